@@ -1,0 +1,1 @@
+//! Commit messages in the style of the repository.

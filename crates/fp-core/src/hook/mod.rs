@@ -1,0 +1,1 @@
+//! What a hook answers, decided from facts.

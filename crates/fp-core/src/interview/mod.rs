@@ -1,0 +1,1 @@
+//! Intent, mode and requirements of a goal.

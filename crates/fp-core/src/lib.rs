@@ -1,0 +1,17 @@
+//! The pure half of Fractal Planner: parsing, rules, schedule, run, hooks and reports as functions of
+//! their arguments.
+//!
+//! Nothing here reads a file, the environment, the clock, a process or the network; `clippy.toml` beside
+//! this crate forbids it. That is what makes every decision testable with a table.
+
+pub mod commit_message;
+pub mod diagnostic;
+pub mod hook;
+pub mod interview;
+pub mod plan;
+pub mod report;
+pub mod rules;
+pub mod run;
+pub mod schedule;
+pub mod settings;
+pub mod verification;

@@ -1,0 +1,143 @@
+//! Ids that are safe as file names, checked once, so that no path is ever built from unchecked text.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Longest plan or task id in bytes; leaves room for a suffix within the 255 bytes of a file name.
+pub const MAX_ID_BYTES: usize = 100;
+
+/// Why a text is not an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidId {
+    /// The text is empty.
+    #[error("an id can't be empty")]
+    Empty,
+    /// The text is longer than [`MAX_ID_BYTES`].
+    #[error("an id has at most {MAX_ID_BYTES} bytes, this one has {0}")]
+    TooLong(usize),
+    /// A character that ids don't have; the text is quoted and cut to 60 characters.
+    #[error("{0:?} is not an id: ids are letters, digits, `-`, `_`{1}")]
+    Character(String, &'static str),
+}
+
+fn check(text: &str, dots: bool) -> Result<(), InvalidId> {
+    if text.is_empty() {
+        return Err(InvalidId::Empty);
+    }
+    if text.len() > MAX_ID_BYTES {
+        return Err(InvalidId::TooLong(text.len()));
+    }
+    let segment = |s: &str| {
+        s.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
+            && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let valid = if dots { text.split('.').all(segment) } else { segment(text) };
+    if valid {
+        Ok(())
+    } else {
+        let shown = text.chars().take(60).collect();
+        let allowed = if dots { ", in segments joined by `.`" } else { ", and begin with a letter or digit" };
+        Err(InvalidId::Character(shown, allowed))
+    }
+}
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident, dots: $dots:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes `text` as an id; fails with what is wrong with it.
+            pub fn new(text: impl Into<String>) -> Result<Self, InvalidId> {
+                let text = text.into();
+                check(&text, $dots)?;
+                Ok(Self(text))
+            }
+
+            /// The id as text; safe as one component of a path.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                Self::new(text)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+id_type!(
+    /// Id of a plan, such as `add-jwt-auth-20261121`: the name of its folder, never a path.
+    PlanId,
+    dots: false
+);
+id_type!(
+    /// Id of a task, such as `1.2`: dotted segments.
+    TaskId,
+    dots: true
+);
+id_type!(
+    /// Name of an agent in a run, such as `builder-1`.
+    AgentName,
+    dots: false
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_never_paths() {
+        let check = |text: &str, plan: bool, task: bool| {
+            assert_eq!(PlanId::new(text).is_ok(), plan, "plan id {text:?}");
+            assert_eq!(TaskId::new(text).is_ok(), task, "task id {text:?}");
+        };
+        check("add-jwt-auth-20261121", true, true);
+        check("1.2.3", false, true);
+        check("T1_b", true, true);
+        check("", false, false);
+        check("..", false, false);
+        check("../../etc", false, false);
+        check("a/b", false, false);
+        check("a\\b", false, false);
+        check("a\nb", false, false);
+        check("-rf", false, false);
+        check("1..2", false, false);
+        check(".1", false, false);
+        check("한글", false, false);
+        check(&"x".repeat(100), true, true);
+        check(&"x".repeat(101), false, false);
+    }
+}

@@ -1,0 +1,178 @@
+//! The tree as an arena: parents and children by index, so that a tree of any depth is walked, and
+//! dropped, without recursion.
+
+use crate::diagnostic::Span;
+
+/// Position of a task in [`Plan::tasks`].
+pub type TaskIndex = usize;
+
+/// One entry of a field: its text as it stands in the source, trimmed, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Item {
+    /// The source text of the entry, not rendered.
+    pub text: String,
+    /// Where the text stands.
+    pub span: Span,
+}
+
+/// A field that is present. `None` in [`Fields`] means it is absent; an empty list (`none`) is a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Field<T> {
+    /// The value.
+    pub value: T,
+    /// The whole field, its label included.
+    pub span: Span,
+}
+
+/// A field whose value is a list.
+pub type ListField = Option<Field<Vec<Item>>>;
+
+/// How risky a task is said to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Risk {
+    /// Little can go wrong.
+    Low,
+    /// Something can go wrong.
+    Medium,
+    /// Much can go wrong.
+    High,
+}
+
+/// The fields of a task, each absent or present with a span.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Fields {
+    /// `Acceptance`: criteria that a verifier checks one by one.
+    pub acceptance: ListField,
+    /// `Dependencies`: ids of tasks (leaves or parents) that must be done before.
+    pub dependencies: ListField,
+    /// `Files`: the files that the task may change, relative to the repository.
+    pub files: ListField,
+    /// `Tests Required`: whether tests have to be written.
+    pub tests_required: Option<Field<bool>>,
+    /// `Hints`.
+    pub hints: ListField,
+    /// `References`: `file:line - why`.
+    pub references: ListField,
+    /// `Guardrails`.
+    pub guardrails: ListField,
+    /// `Test Commands`: shell command lines.
+    pub test_commands: ListField,
+    /// `Covers`: requirement ids.
+    pub covers: ListField,
+    /// `Group`: execution group.
+    pub group: Option<Field<String>>,
+    /// `Risk`.
+    pub risk: Option<Field<Risk>>,
+    /// `Verify`: one command whose exit status decides.
+    pub verify: Option<Field<String>>,
+    /// `Priority`, as written.
+    pub priority: Option<Field<String>>,
+    /// `Description` of the heading dialect.
+    pub description: Option<Field<String>>,
+    /// Fields that are not of the language: label and value as written.
+    pub unknown: Vec<(String, Item)>,
+    /// Label and place of every field given a second time; the first one counts.
+    pub duplicates: Vec<(String, Span)>,
+}
+
+/// One node of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Task {
+    /// The id as written, checked by rules, not by the parser.
+    pub id: String,
+    /// Where the id stands.
+    pub id_span: Span,
+    /// Title: one line.
+    pub description: String,
+    /// Complexity as written, if it is a whole number; 1 to 10 is valid.
+    pub complexity: Option<u32>,
+    /// Line of the task itself, without fields and children.
+    pub span: Span,
+    /// The task with its fields and children.
+    pub extent: Span,
+    /// Steps from the root, whose depth is 0.
+    pub depth: usize,
+    /// Its parent; `None` for the root.
+    pub parent: Option<TaskIndex>,
+    /// Its children in document order.
+    pub children: Vec<TaskIndex>,
+    /// Its fields.
+    pub fields: Fields,
+    /// Whether the parser made it up, to be the root of several top-level tasks.
+    pub synthetic: bool,
+}
+
+/// A parsed tree; may break every rule, never its own links.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// All tasks in document order; a synthetic root comes first.
+    pub tasks: Vec<Task>,
+    /// The root; `None` for an empty tree.
+    pub root: Option<TaskIndex>,
+}
+
+fn texts(field: &ListField) -> impl Iterator<Item = &str> {
+    field.iter().flat_map(|f| f.value.iter().map(|i| i.text.as_str()))
+}
+
+impl Task {
+    /// Whether it is a leaf. The root alone in its tree is one.
+    #[must_use]
+    pub fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// Its acceptance criteria; empty where absent.
+    pub fn acceptance(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.acceptance)
+    }
+
+    /// Its files; empty where absent.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.files)
+    }
+
+    /// The ids it waits for, as written.
+    pub fn dependencies(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.dependencies)
+    }
+
+    /// Its hints.
+    pub fn hints(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.hints)
+    }
+
+    /// Its references.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.references)
+    }
+
+    /// Its guardrails.
+    pub fn guardrails(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.guardrails)
+    }
+
+    /// Its test commands.
+    pub fn test_commands(&self) -> impl Iterator<Item = &str> {
+        texts(&self.fields.test_commands)
+    }
+
+    /// Whether tests have to be written; `false` where absent.
+    #[must_use]
+    pub fn tests_required(&self) -> bool {
+        self.fields.tests_required.as_ref().is_some_and(|f| f.value)
+    }
+
+    /// The one command whose exit status decides, if there is one.
+    #[must_use]
+    pub fn verify(&self) -> Option<&str> {
+        self.fields.verify.as_ref().map(|f| f.value.as_str())
+    }
+}
+
+impl Plan {
+    /// The leaves in document order.
+    pub fn leaves(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|t| t.is_leaf())
+    }
+}

@@ -1,0 +1,1 @@
+//! Rules: one file per rule, and the registry that lists them.

@@ -1,0 +1,1 @@
+//! Order, waves and critical path of the leaves.

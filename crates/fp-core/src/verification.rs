@@ -1,0 +1,1 @@
+//! Mechanical checks of a change, from measured facts.

@@ -1,0 +1,1 @@
+//! The client: wire types of its hooks, the plugin bundle, installing it.

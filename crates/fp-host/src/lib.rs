@@ -1,0 +1,8 @@
+//! Every side effect of Fractal Planner: files, git, processes, configuration and the client.
+
+pub mod claude;
+pub mod config;
+pub mod git;
+pub mod process;
+pub mod repo;
+pub mod store;

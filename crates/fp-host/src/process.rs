@@ -1,0 +1,1 @@
+//! Commands with a time limit that leave nothing running.

@@ -1,0 +1,1 @@
+//! Where the repository and its plans folder are.

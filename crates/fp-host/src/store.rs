@@ -1,0 +1,1 @@
+//! The plan folder: lock, event log, snapshot.

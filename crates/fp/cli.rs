@@ -1,0 +1,115 @@
+//! The clap tree. A command's help is the doc comment of its arguments.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+use crate::context::Context;
+use crate::error::{CommandResult, Exit};
+use crate::printer::{Format, Printer};
+
+/// Plans a goal as a tree of small tasks and runs it to verified commits.
+#[derive(Debug, Parser)]
+#[command(name = "fp", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// How results are printed.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    format: Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    New(commands::new::Args),
+    Interview(commands::interview::Args),
+    Validate(commands::validate::Args),
+    Explain(commands::explain::Args),
+    Fmt(commands::fmt::Args),
+    Show(commands::show::Args),
+    Plan(commands::plan::Args),
+    Approve(commands::approve::Args),
+    Run(commands::run::Args),
+    Next(commands::next::Args),
+    Claim(commands::claim::Args),
+    Submit(commands::submit::Args),
+    Verify(commands::verify::Args),
+    Verdict(commands::verdict::Args),
+    Answer(commands::answer::Args),
+    Release(commands::release::Args),
+    Retry(commands::retry::Args),
+    Fail(commands::fail::Args),
+    Cancel(commands::cancel::Args),
+    Note(commands::note::Args),
+    Status(commands::status::Args),
+    Plans(commands::plans::Args),
+    Config(commands::config::Args),
+    Hook(commands::hook::Args),
+    Bundle(commands::bundle::Args),
+    Install(commands::install::Args),
+    Uninstall(commands::uninstall::Args),
+    Demo(commands::demo::Args),
+}
+
+impl Command {
+    fn run(self, context: &Context) -> CommandResult {
+        match self {
+            Self::New(args) => commands::new::run(args, context),
+            Self::Interview(args) => commands::interview::run(args, context),
+            Self::Validate(args) => commands::validate::run(args, context),
+            Self::Explain(args) => commands::explain::run(args, context),
+            Self::Fmt(args) => commands::fmt::run(args, context),
+            Self::Show(args) => commands::show::run(args, context),
+            Self::Plan(args) => commands::plan::run(args, context),
+            Self::Approve(args) => commands::approve::run(args, context),
+            Self::Run(args) => commands::run::run(args, context),
+            Self::Next(args) => commands::next::run(args, context),
+            Self::Claim(args) => commands::claim::run(args, context),
+            Self::Submit(args) => commands::submit::run(args, context),
+            Self::Verify(args) => commands::verify::run(args, context),
+            Self::Verdict(args) => commands::verdict::run(args, context),
+            Self::Answer(args) => commands::answer::run(args, context),
+            Self::Release(args) => commands::release::run(args, context),
+            Self::Retry(args) => commands::retry::run(args, context),
+            Self::Fail(args) => commands::fail::run(args, context),
+            Self::Cancel(args) => commands::cancel::run(args, context),
+            Self::Note(args) => commands::note::run(args, context),
+            Self::Status(args) => commands::status::run(args, context),
+            Self::Plans(args) => commands::plans::run(args, context),
+            Self::Config(args) => commands::config::run(args, context),
+            Self::Hook(args) => commands::hook::run(args, context),
+            Self::Bundle(args) => commands::bundle::run(args, context),
+            Self::Install(args) => commands::install::run(args, context),
+            Self::Uninstall(args) => commands::uninstall::run(args, context),
+            Self::Demo(args) => commands::demo::run(args, context),
+        }
+    }
+}
+
+/// Parses the command line, runs the command, prints its error.
+pub(crate) fn main() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => {
+            // A reader that has gone away can't be told so.
+            drop(message.print());
+            return if message.use_stderr() { Exit::Failed } else { Exit::Done };
+        }
+    };
+    match Context::new(cli.format).and_then(|context| cli.command.run(&context)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            Printer.error(&error);
+            error.exit
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_tree_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,30 @@
+//! The subcommands, one file each: its arguments, whose doc comments are its help, and its function.
+
+pub(crate) mod answer;
+pub(crate) mod approve;
+pub(crate) mod bundle;
+pub(crate) mod cancel;
+pub(crate) mod claim;
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod fail;
+pub(crate) mod fmt;
+pub(crate) mod hook;
+pub(crate) mod install;
+pub(crate) mod interview;
+pub(crate) mod new;
+pub(crate) mod next;
+pub(crate) mod note;
+pub(crate) mod plan;
+pub(crate) mod plans;
+pub(crate) mod release;
+pub(crate) mod retry;
+pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod status;
+pub(crate) mod submit;
+pub(crate) mod uninstall;
+pub(crate) mod validate;
+pub(crate) mod verdict;
+pub(crate) mod verify;

@@ -1,0 +1,67 @@
+//! What ends a command: an exit status that scripts rely on, or an error with its hints.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// How a command ended. The numbers are public interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: done.
+    Done,
+    /// 1: findings, or the request was refused; the output says which.
+    Findings,
+    /// 2: could not run: bad usage, bad input, a failing disk.
+    Failed,
+    /// 3: nothing is ready to be claimed.
+    NothingReady,
+}
+
+impl Exit {
+    /// The process exit status.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Findings => 1,
+            Self::Failed => 2,
+            Self::NothingReady => 3,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// An error at the edge: what happened, why, and what to do next.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    /// The exit status it ends with.
+    pub(crate) exit: Exit,
+    /// What happened, with the place, one sentence without a full stop.
+    pub(crate) message: String,
+    /// What to do next, one line each.
+    pub(crate) hints: Vec<String>,
+}
+
+impl CommandError {
+    /// The command could not run.
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Failed, message: message.to_string(), hints: Vec::new() }
+    }
+
+    /// The command ran and the answer is no.
+    pub(crate) fn refused(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Findings, ..Self::failed(message) }
+    }
+
+    /// Adds a line that says what to do next.
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hints.push(hint.to_string());
+        self
+    }
+}
+
+/// What every command returns.
+pub(crate) type CommandResult = Result<Exit, CommandError>;

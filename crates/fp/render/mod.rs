@@ -1,0 +1,1 @@
+//! Renderers: one report, several forms.
