@@ -1,1 +1,17 @@
-//! The run as a pure state machine.
+//! The run as a pure state machine: events are folded into a state, commands are decided against it, and
+//! what is due next follows from it. No clock, no file, no process: those are arguments.
+
+pub mod change;
+pub mod decide;
+pub mod event;
+pub mod fold;
+pub mod next;
+pub mod notepad;
+pub mod payload;
+pub mod question;
+pub mod state;
+pub mod verdict;
+
+pub use decide::Refusal;
+pub use event::{Event, EventKind};
+pub use state::State;

@@ -1,0 +1,467 @@
+//! What a command does to a run: the events it causes, or the reason why it is refused.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::change::{Base, ChangedFile};
+use super::event::{Decider, EventKind, Leaf};
+use super::question::{Question, Topic, label};
+use super::state::{Claim, Obstacle, State, Status, TaskState};
+use crate::plan::id::{AgentName, TaskId};
+
+/// Why a command is refused: what was asked, the state it met, and what is allowed in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The plan has no such leaf.
+    #[error("the approved plan has no leaf {0}")]
+    UnknownTask(TaskId),
+    /// Nothing was approved yet.
+    #[error("the plan is not approved yet")]
+    NotApproved,
+    /// The run was not started.
+    #[error("the run is not started yet")]
+    NotStarted,
+    /// The run is over.
+    #[error("the run is over")]
+    Over,
+    /// The task is in a state in which the command means nothing.
+    #[error("task {task} is {}: {allowed}", status.word())]
+    Status {
+        /// The task.
+        task: TaskId,
+        /// Its state.
+        status: Status,
+        /// What can be done in it.
+        allowed: String,
+    },
+    /// Nothing can be claimed now.
+    #[error("nothing is ready: {0}")]
+    NothingReady(String),
+    /// The task can't be claimed now.
+    #[error("task {0} is not ready: {1}")]
+    NotReady(TaskId, String),
+    /// The builder holds another task.
+    #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
+    Holds {
+        /// The builder.
+        owner: AgentName,
+        /// What it holds.
+        held: TaskId,
+        /// The state of that task.
+        status: Status,
+    },
+    /// The token is not the one in force.
+    #[error("the claim on task {0} is not yours any more: its token has changed")]
+    OldToken(TaskId),
+    /// The verdict is about another iteration.
+    #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
+    OtherIteration {
+        /// The task.
+        task: TaskId,
+        /// Its iteration.
+        current: u32,
+        /// The one given.
+        given: u32,
+    },
+    /// There is no such open question.
+    #[error("there is no open question {0:?}")]
+    UnknownQuestion(String),
+    /// The question has no such option.
+    #[error("question {question} has no option {given:?}: it has {options}")]
+    UnknownOption {
+        /// The question.
+        question: String,
+        /// What was given.
+        given: String,
+        /// What it has.
+        options: String,
+    },
+    /// Leaves were edited after the approval.
+    #[error("task {0} was edited after the plan was approved")]
+    Edited(TaskId),
+    /// A task that is done, or under way, can't be changed or removed by a new approval.
+    #[error("task {0} is {1} and can't be changed or removed any more")]
+    Frozen(TaskId, &'static str),
+}
+
+/// Events, or the reason why there are none.
+pub type Decision = Result<Vec<EventKind>, Refusal>;
+
+/// What an approval is about.
+#[derive(Debug, Clone)]
+pub struct Approve {
+    /// Hash of the tree file.
+    pub tree_hash: String,
+    /// Its leaves.
+    pub leaves: Vec<Leaf>,
+    /// The commit it is approved on.
+    pub base: Option<String>,
+    /// Who approves.
+    pub by: Decider,
+}
+
+impl State {
+    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is.
+    pub fn approve(&self, approve: Approve) -> Decision {
+        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
+            return Ok(Vec::new());
+        }
+        for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
+            let same = approve.leaves.iter().any(|l| l.id == task.leaf.id && l.hash == task.leaf.hash);
+            if !same {
+                return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
+            }
+        }
+        let Approve { tree_hash, leaves, base, by } = approve;
+        Ok(vec![EventKind::Approved { tree_hash, leaves, base, by }])
+    }
+
+    /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
+    /// other, claims return to pending, with their attempts, and agents are forgotten. Without a session
+    /// nobody can tell, so it counts as another one.
+    pub fn start(
+        &self,
+        session: Option<String>,
+        builders: u32,
+        max_iterations: u32,
+        no_commit: bool,
+    ) -> Decision {
+        if self.approval.is_none() {
+            return Err(Refusal::NotApproved);
+        }
+        let same_session = session.is_some() && self.run.as_ref().is_some_and(|r| r.session == session);
+        let same = self.is_running()
+            && same_session
+            && self.run.as_ref().is_some_and(|r| {
+                (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
+            });
+        if same {
+            return Ok(Vec::new());
+        }
+        let mut events = Vec::new();
+        if !same_session {
+            events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
+                EventKind::Released {
+                    task: t.leaf.id.clone(),
+                    reason: "the session that held it is gone".into(),
+                    iteration: t.iteration,
+                }
+            }));
+        }
+        events.push(EventKind::RunStarted { session, builders, max_iterations, no_commit });
+        Ok(events)
+    }
+
+    /// The task that `owner` would get now. `edited` are the leaves that differ from what was approved.
+    pub fn choose(
+        &self,
+        owner: &AgentName,
+        wanted: Option<&TaskId>,
+        edited: &BTreeSet<TaskId>,
+    ) -> Result<&TaskState, Refusal> {
+        self.expect_running()?;
+        if let Some(held) = self.held_by(owner) {
+            let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
+            return if same {
+                Ok(held)
+            } else {
+                Err(Refusal::Holds { owner: owner.clone(), held: held.leaf.id.clone(), status: held.status })
+            };
+        }
+        match wanted {
+            Some(id) => {
+                let task = self.expect_task(id)?;
+                if edited.contains(id) {
+                    return Err(Refusal::Edited(id.clone()));
+                }
+                match self.obstacle(task) {
+                    None => Ok(task),
+                    Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),
+                }
+            }
+            None => self
+                .ready()
+                .find(|t| !edited.contains(&t.leaf.id))
+                .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
+        }
+    }
+
+    /// `owner` takes a task, or gets the payload of the one it holds again. `token` is a fresh one.
+    pub fn claim(
+        &self,
+        owner: &AgentName,
+        wanted: Option<&TaskId>,
+        edited: &BTreeSet<TaskId>,
+        token: String,
+        base: Base,
+    ) -> Result<(TaskId, Vec<EventKind>), Refusal> {
+        let task = self.choose(owner, wanted, edited)?;
+        let id = task.leaf.id.clone();
+        let event = if task.status == Status::Implementing {
+            EventKind::Resumed { task: id.clone(), owner: owner.clone() }
+        } else {
+            let iteration = task.iteration.max(1);
+            EventKind::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
+        };
+        Ok((id, vec![event]))
+    }
+
+    /// Whether `token` is the one in force for `task`, which must be under way.
+    pub fn expect_claim(&self, id: &TaskId, token: &str) -> Result<&Claim, Refusal> {
+        self.expect_running()?;
+        let task = self.expect_task(id)?;
+        match &task.claim {
+            Some(claim) if task.status == Status::Implementing => {
+                if claim.token == token {
+                    Ok(claim)
+                } else {
+                    Err(Refusal::OldToken(id.clone()))
+                }
+            }
+            _ => Err(refuse(task, submit_advice(task.status))),
+        }
+    }
+
+    /// The holder of `token` hands its task in.
+    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<ChangedFile>) -> Decision {
+        let owner = self.expect_claim(id, token)?.owner.clone();
+        Ok(vec![EventKind::Submitted { task: id.clone(), owner, tree, files }])
+    }
+
+    /// The task `id`, if a verdict on it is due in the iteration `given` (any, where it is not said).
+    pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
+        self.expect_running()?;
+        let task = self.expect_task(id)?;
+        if let Some(given) = given.filter(|g| *g != task.iteration) {
+            return Err(Refusal::OtherIteration { task: id.clone(), current: task.iteration, given });
+        }
+        if task.status != Status::AwaitingVerification {
+            return Err(refuse(task, "only a submitted task can be verified"));
+        }
+        if task.awaits_commit() {
+            return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));
+        }
+        Ok(task)
+    }
+
+    /// Takes the claim on a task back; the attempt does not count.
+    pub fn release(&self, id: &TaskId, reason: &str) -> Decision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Implementing {
+            return Err(refuse(task, "only a claimed task can be released"));
+        }
+        Ok(vec![EventKind::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
+    }
+
+    /// Gives a task up, and skips what waits for it.
+    pub fn fail(&self, id: &TaskId, reason: &str) -> Decision {
+        let task = self.expect_task(id)?;
+        if task.status.is_final() {
+            return Err(refuse(task, "only a task that is not over can be given up"));
+        }
+        Ok(self.failing(id, reason))
+    }
+
+    /// Gives a failed task another try, with what was skipped because of it alone.
+    pub fn retry(&self, id: &TaskId) -> Decision {
+        let task = self.expect_task(id)?;
+        match task.status {
+            Status::Failed => {}
+            Status::Skipped => {
+                let cause = task.because.as_ref().map_or_else(String::new, |c| format!(", retry {c}"));
+                return Err(refuse(task, &format!("it waits for a failed task{cause}")));
+            }
+            _ => return Err(refuse(task, "only a failed task can be retried")),
+        }
+        let blocked: BTreeSet<TaskId> = self
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::Failed && t.leaf.id != *id)
+            .flat_map(|t| self.dependents(&t.leaf.id))
+            .collect();
+        let restored = self
+            .dependents(id)
+            .into_iter()
+            .filter(|d| !blocked.contains(d) && self.task(d).is_some_and(|t| t.status == Status::Skipped))
+            .collect();
+        let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
+        events.push(EventKind::Retried { task: id.clone(), restored });
+        Ok(events)
+    }
+
+    /// Ends the run at once. Twice is once.
+    pub fn cancel(&self, by: Decider) -> Decision {
+        if self.run.is_none() {
+            return Err(Refusal::NotStarted);
+        }
+        Ok(if self.is_running() { vec![EventKind::Cancelled { by }] } else { Vec::new() })
+    }
+
+    /// What `id` being given up means: it fails, and exactly what waits for it is skipped.
+    pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<EventKind> {
+        let mut events = vec![EventKind::Failed { task: id.clone(), reason: reason.into() }];
+        let skipped =
+            self.dependents(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
+        events.extend(skipped.map(|task| EventKind::Skipped { task, because: id.clone() }));
+        events
+    }
+
+    /// Id for a question that is asked by the event at `offset` behind the last one.
+    pub(super) fn ask(&self, topic: Topic, reason: &str) -> EventKind {
+        EventKind::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
+    }
+
+    pub(super) fn close_questions(&self, about: impl Fn(&Topic) -> bool, answer: &str) -> Vec<EventKind> {
+        self.open_questions()
+            .filter(|q| about(&q.topic))
+            .map(|q| EventKind::Answered {
+                question: q.id.clone(),
+                options: vec![answer.into()],
+                by: Decider::User,
+            })
+            .collect()
+    }
+
+    /// Takes the user's answer to a question, and does what it means. `token` is a fresh one.
+    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> Decision {
+        let asked = self
+            .open_questions()
+            .find(|q| q.id == question)
+            .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
+        let mut chosen = Vec::new();
+        for given in options {
+            let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
+            chosen.push(option.map(|o| o.label.clone()).ok_or_else(|| Refusal::UnknownOption {
+                question: question.into(),
+                given: given.clone(),
+                options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
+            })?);
+        }
+        let Some(first) = chosen.first().cloned() else {
+            return Err(Refusal::UnknownQuestion(question.into()));
+        };
+        let mut events = vec![EventKind::Answered { question: question.into(), options: chosen, by }];
+        events.extend(self.consequences(&asked.topic, &first, by, token));
+        Ok(events)
+    }
+
+    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Vec<EventKind> {
+        match (topic, answer) {
+            (_, label::STOP) => vec![EventKind::Cancelled { by }],
+            (Topic::TaskFailed(id), label::RETRY) => {
+                let events = self.retry(id).unwrap_or_default();
+                events.into_iter().filter(|e| matches!(e, EventKind::Retried { .. })).collect()
+            }
+            (Topic::VerifierSilent(id) | Topic::CommitBlocked(id), label::GIVE_UP) => {
+                self.failing(id, "given up by the user's choice")
+            }
+            (Topic::CommitBlocked(id), label::SEND_BACK) => {
+                let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
+                self.send_back(id, &format!("The commit could not be made: {reason}"), token)
+            }
+            (Topic::CommitBlocked(id), label::LEAVE) => vec![EventKind::Completed {
+                task: id.clone(),
+                commit: None,
+                note: Some("left uncommitted by the user's choice".into()),
+            }],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Another iteration of `id` with this feedback, or its end when it has had them all.
+    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<EventKind> {
+        let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
+        if iteration <= self.max_iterations() {
+            vec![EventKind::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
+        } else {
+            let mut events = self.failing(id, feedback);
+            events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));
+            events
+        }
+    }
+
+    pub(super) fn max_iterations(&self) -> u32 {
+        self.run.as_ref().map_or(1, |r| r.max_iterations)
+    }
+
+    pub(super) fn expect_running(&self) -> Result<(), Refusal> {
+        if self.approval.is_none() {
+            Err(Refusal::NotApproved)
+        } else if self.run.is_none() {
+            Err(Refusal::NotStarted)
+        } else if self.is_running() {
+            Ok(())
+        } else {
+            Err(Refusal::Over)
+        }
+    }
+
+    /// The leaf `id`, or the refusal that there is none.
+    pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
+        self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
+    }
+
+    /// An obstacle in words.
+    #[must_use]
+    pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
+        match obstacle {
+            Obstacle::Status(status) => match (&task.claim, &task.reason) {
+                (Some(claim), _) => format!("it is {} by {}", status.word(), claim.owner),
+                (None, Some(reason)) => format!("it is {}: {reason}", status.word()),
+                (None, None) => format!("it is {}", status.word()),
+            },
+            Obstacle::Waits(ids) => format!("it waits for {}", List(ids)),
+            Obstacle::File(id) => format!("running task {id} may change one of its files"),
+        }
+    }
+
+    fn why_nothing_is_ready(&self, edited: &BTreeSet<TaskId>) -> String {
+        let over = self.tasks.iter().filter(|t| t.status.is_final()).count();
+        if over == self.tasks.len() {
+            return "every task is over".into();
+        }
+        let running: Vec<String> = self
+            .running()
+            .map(|t| {
+                let owner = t.claim.as_ref().map_or("nobody", |c| c.owner.as_str());
+                format!("{} ({}, {owner})", t.leaf.id, t.status.word())
+            })
+            .collect();
+        let unapproved: Vec<TaskId> =
+            self.ready().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+        let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
+        if !running.is_empty() {
+            parts.push(format!("under way: {}", running.join(", ")));
+        }
+        if !unapproved.is_empty() {
+            parts.push(format!("edited since the approval: {}", List(&unapproved)));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Ids with commas between them, at most eight.
+pub(super) struct List<'a>(pub(super) &'a [TaskId]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
+        f.write_str(&shown.join(", "))?;
+        match self.0.len().saturating_sub(8) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+fn refuse(task: &TaskState, allowed: &str) -> Refusal {
+    Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
+}
+
+fn submit_advice(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "claim it first",
+        Status::AwaitingVerification => "it is handed in already",
+        _ => "nothing can be handed in for it",
+    }
+}

@@ -1,0 +1,301 @@
+//! What happened, one event a line of `events.jsonl`. The log is the truth of a run; a state is only ever
+//! folded from it, so an event carries all that its fold needs.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::change::{Base, ChangedFile};
+use super::question::Question;
+use crate::plan::id::{AgentName, TaskId};
+use crate::verification::Check;
+
+/// Version of the log's lines; a line with a higher one is refused.
+pub const LOG_VERSION: u32 = 1;
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// [`LOG_VERSION`] of the writer.
+    pub schema_version: u32,
+    /// Position in the log, from 1, without gaps.
+    pub seq: u64,
+    /// When it was written; never before the event in front of it, whatever the clock says.
+    pub at: Timestamp,
+    /// What happened.
+    pub event: EventKind,
+}
+
+/// A leaf as it was approved: all that scheduling needs, so that no command has to parse the tree for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Leaf {
+    /// Its id.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Hash of its canonical text, by which a later edit is noticed.
+    pub hash: String,
+    /// The leaves that have to be completed before it; parents are resolved to their leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<TaskId>,
+    /// The files that it may change, relative to the repository; a folder ends with `/` or covers what is below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// 1 to 10.
+    pub complexity: u32,
+}
+
+/// Who decided something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decider {
+    /// The user.
+    #[default]
+    User,
+    /// The binary, by a rule, since nobody could be asked.
+    Auto,
+}
+
+/// What the lead was told to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dispatch {
+    /// A new builder.
+    Spawn,
+    /// A message to a builder that waits.
+    Resume,
+    /// A verifier.
+    Verify,
+}
+
+/// The verdict on one criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Number of the criterion, from 1.
+    pub criterion: usize,
+    /// Whether it is met.
+    pub pass: bool,
+    /// What shows it, or why it is not met.
+    pub evidence: String,
+}
+
+/// A note on the notepad.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// PATTERN, GOTCHA, UTIL or WARN.
+    pub kind: super::notepad::NoteKind,
+    /// One line.
+    pub text: String,
+    /// The task it was learnt in, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum EventKind {
+    /// The plan was approved as it stands: these leaves, with these commands.
+    Approved {
+        /// Hash of the whole task tree file.
+        tree_hash: String,
+        /// The leaves in document order.
+        leaves: Vec<Leaf>,
+        /// The commit it was approved on, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
+        /// Who approved.
+        by: Decider,
+    },
+    /// A run began, or was taken over by another session: claims and agents of the session before are void.
+    RunStarted {
+        /// The client's session of the lead, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// How many builders work at once.
+        builders: u32,
+        /// How many iterations a task has.
+        max_iterations: u32,
+        /// Whether passed tasks stay uncommitted.
+        no_commit: bool,
+    },
+    /// The lead was told to start an agent, or to send it a message.
+    Dispatched {
+        /// What it was told.
+        dispatch: Dispatch,
+        /// The agent.
+        name: AgentName,
+        /// The task it is about, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
+    /// An agent ended its turn.
+    AgentEnded {
+        /// The agent.
+        name: AgentName,
+    },
+    /// A builder took a task.
+    Claimed {
+        /// The task.
+        task: TaskId,
+        /// The builder.
+        owner: AgentName,
+        /// What the builder has to show to hand it in.
+        token: String,
+        /// The iteration, from 1.
+        iteration: u32,
+        /// What the change is measured against.
+        base: Base,
+    },
+    /// A builder asked for the payload of its task again.
+    Resumed {
+        /// The task.
+        task: TaskId,
+        /// The builder.
+        owner: AgentName,
+    },
+    /// A builder that had stopped was told to go on.
+    Nudged {
+        /// The task it owns.
+        task: TaskId,
+        /// The builder.
+        owner: AgentName,
+    },
+    /// A builder handed its task in.
+    Submitted {
+        /// The task.
+        task: TaskId,
+        /// The builder.
+        owner: AgentName,
+        /// The working tree at that moment, a git tree.
+        tree: String,
+        /// What the task changed, as git tells it.
+        files: Vec<ChangedFile>,
+    },
+    /// The mechanical checks ran.
+    Verified {
+        /// The task.
+        task: TaskId,
+        /// The iteration they are about.
+        iteration: u32,
+        /// The working tree they looked at.
+        tree: String,
+        /// What the task changed in it.
+        files: Vec<ChangedFile>,
+        /// Their results.
+        checks: Vec<Check>,
+    },
+    /// A verifier judged; a fail sends the task back or ends it.
+    Judged {
+        /// The task.
+        task: TaskId,
+        /// The iteration.
+        iteration: u32,
+        /// Whether every criterion and every mechanical check passed.
+        pass: bool,
+        /// One judgement a criterion.
+        judgements: Vec<Judgement>,
+        /// The verifier's summary.
+        summary: String,
+        /// Why it failed; empty on a pass.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reasons: Vec<String>,
+    },
+    /// A task goes back to its builder for another iteration.
+    SentBack {
+        /// The task.
+        task: TaskId,
+        /// The iteration that begins, from 2.
+        iteration: u32,
+        /// The new token; the one before is void.
+        token: String,
+        /// What has to be mended.
+        feedback: String,
+    },
+    /// A commit is about to be made.
+    CommitStarted {
+        /// The task.
+        task: TaskId,
+        /// The files it will hold.
+        files: Vec<String>,
+        /// Its message.
+        message: String,
+        /// HEAD before it.
+        head: String,
+    },
+    /// The commit could not be made.
+    CommitBlocked {
+        /// The task.
+        task: TaskId,
+        /// What git or a hook said.
+        reason: String,
+    },
+    /// The task is done.
+    Completed {
+        /// The task.
+        task: TaskId,
+        /// Its commit, unless there was nothing to commit or commits are off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+        /// Why there is no commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// A claim was taken back; the task is pending again.
+    Released {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        reason: String,
+        /// The iteration that the next claim has: one more where the attempt counts.
+        iteration: u32,
+    },
+    /// The task is given up.
+    Failed {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        reason: String,
+    },
+    /// The task can't be done, since one that it waits for was given up.
+    Skipped {
+        /// The task.
+        task: TaskId,
+        /// The failed task at the beginning of the chain.
+        because: TaskId,
+    },
+    /// A failed task gets another try, with all its iterations.
+    Retried {
+        /// The task.
+        task: TaskId,
+        /// The tasks that were skipped because of it alone and are pending again.
+        restored: Vec<TaskId>,
+    },
+    /// The user has to decide something.
+    Asked {
+        /// The question.
+        question: Question,
+    },
+    /// It was decided.
+    Answered {
+        /// Id of the question.
+        question: String,
+        /// Labels of the options chosen.
+        options: Vec<String>,
+        /// Who chose.
+        by: Decider,
+    },
+    /// A note for the builders that come after.
+    Noted {
+        /// The note.
+        note: Note,
+    },
+    /// The run was ended before its time.
+    Cancelled {
+        /// Who ended it.
+        by: Decider,
+    },
+    /// Nothing is left to do.
+    Finished,
+}

@@ -1,0 +1,298 @@
+//! How each event changes the state. Folding never fails: what a log says did happen, and an event about a
+//! task that the state doesn't have changes nothing but the sequence number.
+
+use jiff::Timestamp;
+
+use super::event::{Dispatch, Event, EventKind};
+use super::state::{
+    Activity, Agent, Approval, Asked, Claim, CommitIntent, Measured, Role, Run, RunStatus, State, Status,
+    TaskState, Verdict,
+};
+use crate::plan::id::{AgentName, TaskId};
+
+impl State {
+    /// The state after `events`, from an empty log.
+    #[must_use]
+    pub fn replay<'a>(plan_id: crate::plan::id::PlanId, events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut state = Self::new(plan_id);
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Takes one event in.
+    pub fn apply(&mut self, event: &Event) {
+        let at = event.at;
+        self.seq = event.seq;
+        self.last_at = Some(at);
+        self.created_at.get_or_insert(at);
+        self.fold(&event.event, at);
+    }
+
+    fn fold(&mut self, event: &EventKind, at: Timestamp) {
+        match event {
+            EventKind::Approved { tree_hash, leaves, base: _, by } => {
+                self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
+                self.take_leaves(leaves);
+            }
+            EventKind::RunStarted { session, builders, max_iterations, no_commit } => {
+                let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
+                self.run = Some(Run {
+                    session: session.clone(),
+                    builders: *builders,
+                    max_iterations: *max_iterations,
+                    no_commit: *no_commit,
+                    status: RunStatus::Running,
+                    started_at,
+                });
+                self.agents.clear();
+            }
+            EventKind::Dispatched { dispatch, name, task } => {
+                self.dispatched(*dispatch, name, task.as_ref(), at)
+            }
+            EventKind::AgentEnded { name } => self.agent_ended(name, at),
+            EventKind::Claimed { task, owner, token, iteration, base } => {
+                self.agent(owner, Role::Builder, at).fruitless = 0;
+                self.working(owner, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::Implementing;
+                    t.claim = Some(Claim { owner: owner.clone(), token: token.clone(), since: at });
+                    t.iteration = *iteration;
+                    t.base.get_or_insert_with(|| base.clone());
+                    t.started_at.get_or_insert(at);
+                    t.begin_iteration();
+                }
+            }
+            EventKind::Resumed { task, owner } => {
+                self.working(owner, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.resume_due = false;
+                }
+            }
+            EventKind::Nudged { task, owner } => {
+                self.working(owner, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.nudges += 1;
+                }
+            }
+            EventKind::Submitted { task, owner, tree, files } => {
+                self.idle(owner, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::AwaitingVerification;
+                    t.submission =
+                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
+                    t.verification = None;
+                    t.verifiers = 0;
+                }
+            }
+            EventKind::Verified { task, tree, files, checks, iteration: _ } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.verification =
+                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: checks.clone() });
+                }
+            }
+            EventKind::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
+                let verdict = Verdict {
+                    pass: *pass,
+                    iteration: *iteration,
+                    judgements: judgements.clone(),
+                    summary: summary.clone(),
+                };
+                self.end_verifiers(task, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.verdict = Some(verdict);
+                }
+            }
+            EventKind::SentBack { task, iteration, token, feedback } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::Implementing;
+                    t.iteration = *iteration;
+                    t.feedback = Some(feedback.clone());
+                    t.resume_due = true;
+                    t.commit_intent = None;
+                    if let Some(claim) = &mut t.claim {
+                        claim.token.clone_from(token);
+                        claim.since = at;
+                    }
+                    t.begin_iteration();
+                }
+            }
+            EventKind::CommitStarted { task, files, message, head } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.commit_intent = Some(CommitIntent {
+                        files: files.clone(),
+                        message: message.clone(),
+                        head: head.clone(),
+                    });
+                }
+            }
+            EventKind::CommitBlocked { task, reason } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.commit_intent = None;
+                    t.reason = Some(reason.clone());
+                }
+            }
+            EventKind::Completed { task, commit, note } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Completed, at);
+                    t.commit.clone_from(commit);
+                    t.note.clone_from(note);
+                    t.reason = None;
+                    t.feedback = None;
+                }
+            }
+            EventKind::Released { task, iteration, reason: _ } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::Pending;
+                    t.claim = None;
+                    t.iteration = *iteration;
+                    t.begin_iteration();
+                }
+            }
+            EventKind::Failed { task, reason } => {
+                self.end_verifiers(task, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Failed, at);
+                    t.reason = Some(reason.clone());
+                }
+            }
+            EventKind::Skipped { task, because } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Skipped, at);
+                    t.because = Some(because.clone());
+                    t.reason = Some(format!("Blocked by {because}"));
+                }
+            }
+            EventKind::Retried { task, restored } => {
+                for id in std::iter::once(task).chain(restored) {
+                    if let Some(t) = self.task_mut(id) {
+                        t.restart();
+                    }
+                }
+                self.reopen();
+            }
+            EventKind::Asked { question } => {
+                self.questions.push(Asked {
+                    question: question.clone(),
+                    answer: Vec::new(),
+                    by: Default::default(),
+                });
+            }
+            EventKind::Answered { question, options, by } => {
+                if let Some(asked) = self.questions.iter_mut().find(|a| a.question.id == *question) {
+                    asked.answer.clone_from(options);
+                    asked.by = *by;
+                }
+            }
+            EventKind::Noted { note } => self.notes.push(note.clone()),
+            EventKind::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
+            EventKind::Finished => self.set_run_status(RunStatus::Finished),
+        }
+    }
+
+    fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
+        let mut before: std::collections::HashMap<TaskId, TaskState> =
+            std::mem::take(&mut self.tasks).into_iter().map(|t| (t.leaf.id.clone(), t)).collect();
+        self.tasks = leaves
+            .iter()
+            .map(|leaf| match before.remove(&leaf.id) {
+                Some(known) => TaskState { leaf: leaf.clone(), ..known },
+                None => TaskState::new(leaf.clone()),
+            })
+            .collect();
+        self.restore_index();
+    }
+
+    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut Agent {
+        self.agents.entry(name.clone()).or_insert(Agent {
+            role,
+            activity: Activity::Working,
+            since: at,
+            task: None,
+            fruitless: 0,
+        })
+    }
+
+    fn dispatched(&mut self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>, at: Timestamp) {
+        let role = if dispatch == Dispatch::Verify { Role::Verifier } else { Role::Builder };
+        let agent = self.agent(name, role, at);
+        agent.activity = Activity::Dispatched;
+        agent.since = at;
+        agent.task = task.filter(|_| role == Role::Verifier).cloned();
+        if let Some(t) = task.and_then(|id| self.task_mut(id)) {
+            match dispatch {
+                Dispatch::Verify => t.verifiers += 1,
+                Dispatch::Spawn | Dispatch::Resume => t.resume_due = false,
+            }
+        }
+    }
+
+    fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
+        let holds = self.held_by(name).is_some();
+        if let Some(agent) = self.agents.get_mut(name) {
+            if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
+                agent.fruitless += 1;
+            }
+            agent.activity = Activity::Idle;
+            agent.since = at;
+        }
+    }
+
+    fn working(&mut self, name: &AgentName, at: Timestamp) {
+        let agent = self.agent(name, Role::Builder, at);
+        agent.activity = Activity::Working;
+        agent.since = at;
+    }
+
+    fn idle(&mut self, name: &AgentName, at: Timestamp) {
+        let agent = self.agent(name, Role::Builder, at);
+        agent.activity = Activity::Idle;
+        agent.since = at;
+    }
+
+    fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
+        for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
+            agent.activity = Activity::Idle;
+            agent.since = at;
+        }
+    }
+
+    fn set_run_status(&mut self, status: RunStatus) {
+        if let Some(run) = &mut self.run {
+            run.status = status;
+        }
+    }
+
+    fn reopen(&mut self) {
+        if self.run.as_ref().is_some_and(|r| r.status == RunStatus::Finished) {
+            self.set_run_status(RunStatus::Running);
+        }
+    }
+}
+
+impl TaskState {
+    fn begin_iteration(&mut self) {
+        self.submission = None;
+        self.verification = None;
+        self.nudges = 0;
+        self.verifiers = 0;
+    }
+
+    fn end(&mut self, status: Status, at: Timestamp) {
+        self.status = status;
+        self.claim = None;
+        self.commit_intent = None;
+        self.resume_due = false;
+        self.ended_at = Some(at);
+    }
+
+    fn restart(&mut self) {
+        self.status = Status::Pending;
+        self.iteration = 0;
+        self.reason = None;
+        self.because = None;
+        self.ended_at = None;
+        self.begin_iteration();
+    }
+}

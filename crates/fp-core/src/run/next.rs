@@ -1,0 +1,439 @@
+//! What is due next. An action that starts something is recorded as dispatched before anybody sees it, so
+//! asking again never hands it out twice, and what a dead agent left undone becomes due again by itself.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::decide::Refusal;
+use super::event::{Decider, Dispatch, Event, EventKind, LOG_VERSION};
+use super::question::{Choice, Topic, label};
+use super::state::{Activity, Obstacle, Role, State, Status, overlap};
+use crate::plan::id::{AgentName, TaskId};
+
+/// Agent type of a builder, as the client addresses it.
+pub const BUILDER: &str = "fp:builder";
+/// Agent type of a verifier, as the client addresses it.
+pub const VERIFIER: &str = "fp:verifier";
+
+/// How many verifiers a submission gets before the user is asked.
+const VERIFIERS: u32 = 2;
+/// How often in a row a builder may end without a task before the user is asked.
+const FRUITLESS: u32 = 3;
+
+/// What the lead does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Action {
+    /// Start a builder.
+    Spawn {
+        /// Its name, also used as its description.
+        name: AgentName,
+        /// Its agent type.
+        agent: &'static str,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Send a message to a builder that waits.
+    Resume {
+        /// Its name.
+        name: AgentName,
+        /// The message.
+        message: String,
+    },
+    /// Start a verifier.
+    Verify {
+        /// Its name, also used as its description.
+        name: AgentName,
+        /// The task.
+        task: TaskId,
+        /// The iteration that it judges.
+        iteration: u32,
+        /// Its agent type.
+        agent: &'static str,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Ask the user, then record the answer.
+    Ask {
+        /// Id of the question.
+        question: String,
+        /// The question.
+        text: String,
+        /// Its heading.
+        header: String,
+        /// Its answers.
+        options: Vec<Choice>,
+        /// Whether several may be chosen.
+        #[serde(rename = "multiSelect")]
+        multi_select: bool,
+    },
+    /// End the turn; one of these wakes the lead.
+    Wait {
+        /// What is under way.
+        on: Vec<String>,
+    },
+    /// Tell the user which tasks wait for what.
+    Deadlock {
+        /// One line a task.
+        chain: Vec<String>,
+    },
+    /// Show the report; the run is over.
+    Finish {
+        /// The report; filled in by whoever renders it.
+        report: String,
+    },
+}
+
+/// What the state can't know.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The time.
+    pub now: Timestamp,
+    /// Whether the user can be asked.
+    pub attended: bool,
+    /// How often a builder is nudged in one iteration.
+    pub nudges: u32,
+    /// After how long an agent that was heard nothing of counts as ended.
+    pub timeout: SignedDuration,
+    /// Leaves that differ from what was approved.
+    pub edited: BTreeSet<TaskId>,
+    /// A fresh token, in case a task is sent back.
+    pub token: String,
+}
+
+/// Events to record, and what they make due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// To be logged before the actions are shown.
+    pub events: Vec<EventKind>,
+    /// In the order in which the lead does them.
+    pub actions: Vec<Action>,
+}
+
+struct Draft<'a> {
+    state: State,
+    around: &'a Surroundings,
+    turn: Turn,
+}
+
+impl State {
+    /// What is due now, when the agents `ended` have just ended. Refused before the run is started.
+    pub fn next(&self, ended: &[AgentName], around: &Surroundings) -> Result<Turn, Refusal> {
+        match self.expect_running() {
+            Ok(()) => {}
+            Err(Refusal::Over) => {
+                let actions = vec![Action::Finish { report: String::new() }];
+                return Ok(Turn { events: Vec::new(), actions });
+            }
+            Err(refusal) => return Err(refusal),
+        }
+        let turn = Turn { events: Vec::new(), actions: Vec::new() };
+        let mut draft = Draft { state: self.clone(), around, turn };
+        draft.end_agents(ended);
+        draft.answer_unattended();
+        draft.verify();
+        draft.wake_owners();
+        draft.answer_unattended();
+        draft.staff();
+        draft.close();
+        Ok(draft.turn)
+    }
+}
+
+impl Draft<'_> {
+    fn record(&mut self, event: EventKind) {
+        let whole =
+            Event { schema_version: LOG_VERSION, seq: self.state.seq + 1, at: self.around.now, event };
+        self.state.apply(&whole);
+        self.turn.events.push(whole.event);
+    }
+
+    fn end_agents(&mut self, ended: &[AgentName]) {
+        let silent = |since: Timestamp| self.around.now.duration_since(since) > self.around.timeout;
+        let over: Vec<AgentName> = self
+            .state
+            .agents
+            .iter()
+            .filter(|(name, agent)| {
+                agent.activity != Activity::Idle && (ended.contains(name) || silent(agent.since))
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in over {
+            self.record(EventKind::AgentEnded { name });
+        }
+    }
+
+    fn answer_unattended(&mut self) {
+        if self.around.attended {
+            return;
+        }
+        let open: Vec<_> = self.state.open_questions().cloned().collect();
+        for question in open {
+            let answer = question.unattended_answer().to_owned();
+            let token = self.around.token.clone();
+            let events = self.state.answer(&question.id, &[answer], Decider::Auto, token).unwrap_or_default();
+            for event in events {
+                self.record(event);
+            }
+        }
+    }
+
+    fn verify(&mut self) {
+        let due: Vec<TaskId> = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::AwaitingVerification && !t.awaits_commit())
+            .map(|t| t.leaf.id.clone())
+            .filter(|id| !self.is_being_verified(id))
+            .collect();
+        for id in due {
+            self.start_verifier(&id);
+        }
+    }
+
+    fn is_being_verified(&self, id: &TaskId) -> bool {
+        self.state.agents.values().any(|a| a.task.as_ref() == Some(id) && a.activity != Activity::Idle)
+    }
+
+    fn start_verifier(&mut self, id: &TaskId) {
+        let Some(task) = self.state.task(id) else { return };
+        let topic = Topic::VerifierSilent(id.clone());
+        if task.verifiers >= VERIFIERS + self.retries(&topic) {
+            if !self.is_open(&topic) {
+                let ask = self.state.ask(topic, "");
+                self.record(ask);
+            }
+            return;
+        }
+        let (iteration, nth) = (task.iteration, task.verifiers);
+        let Some(name) = verifier_name(id, iteration, nth) else { return };
+        let plan = &self.state.plan_id;
+        let prompt = format!(
+            "You are {name}. Verify task {id} of plan {plan}, iteration {iteration}: \
+             run `fp verify {plan} {id}` and go by what it prints."
+        );
+        self.record(EventKind::Dispatched {
+            dispatch: Dispatch::Verify,
+            name: name.clone(),
+            task: Some(id.clone()),
+        });
+        self.turn.actions.push(Action::Verify { name, task: id.clone(), iteration, agent: VERIFIER, prompt });
+    }
+
+    fn is_open(&self, topic: &Topic) -> bool {
+        self.state.open_questions().any(|q| q.topic == *topic)
+    }
+
+    fn retries(&self, topic: &Topic) -> u32 {
+        let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
+        let retried = answered.filter(|a| a.answer.iter().any(|label| label == label::RETRY));
+        u32::try_from(retried.count()).unwrap_or(u32::MAX)
+    }
+
+    fn wake_owners(&mut self) {
+        let stopped: Vec<TaskId> = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::Implementing)
+            .filter(|t| {
+                let agent = t.claim.as_ref().and_then(|c| self.state.agents.get(&c.owner));
+                agent.is_none_or(|a| a.activity == Activity::Idle)
+            })
+            .map(|t| t.leaf.id.clone())
+            .collect();
+        for id in stopped {
+            self.wake_owner(&id);
+        }
+    }
+
+    fn wake_owner(&mut self, id: &TaskId) {
+        let Some(task) = self.state.task(id) else { return };
+        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
+        let plan = self.state.plan_id.clone();
+        if task.resume_due {
+            let feedback = task.feedback.clone().unwrap_or_default();
+            let message = format!(
+                "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, \
+                 then submit again."
+            );
+            self.resume(owner, Some(id.clone()), message);
+        } else if task.nudges < self.around.nudges {
+            self.record(EventKind::Nudged { task: id.clone(), owner: owner.clone() });
+            let message = nudge_text(&plan, id, &owner);
+            self.resume(owner, Some(id.clone()), message);
+        } else {
+            self.give_back(id, &owner);
+        }
+    }
+
+    /// A builder that stops again and again loses its claim, and the attempt counts: else it never ends.
+    fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
+        let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
+        let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
+        if iteration <= self.state.max_iterations() {
+            self.record(EventKind::Released { task: id.clone(), reason, iteration });
+            return;
+        }
+        for event in self.state.failing(id, &reason) {
+            self.record(event);
+        }
+        let ask = self.state.ask(Topic::TaskFailed(id.clone()), &reason);
+        self.record(ask);
+    }
+
+    fn resume(&mut self, name: AgentName, task: Option<TaskId>, message: String) {
+        self.record(EventKind::Dispatched { dispatch: Dispatch::Resume, name: name.clone(), task });
+        self.turn.actions.push(Action::Resume { name, message });
+    }
+
+    /// Puts builders on what is ready: as many as there are tasks that can run side by side.
+    fn staff(&mut self) {
+        let on_their_way = self
+            .state
+            .agents
+            .iter()
+            .filter(|(name, a)| {
+                a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
+            })
+            .count();
+        let builders = self.state.run.as_ref().map_or(1, |r| r.builders) as usize;
+        let capacity = builders.saturating_sub(self.state.running().count() + on_their_way);
+        let wanted = self.startable().saturating_sub(on_their_way).min(capacity);
+        let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
+        let mut exhausted = false;
+        let mut started = 0;
+        for number in 1..=builders {
+            if started == wanted {
+                return;
+            }
+            let Ok(name) = AgentName::new(format!("builder-{number}")) else { continue };
+            match self.state.agents.get(&name) {
+                _ if self.state.held_by(&name).is_some() => continue,
+                Some(agent) if agent.activity != Activity::Idle => continue,
+                Some(agent) if agent.fruitless >= limit => {
+                    exhausted = true;
+                    continue;
+                }
+                Some(agent) if agent.fruitless == 0 => self.offer(name),
+                _ => self.spawn(name),
+            }
+            started += 1;
+        }
+        if started == 0 && exhausted && on_their_way == 0 && !self.is_open(&Topic::BuildersSilent) {
+            let ask = self.state.ask(Topic::BuildersSilent, "");
+            self.record(ask);
+            self.answer_unattended();
+        }
+    }
+
+    /// How many of the ready tasks can run at the same time, taken in order.
+    fn startable(&self) -> usize {
+        let mut taken: Vec<&[String]> = Vec::new();
+        for task in self.state.ready().filter(|t| !self.around.edited.contains(&t.leaf.id)) {
+            if !taken.iter().any(|files| overlap(files, &task.leaf.files)) {
+                taken.push(&task.leaf.files);
+            }
+        }
+        taken.len()
+    }
+
+    fn offer(&mut self, name: AgentName) {
+        let message = format!("Tasks are ready: run `fp claim {} --as {name}`.", self.state.plan_id);
+        self.resume(name, None, message);
+    }
+
+    fn spawn(&mut self, name: AgentName) {
+        let plan = &self.state.plan_id;
+        let prompt = format!(
+            "You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints."
+        );
+        self.record(EventKind::Dispatched { dispatch: Dispatch::Spawn, name: name.clone(), task: None });
+        self.turn.actions.push(Action::Spawn { name, agent: BUILDER, prompt });
+    }
+
+    fn close(&mut self) {
+        if !self.state.is_running() {
+            self.turn.actions = vec![Action::Finish { report: String::new() }];
+            return;
+        }
+        let questions: Vec<Action> = self
+            .state
+            .open_questions()
+            .map(|q| Action::Ask {
+                question: q.id.clone(),
+                text: q.text.clone(),
+                header: q.header.clone(),
+                options: q.options.clone(),
+                multi_select: false,
+            })
+            .collect();
+        let asks = !questions.is_empty();
+        self.turn.actions.extend(questions);
+        if asks {
+            return;
+        }
+        let on = self.under_way();
+        if !on.is_empty() {
+            self.turn.actions.push(Action::Wait { on });
+        } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
+            self.record(EventKind::Finished);
+            self.turn.actions.push(Action::Finish { report: String::new() });
+        } else {
+            self.turn.actions.push(Action::Deadlock { chain: self.chain() });
+        }
+    }
+
+    fn under_way(&self) -> Vec<String> {
+        let agents = self
+            .state
+            .agents
+            .iter()
+            .filter(|(_, a)| a.activity != Activity::Idle)
+            .map(|(n, _)| n.to_string());
+        let commits = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.awaits_commit())
+            .map(|t| format!("the commit of task {}", t.leaf.id));
+        agents.chain(commits).collect()
+    }
+
+    fn chain(&self) -> Vec<String> {
+        let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
+        open.map(|task| {
+            let why = match self.state.obstacle(task) {
+                None if self.around.edited.contains(&task.leaf.id) => {
+                    format!("it was edited after the approval: run `fp approve {}`", self.state.plan_id)
+                }
+                None => "it is ready, but no builder may be started".to_owned(),
+                Some(obstacle @ (Obstacle::Waits(_) | Obstacle::File(_) | Obstacle::Status(_))) => {
+                    self.state.explain(task, &obstacle)
+                }
+            };
+            format!("{}: {why}", task.leaf.id)
+        })
+        .collect()
+    }
+}
+
+/// What a builder is told that stopped while it holds a task.
+#[must_use]
+pub fn nudge_text(plan: &crate::plan::id::PlanId, task: &TaskId, owner: &AgentName) -> String {
+    format!(
+        "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
+         for its payload, go on with it, and submit it when it is done."
+    )
+}
+
+fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {
+    let task = task.as_str().replace('.', "-");
+    let again = if nth == 0 { String::new() } else { format!("-{}", nth + 1) };
+    let name = format!("verifier-{task}-i{iteration}{again}");
+    AgentName::new(name).or_else(|_| AgentName::new(format!("verifier-i{iteration}{again}"))).ok()
+}

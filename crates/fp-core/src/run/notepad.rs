@@ -1,0 +1,101 @@
+//! The notepad: what builders learnt, for those that come after.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Note;
+use super::state::State;
+use crate::plan::id::TaskId;
+
+/// How many notes one payload gets at the most.
+pub const NOTES_PER_PAYLOAD: usize = 10;
+
+/// Longest note in characters; what is longer is cut.
+pub const MAX_NOTE_CHARS: usize = 500;
+
+/// What a note is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum NoteKind {
+    /// A pattern of the code base worth following.
+    Pattern,
+    /// A constraint that isn't obvious.
+    Gotcha,
+    /// Something that exists and should be reused.
+    Util,
+    /// A fragile place.
+    Warn,
+}
+
+impl NoteKind {
+    /// The word it is written as.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pattern => "PATTERN",
+            Self::Gotcha => "GOTCHA",
+            Self::Util => "UTIL",
+            Self::Warn => "WARN",
+        }
+    }
+}
+
+/// Why a text is not a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind")]
+pub struct InvalidNote;
+
+impl Note {
+    /// Reads `KIND: text`, as agents write it: any case, any white space, cut to [`MAX_NOTE_CHARS`].
+    pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
+        let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
+        let kind = match kind.trim().to_ascii_uppercase().as_str() {
+            "PATTERN" => NoteKind::Pattern,
+            "GOTCHA" => NoteKind::Gotcha,
+            "UTIL" => NoteKind::Util,
+            "WARN" => NoteKind::Warn,
+            _ => return Err(InvalidNote),
+        };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            return Err(InvalidNote);
+        }
+        Ok(Self { kind, text: text.chars().take(MAX_NOTE_CHARS).collect(), task })
+    }
+
+    /// The note as a line of `notepad.md`, without the bullet.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
+        format!("{task} {}: {}", self.kind.word(), self.text)
+    }
+}
+
+/// The notes that help with `task`: those of tasks that share a file with it, then the latest, at most
+/// [`NOTES_PER_PAYLOAD`], in the order in which they were written.
+#[must_use]
+pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
+    let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
+    let shares = |note: &Note| {
+        let writer = note.task.as_ref().and_then(|id| state.task(id));
+        writer.is_some_and(|t| super::state::overlap(&t.leaf.files, files))
+    };
+    let (near, far): (Vec<usize>, Vec<usize>) =
+        (0..state.notes.len()).rev().partition(|&i| shares(&state.notes[i]));
+    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(NOTES_PER_PAYLOAD).collect();
+    chosen.sort_unstable();
+    chosen.into_iter().map(|i| &state.notes[i]).collect()
+}
+
+/// `notepad.md` as a whole.
+#[must_use]
+pub fn render(state: &State) -> String {
+    let started = state.created_at.map(|at| at.to_string()).unwrap_or_default();
+    let mut text = format!(
+        "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n",
+        state.plan_id
+    );
+    for note in &state.notes {
+        text.push_str(&format!("- {}\n", note.line()));
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! Everything a builder is given, in one text: what to do, what to leave alone, what others did before, and
+//! the exact command that hands the work in.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use super::notepad;
+use super::state::{State, TaskState};
+use crate::plan::id::TaskId;
+use crate::plan::task::Task;
+
+/// Longest payload in bytes. What does not fit is left out of CONTEXT first, and said so.
+pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
+
+/// Longest quotation of the goal, in characters.
+const MAX_GOAL_CHARS: usize = 600;
+
+/// The payload of `task`, which is held with a token. `goal` is the user's own words.
+#[must_use]
+pub fn payload(state: &State, task: &TaskState, leaf: &Task, goal: &str) -> String {
+    let fixed = head(goal, task, leaf);
+    let tail = tail(state, task, leaf);
+    let room = MAX_PAYLOAD_BYTES.saturating_sub(fixed.len() + tail.len());
+    fixed + &context(state, task, leaf, room) + &tail
+}
+
+fn list(text: &mut String, items: impl IntoIterator<Item = impl AsRef<str>>) {
+    for item in items {
+        let _ = writeln!(text, "- {}", item.as_ref());
+    }
+}
+
+fn head(goal: &str, task: &TaskState, leaf: &Task) -> String {
+    let mut text = String::from("The user's goal, in their words:\n");
+    let cut: String = goal.chars().take(MAX_GOAL_CHARS).collect();
+    for line in cut.lines() {
+        let _ = writeln!(text, "> {line}");
+    }
+    if cut.len() < goal.len() {
+        text.push_str("> … (cut)\n");
+    }
+    let _ = write!(
+        text,
+        "\n## TASK\n{} (task {}, iteration {})\n",
+        leaf.description, task.leaf.id, task.iteration
+    );
+    if let Some(description) = &leaf.fields.description {
+        let _ = writeln!(text, "{}", description.value);
+    }
+    text.push_str("\n## EXPECTED OUTCOME\n");
+    for (i, criterion) in leaf.acceptance().enumerate() {
+        let _ = writeln!(text, "{}. {criterion}", i + 1);
+    }
+    text.push_str("\n## MUST DO\n");
+    list(&mut text, leaf.hints());
+    list(&mut text, leaf.references().map(reference));
+    text.push_str("\n## MUST NOT DO\n");
+    list(&mut text, guardrails(leaf));
+    text
+}
+
+/// `src/a.rs:15 - structure to follow` as an instruction.
+fn reference(text: &str) -> String {
+    match text.split_once(" - ").or_else(|| text.split_once(" — ")) {
+        Some((place, why)) => format!("Read {} — {}", place.trim(), why.trim()),
+        None => format!("Read {text}"),
+    }
+}
+
+/// The three that every task has, then its own, none of them twice.
+fn guardrails(leaf: &Task) -> Vec<String> {
+    let files: Vec<&str> = leaf.files().collect();
+    let boundary = if files.is_empty() { "none".to_owned() } else { files.join(", ") };
+    let mut all = vec![
+        format!("Do NOT modify files outside: {boundary} (new test files beside them are fine)"),
+        "Do NOT add new dependencies".to_owned(),
+        "Do NOT refactor existing code beyond the task scope".to_owned(),
+    ];
+    let known = |rail: &str| {
+        let rail = rail.to_lowercase();
+        ["do not modify files outside", "do not add new dependencies", "do not refactor existing code beyond"]
+            .iter()
+            .any(|base| rail.starts_with(base))
+    };
+    all.extend(leaf.guardrails().filter(|rail| !known(rail)).map(str::to_owned));
+    all
+}
+
+fn context(state: &State, task: &TaskState, leaf: &Task, room: usize) -> String {
+    let mut text = String::from("\n## CONTEXT\n");
+    let files: Vec<&str> = leaf.files().collect();
+    let _ =
+        writeln!(text, "- Files: {}", if files.is_empty() { "none".to_owned() } else { files.join(", ") });
+    let _ = writeln!(text, "- Tests Required: {}", if leaf.tests_required() { "yes" } else { "no" });
+    let optional = dependencies(state, task)
+        .into_iter()
+        .chain(notepad::relevant(state, &task.leaf.id).into_iter().map(|n| format!("- Note {}", n.line())));
+    let mut left_out = 0;
+    for line in optional {
+        if text.len() + line.len() + 80 > room {
+            left_out += 1;
+        } else {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    if left_out > 0 {
+        let _ = writeln!(
+            text,
+            "- ({left_out} more lines left out: `fp note {} list --for {}`)",
+            state.plan_id, task.leaf.id
+        );
+    }
+    text
+}
+
+/// What was done before: in full for direct dependencies, a line for those right behind them.
+fn dependencies(state: &State, task: &TaskState) -> Vec<String> {
+    let direct: Vec<&TaskState> = task.leaf.dependencies.iter().filter_map(|id| state.task(id)).collect();
+    let mut seen: HashSet<&TaskId> = task.leaf.dependencies.iter().collect();
+    let behind: Vec<&TaskState> = direct
+        .iter()
+        .flat_map(|t| &t.leaf.dependencies)
+        .filter(|id| seen.insert(id))
+        .filter_map(|id| state.task(id))
+        .collect();
+    let full = direct.iter().map(|t| {
+        let files: Vec<&str> = t.changed().iter().map(|f| f.path.as_str()).collect();
+        let summary = t.verdict.as_ref().map_or("", |v| v.summary.as_str());
+        let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
+        format!("- Task {} did: {} ({}{commit}) {summary}", t.leaf.id, t.leaf.title, files.join(", "))
+    });
+    let lines = behind.iter().map(|t| format!("- Before that, task {}: {}", t.leaf.id, t.leaf.title));
+    full.chain(lines).collect()
+}
+
+/// The first seven characters of a commit hash.
+#[must_use]
+pub fn short(commit: &str) -> &str {
+    commit.get(..7).unwrap_or(commit)
+}
+
+fn tail(state: &State, task: &TaskState, leaf: &Task) -> String {
+    let plan = &state.plan_id;
+    let id = &task.leaf.id;
+    let mut text = String::from("\n## VERIFICATION\n");
+    let commands: Vec<&str> = leaf.test_commands().chain(leaf.verify()).collect();
+    if commands.is_empty() {
+        text.push_str("- Test Commands: none\n");
+    }
+    for command in commands {
+        let _ = writeln!(text, "- Run: {command}");
+    }
+    let _ = writeln!(text, "- Evidence: .fractal-planner/plans/{plan}/evidence/task-{id}-verification.md");
+    if let Some(feedback) = &task.feedback {
+        let _ =
+            write!(text, "\n## FEEDBACK\nThe iteration before did not pass. Mend this first:\n{feedback}\n");
+    }
+    let token = task.claim.as_ref().map_or("", |c| c.token.as_str());
+    let _ = write!(
+        text,
+        "\n## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
+         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n"
+    );
+    text
+}

@@ -1,0 +1,120 @@
+//! Questions to the user: what is asked, and what each answer means.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::id::TaskId;
+
+/// One way to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What the user sees and `fp answer --option` takes.
+    pub label: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// What a question is about; decides what its answers do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "about", content = "task")]
+pub enum Topic {
+    /// A task has used up its iterations.
+    TaskFailed(TaskId),
+    /// Two verifiers ended without a verdict.
+    VerifierSilent(TaskId),
+    /// A commit could not be made.
+    CommitBlocked(TaskId),
+    /// Builders keep ending without taking a task.
+    BuildersSilent,
+}
+
+/// A question to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// Its id, unique in the run.
+    pub id: String,
+    /// What it is about.
+    pub topic: Topic,
+    /// The question itself.
+    pub text: String,
+    /// A heading of at most 12 characters.
+    pub header: String,
+    /// The answers, the recommended one first.
+    pub options: Vec<Choice>,
+}
+
+/// The labels that have a meaning.
+pub mod label {
+    /// Go on with the other tasks.
+    pub const CONTINUE: &str = "Continue";
+    /// Try the same again.
+    pub const RETRY: &str = "Retry";
+    /// End the run.
+    pub const STOP: &str = "Stop";
+    /// Give the task up and go on.
+    pub const GIVE_UP: &str = "Give up";
+    /// Back to the builder, with the reason as feedback.
+    pub const SEND_BACK: &str = "Send back";
+    /// Take the task as done, without a commit.
+    pub const LEAVE: &str = "Leave uncommitted";
+}
+
+fn choice(label: &str, description: &str) -> Choice {
+    Choice { label: label.into(), description: description.into() }
+}
+
+impl Question {
+    /// The question about `topic`; `serial` makes its id unique, `reason` says what happened.
+    #[must_use]
+    pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
+        let stop = choice(label::STOP, "end the run; what is done stays");
+        let (header, text, options) = match &topic {
+            Topic::TaskFailed(task) => (
+                "Task failed",
+                format!("Task {task} failed for good: {reason}. How to go on?"),
+                vec![
+                    choice(label::CONTINUE, "go on with the tasks that don't depend on it"),
+                    choice(label::RETRY, "give it all its iterations again"),
+                    stop,
+                ],
+            ),
+            Topic::VerifierSilent(task) => (
+                "No verdict",
+                format!("Two verifiers of task {task} ended without a verdict. How to go on?"),
+                vec![
+                    choice(label::RETRY, "start another verifier"),
+                    choice(label::GIVE_UP, "give the task up and go on"),
+                    stop,
+                ],
+            ),
+            Topic::CommitBlocked(task) => (
+                "Commit",
+                format!("Task {task} passed, but its commit could not be made: {reason}"),
+                vec![
+                    choice(label::SEND_BACK, "the builder mends it, with this reason as feedback"),
+                    choice(label::RETRY, "make the commit again, after you have mended it"),
+                    choice(label::LEAVE, "take the task as done and leave its change uncommitted"),
+                    stop,
+                ],
+            ),
+            Topic::BuildersSilent => (
+                "No builder",
+                "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
+                vec![choice(label::RETRY, "start builders again"), stop],
+            ),
+        };
+        let id = format!("q{serial}");
+        Self { id, topic, text, header: header.into(), options }
+    }
+
+    /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
+    #[must_use]
+    pub fn unattended_answer(&self) -> &'static str {
+        match self.topic {
+            Topic::TaskFailed(_) => label::CONTINUE,
+            Topic::VerifierSilent(_) => label::GIVE_UP,
+            Topic::CommitBlocked(_) => label::SEND_BACK,
+            Topic::BuildersSilent => label::STOP,
+        }
+    }
+}

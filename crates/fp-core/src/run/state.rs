@@ -1,0 +1,508 @@
+//! The state of a run: what the events of its log add up to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::change::{Base, ChangedFile};
+use super::event::{Decider, Judgement, Leaf, Note};
+use super::question::Question;
+use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::verification::Check;
+
+/// The state of a leaf. `ready` is derived, never stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Status {
+    /// Nobody works on it.
+    #[default]
+    Pending,
+    /// A builder works on it.
+    Implementing,
+    /// It was handed in.
+    AwaitingVerification,
+    /// It passed.
+    Completed,
+    /// It was given up.
+    Failed,
+    /// Something it waits for was given up.
+    Skipped,
+}
+
+impl Status {
+    /// The word it is written as.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Implementing => "IMPLEMENTING",
+            Self::AwaitingVerification => "AWAITING_VERIFICATION",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Skipped => "SKIPPED",
+        }
+    }
+
+    /// Whether nothing more happens to the task by itself.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Skipped)
+    }
+
+    /// Whether somebody holds the task, and with it its files.
+    #[must_use]
+    pub fn is_running(self) -> bool {
+        matches!(self, Self::Implementing | Self::AwaitingVerification)
+    }
+}
+
+/// Who holds a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claim {
+    /// The builder.
+    pub owner: AgentName,
+    /// What it has to show to hand the task in.
+    pub token: String,
+    /// Since when, in this iteration.
+    pub since: Timestamp,
+}
+
+/// What was handed in, and what the checks said of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measured {
+    /// The working tree looked at.
+    pub tree: String,
+    /// What the task changed in it.
+    pub files: Vec<ChangedFile>,
+    /// The results of the mechanical checks; empty before they ran.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+}
+
+/// The last verdict on a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    /// Whether it passed.
+    pub pass: bool,
+    /// The iteration judged.
+    pub iteration: u32,
+    /// One judgement a criterion.
+    pub judgements: Vec<Judgement>,
+    /// The verifier's summary.
+    pub summary: String,
+}
+
+/// A commit that was about to be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitIntent {
+    /// The files it holds.
+    pub files: Vec<String>,
+    /// Its message.
+    pub message: String,
+    /// HEAD before it.
+    pub head: String,
+}
+
+/// One leaf in its run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskState {
+    /// The leaf as approved.
+    pub leaf: Leaf,
+    /// Where it is.
+    pub status: Status,
+    /// The iteration it is in, or that its next claim has; 0 before the first claim.
+    #[serde(default)]
+    pub iteration: u32,
+    /// Who holds it, while it is running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+    /// What its change is measured against, from the first claim on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
+    /// What was handed in, from submit on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<Measured>,
+    /// What the mechanical checks found in this iteration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Measured>,
+    /// The last verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// What has to be mended, after a failed verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// Whether the builder has yet to be told of that feedback.
+    #[serde(default)]
+    pub resume_due: bool,
+    /// Why it was given up, or skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The failed task that it was skipped for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<TaskId>,
+    /// A commit under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_intent: Option<CommitIntent>,
+    /// Its commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Why there is no commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Nudges in this iteration.
+    #[serde(default)]
+    pub nudges: u32,
+    /// Verifiers started in this iteration.
+    #[serde(default)]
+    pub verifiers: u32,
+    /// When it was first claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it reached a final state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl TaskState {
+    /// A leaf that nobody has touched.
+    #[must_use]
+    pub fn new(leaf: Leaf) -> Self {
+        Self {
+            leaf,
+            status: Status::Pending,
+            iteration: 0,
+            claim: None,
+            base: None,
+            submission: None,
+            verification: None,
+            verdict: None,
+            feedback: None,
+            resume_due: false,
+            reason: None,
+            because: None,
+            commit_intent: None,
+            commit: None,
+            note: None,
+            nudges: 0,
+            verifiers: 0,
+            started_at: None,
+            ended_at: None,
+        }
+    }
+
+    /// Whether it passed and only its commit is missing.
+    #[must_use]
+    pub fn awaits_commit(&self) -> bool {
+        self.status == Status::AwaitingVerification
+            && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
+    }
+
+    /// What it changed, as last measured.
+    #[must_use]
+    pub fn changed(&self) -> &[ChangedFile] {
+        self.verification.as_ref().or(self.submission.as_ref()).map_or(&[], |m| &m.files)
+    }
+}
+
+/// What an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Takes tasks.
+    Builder,
+    /// Judges one task.
+    Verifier,
+}
+
+/// What is known of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activity {
+    /// The lead was told to start it, or to wake it; nothing has come of it yet.
+    Dispatched,
+    /// It works.
+    Working,
+    /// It has ended its turn.
+    Idle,
+}
+
+/// An agent of the current session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// What it is for.
+    pub role: Role,
+    /// What it does.
+    pub activity: Activity,
+    /// Since when.
+    pub since: Timestamp,
+    /// The task that a verifier judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// How often in a row it was dispatched and ended without taking a task.
+    #[serde(default)]
+    pub fruitless: u32,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// It goes on.
+    Running,
+    /// Nothing was left to do.
+    Finished,
+    /// It was ended before its time.
+    Cancelled,
+}
+
+/// The run of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// The client's session of the lead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// Whether passed tasks stay uncommitted.
+    pub no_commit: bool,
+    /// Where it is.
+    pub status: RunStatus,
+    /// When it first started.
+    pub started_at: Timestamp,
+}
+
+/// The approval of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    /// Hash of the whole task tree file.
+    pub tree_hash: String,
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub by: Decider,
+}
+
+/// A question with its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asked {
+    /// The question.
+    pub question: Question,
+    /// The labels chosen; empty while it is open.
+    #[serde(default)]
+    pub answer: Vec<String>,
+    /// Who chose.
+    #[serde(default)]
+    pub by: Decider,
+}
+
+/// All that a log adds up to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct State {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// Sequence number of the last event; 0 for an empty log.
+    pub seq: u64,
+    /// Time of the last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_at: Option<Timestamp>,
+    /// Time of the first event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// The approval in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// The run, once started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
+    /// The leaves in document order.
+    #[serde(default)]
+    pub tasks: Vec<TaskState>,
+    /// The agents of the current session.
+    #[serde(default)]
+    pub agents: BTreeMap<AgentName, Agent>,
+    /// Every question, in the order they were asked.
+    #[serde(default)]
+    pub questions: Vec<Asked>,
+    /// The notepad.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+    /// Position of each task by id.
+    #[serde(skip)]
+    pub(super) index: HashMap<TaskId, usize>,
+}
+
+impl State {
+    /// The state of an empty log.
+    #[must_use]
+    pub fn new(plan_id: PlanId) -> Self {
+        Self {
+            plan_id,
+            seq: 0,
+            last_at: None,
+            created_at: None,
+            approval: None,
+            run: None,
+            tasks: Vec::new(),
+            agents: BTreeMap::new(),
+            questions: Vec::new(),
+            notes: Vec::new(),
+            index: HashMap::new(),
+        }
+    }
+
+    /// Rebuilds what is not stored; to be called after a state was read from its snapshot.
+    pub fn restore_index(&mut self) {
+        self.index = self.tasks.iter().enumerate().map(|(i, t)| (t.leaf.id.clone(), i)).collect();
+    }
+
+    /// The leaf `id`, if the approved plan has it.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<&TaskState> {
+        self.index.get(id).map(|&i| &self.tasks[i])
+    }
+
+    pub(super) fn task_mut(&mut self, id: &TaskId) -> Option<&mut TaskState> {
+        self.index.get(id).map(|&i| &mut self.tasks[i])
+    }
+
+    /// Whether the run was started and is not over.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
+    }
+
+    /// The task that `owner` holds, if any; a builder holds at most one.
+    #[must_use]
+    pub fn held_by(&self, owner: &AgentName) -> Option<&TaskState> {
+        self.tasks
+            .iter()
+            .find(|t| t.status.is_running() && t.claim.as_ref().is_some_and(|c| c.owner == *owner))
+    }
+
+    /// The tasks that somebody holds.
+    pub fn running(&self) -> impl Iterator<Item = &TaskState> {
+        self.tasks.iter().filter(|t| t.status.is_running())
+    }
+
+    /// The questions that are not answered yet.
+    pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
+        self.questions.iter().filter(|a| a.answer.is_empty()).map(|a| &a.question)
+    }
+
+    /// How many tasks are in `status`.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.tasks.iter().filter(|t| t.status == status).count()
+    }
+
+    /// Why `task` can't be claimed now; `None` when it is ready.
+    #[must_use]
+    pub fn obstacle(&self, task: &TaskState) -> Option<Obstacle> {
+        match task.status {
+            Status::Pending => {}
+            other => return Some(Obstacle::Status(other)),
+        }
+        let waits: Vec<TaskId> = task
+            .leaf
+            .dependencies
+            .iter()
+            .filter(|id| self.task(id).is_none_or(|t| t.status != Status::Completed))
+            .cloned()
+            .collect();
+        if !waits.is_empty() {
+            return Some(Obstacle::Waits(waits));
+        }
+        self.running()
+            .find(|other| overlap(&other.leaf.files, &task.leaf.files))
+            .map(|other| Obstacle::File(other.leaf.id.clone()))
+    }
+
+    /// The tasks that can be claimed now, in document order.
+    pub fn ready(&self) -> impl Iterator<Item = &TaskState> {
+        self.tasks.iter().filter(|t| self.obstacle(t).is_none())
+    }
+
+    /// The leaves that wait for `id`, directly or through others, in document order.
+    #[must_use]
+    pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
+        let mut users: HashMap<&TaskId, Vec<usize>> = HashMap::new();
+        for (i, task) in self.tasks.iter().enumerate() {
+            for dependency in &task.leaf.dependencies {
+                users.entry(dependency).or_default().push(i);
+            }
+        }
+        let mut found = vec![false; self.tasks.len()];
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            for &i in users.get(id).map_or(&[][..], |v| v) {
+                if !found[i] {
+                    found[i] = true;
+                    open.push(&self.tasks[i].leaf.id);
+                }
+            }
+        }
+        self.tasks.iter().zip(found).filter(|(_, f)| *f).map(|(t, _)| t.leaf.id.clone()).collect()
+    }
+}
+
+/// Why a task can't be claimed now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is not pending.
+    Status(Status),
+    /// These dependencies are not completed.
+    Waits(Vec<TaskId>),
+    /// This running task may change one of its files.
+    File(TaskId),
+}
+
+fn plain_path(path: &str) -> &str {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    if path == "." { "" } else { path }
+}
+
+/// Whether a file of one list is in the other, or below a folder of it.
+#[must_use]
+pub fn overlap(one: &[String], other: &[String]) -> bool {
+    one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
+}
+
+/// Whether `path` is `listed`, or lies below it. A leading `./` and a trailing `/` mean nothing.
+#[must_use]
+pub fn covers(listed: &str, path: &str) -> bool {
+    let (listed, path) = (plain_path(listed), plain_path(path));
+    listed.is_empty()
+        || path.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_covers_what_is_below_it() {
+        let check = |listed: &str, path: &str, expect: bool| {
+            assert_eq!(covers(listed, path), expect, "{listed} {path}")
+        };
+        check("src/a.rs", "src/a.rs", true);
+        check("./src/a.rs", "src/a.rs", true);
+        check("src", "src/a.rs", true);
+        check("src/", "src/a.rs", true);
+        check("src", "src2/a.rs", false);
+        check("src/a.rs", "src", false);
+        check(".", "a", false);
+    }
+}

@@ -1,0 +1,135 @@
+//! The verdict on a submitted task: a pass needs every criterion and every mechanical check, whatever the
+//! verifier says of the whole.
+
+use super::decide::{Decision, Refusal};
+use super::event::{EventKind, Judgement};
+use super::state::State;
+use crate::plan::id::TaskId;
+use crate::verification::{Check, CheckVerdict};
+
+/// What a verifier says.
+#[derive(Debug, Clone, Default)]
+pub struct Opinion {
+    /// One judgement a criterion, in any order.
+    pub judgements: Vec<Judgement>,
+    /// One or two sentences.
+    pub summary: String,
+}
+
+/// Why an opinion is not a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidOpinion {
+    /// A criterion that the task doesn't have.
+    #[error("there is no criterion {given}: the task has {count}")]
+    UnknownCriterion {
+        /// The number given.
+        given: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A criterion judged twice.
+    #[error("criterion {0} is judged twice")]
+    Twice(usize),
+    /// Criteria that nobody judged.
+    #[error("no judgement on criteria {0}")]
+    Missing(String),
+}
+
+impl Opinion {
+    /// Whether there is exactly one judgement for each of `criteria` criteria; sorts them.
+    pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
+        self.judgements.sort_by_key(|j| j.criterion);
+        for (i, judgement) in self.judgements.iter().enumerate() {
+            let given = judgement.criterion;
+            if given == 0 || given > criteria {
+                return Err(InvalidOpinion::UnknownCriterion { given, count: criteria });
+            }
+            if i > 0 && self.judgements[i - 1].criterion == given {
+                return Err(InvalidOpinion::Twice(given));
+            }
+        }
+        let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
+        let missing: Vec<String> = (1..=criteria).filter(|n| !judged(n)).map(|n| n.to_string()).collect();
+        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion::Missing(missing.join(", "))) }
+    }
+}
+
+/// What keeps a task from passing: failed criteria with their text, then failed checks.
+#[must_use]
+pub fn reasons(opinion: &Opinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
+    let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
+        let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
+        format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
+    });
+    let checks = checks
+        .iter()
+        .filter(|c| c.verdict == CheckVerdict::Fail)
+        .map(|c| format!("Check {}: {}", c.name, c.detail));
+    criteria.chain(checks).collect()
+}
+
+impl State {
+    /// Judges the submitted task `id`, whose mechanical checks are recorded. A fail sends it back with the
+    /// reasons, or ends it when it has had all its iterations. `token` is a fresh one.
+    pub fn judge(
+        &self,
+        id: &TaskId,
+        iteration: Option<u32>,
+        opinion: Opinion,
+        criteria: &[String],
+        token: String,
+    ) -> Decision {
+        let task = self.expect_submitted(id, iteration)?;
+        let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
+        let reasons = reasons(&opinion, criteria, checks);
+        let pass = reasons.is_empty();
+        let mut events = self
+            .close_questions(|t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id), "Judged");
+        events.push(EventKind::Judged {
+            task: id.clone(),
+            iteration: task.iteration,
+            pass,
+            judgements: opinion.judgements,
+            summary: opinion.summary,
+            reasons: reasons.clone(),
+        });
+        if !pass {
+            events.extend(self.send_back(id, &reasons.join("\n"), token));
+        }
+        Ok(events)
+    }
+
+    /// The commit of a passed task is about to be made.
+    pub fn begin_commit(&self, id: &TaskId, files: Vec<String>, message: String, head: String) -> Decision {
+        self.expect_passed(id)?;
+        Ok(vec![EventKind::CommitStarted { task: id.clone(), files, message, head }])
+    }
+
+    /// A passed task is done, with its commit or the reason why there is none.
+    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> Decision {
+        self.expect_passed(id)?;
+        Ok(vec![EventKind::Completed { task: id.clone(), commit, note }])
+    }
+
+    /// The commit of a passed task could not be made: the user is asked.
+    pub fn block_commit(&self, id: &TaskId, reason: &str) -> Decision {
+        self.expect_passed(id)?;
+        let topic = super::question::Topic::CommitBlocked(id.clone());
+        Ok(vec![
+            EventKind::CommitBlocked { task: id.clone(), reason: reason.into() },
+            self.ask(topic, reason),
+        ])
+    }
+
+    fn expect_passed(&self, id: &TaskId) -> Result<(), Refusal> {
+        let task = self.expect_task(id)?;
+        if task.awaits_commit() {
+            return Ok(());
+        }
+        Err(Refusal::Status {
+            task: id.clone(),
+            status: task.status,
+            allowed: "only a task that has just passed is committed".into(),
+        })
+    }
+}
