@@ -1,1 +1,4 @@
-//! Reports as data.
+//! Reports as data: what a run is, for whoever renders it.
+
+pub mod evidence;
+pub mod status;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::change::{Base, ChangedFile};
-use super::event::{Decider, EventKind, Leaf};
+use super::event::{Decider, Event, Leaf};
 use super::question::{Question, Topic, label};
 use super::state::{Claim, Obstacle, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
@@ -85,7 +85,7 @@ pub enum Refusal {
 }
 
 /// Events, or the reason why there are none.
-pub type Decision = Result<Vec<EventKind>, Refusal>;
+pub type Decision = Result<Vec<Event>, Refusal>;
 
 /// What an approval is about.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ impl State {
             }
         }
         let Approve { tree_hash, leaves, base, by } = approve;
-        Ok(vec![EventKind::Approved { tree_hash, leaves, base, by }])
+        Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
     }
 
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
@@ -141,14 +141,14 @@ impl State {
         let mut events = Vec::new();
         if !same_session {
             events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
-                EventKind::Released {
+                Event::Released {
                     task: t.leaf.id.clone(),
                     reason: "the session that held it is gone".into(),
                     iteration: t.iteration,
                 }
             }));
         }
-        events.push(EventKind::RunStarted { session, builders, max_iterations, no_commit });
+        events.push(Event::RunStarted { session, builders, max_iterations, no_commit });
         Ok(events)
     }
 
@@ -194,14 +194,14 @@ impl State {
         edited: &BTreeSet<TaskId>,
         token: String,
         base: Base,
-    ) -> Result<(TaskId, Vec<EventKind>), Refusal> {
+    ) -> Result<(TaskId, Vec<Event>), Refusal> {
         let task = self.choose(owner, wanted, edited)?;
         let id = task.leaf.id.clone();
         let event = if task.status == Status::Implementing {
-            EventKind::Resumed { task: id.clone(), owner: owner.clone() }
+            Event::Resumed { task: id.clone(), owner: owner.clone() }
         } else {
             let iteration = task.iteration.max(1);
-            EventKind::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
+            Event::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
         };
         Ok((id, vec![event]))
     }
@@ -225,7 +225,7 @@ impl State {
     /// The holder of `token` hands its task in.
     pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<ChangedFile>) -> Decision {
         let owner = self.expect_claim(id, token)?.owner.clone();
-        Ok(vec![EventKind::Submitted { task: id.clone(), owner, tree, files }])
+        Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
     }
 
     /// The task `id`, if a verdict on it is due in the iteration `given` (any, where it is not said).
@@ -250,7 +250,7 @@ impl State {
         if task.status != Status::Implementing {
             return Err(refuse(task, "only a claimed task can be released"));
         }
-        Ok(vec![EventKind::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
+        Ok(vec![Event::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
     }
 
     /// Gives a task up, and skips what waits for it.
@@ -285,7 +285,7 @@ impl State {
             .filter(|d| !blocked.contains(d) && self.task(d).is_some_and(|t| t.status == Status::Skipped))
             .collect();
         let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
-        events.push(EventKind::Retried { task: id.clone(), restored });
+        events.push(Event::Retried { task: id.clone(), restored });
         Ok(events)
     }
 
@@ -294,27 +294,27 @@ impl State {
         if self.run.is_none() {
             return Err(Refusal::NotStarted);
         }
-        Ok(if self.is_running() { vec![EventKind::Cancelled { by }] } else { Vec::new() })
+        Ok(if self.is_running() { vec![Event::Cancelled { by }] } else { Vec::new() })
     }
 
     /// What `id` being given up means: it fails, and exactly what waits for it is skipped.
-    pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<EventKind> {
-        let mut events = vec![EventKind::Failed { task: id.clone(), reason: reason.into() }];
+    pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
+        let mut events = vec![Event::Failed { task: id.clone(), reason: reason.into() }];
         let skipped =
             self.dependents(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
-        events.extend(skipped.map(|task| EventKind::Skipped { task, because: id.clone() }));
+        events.extend(skipped.map(|task| Event::Skipped { task, because: id.clone() }));
         events
     }
 
     /// Id for a question that is asked by the event at `offset` behind the last one.
-    pub(super) fn ask(&self, topic: Topic, reason: &str) -> EventKind {
-        EventKind::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
+    pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
+        Event::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
     }
 
-    pub(super) fn close_questions(&self, about: impl Fn(&Topic) -> bool, answer: &str) -> Vec<EventKind> {
+    pub(super) fn close_questions(&self, about: impl Fn(&Topic) -> bool, answer: &str) -> Vec<Event> {
         self.open_questions()
             .filter(|q| about(&q.topic))
-            .map(|q| EventKind::Answered {
+            .map(|q| Event::Answered {
                 question: q.id.clone(),
                 options: vec![answer.into()],
                 by: Decider::User,
@@ -340,17 +340,17 @@ impl State {
         let Some(first) = chosen.first().cloned() else {
             return Err(Refusal::UnknownQuestion(question.into()));
         };
-        let mut events = vec![EventKind::Answered { question: question.into(), options: chosen, by }];
+        let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
         events.extend(self.consequences(&asked.topic, &first, by, token));
         Ok(events)
     }
 
-    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Vec<EventKind> {
+    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Vec<Event> {
         match (topic, answer) {
-            (_, label::STOP) => vec![EventKind::Cancelled { by }],
+            (_, label::STOP) => vec![Event::Cancelled { by }],
             (Topic::TaskFailed(id), label::RETRY) => {
                 let events = self.retry(id).unwrap_or_default();
-                events.into_iter().filter(|e| matches!(e, EventKind::Retried { .. })).collect()
+                events.into_iter().filter(|e| matches!(e, Event::Retried { .. })).collect()
             }
             (Topic::VerifierSilent(id) | Topic::CommitBlocked(id), label::GIVE_UP) => {
                 self.failing(id, "given up by the user's choice")
@@ -359,7 +359,7 @@ impl State {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
                 self.send_back(id, &format!("The commit could not be made: {reason}"), token)
             }
-            (Topic::CommitBlocked(id), label::LEAVE) => vec![EventKind::Completed {
+            (Topic::CommitBlocked(id), label::LEAVE) => vec![Event::Completed {
                 task: id.clone(),
                 commit: None,
                 note: Some("left uncommitted by the user's choice".into()),
@@ -369,10 +369,10 @@ impl State {
     }
 
     /// Another iteration of `id` with this feedback, or its end when it has had them all.
-    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<EventKind> {
+    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.max_iterations() {
-            vec![EventKind::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
+            vec![Event::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
         } else {
             let mut events = self.failing(id, feedback);
             events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));

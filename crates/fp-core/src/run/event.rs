@@ -1,5 +1,6 @@
-//! What happened, one event a line of `events.jsonl`. The log is the truth of a run; a state is only ever
-//! folded from it, so an event carries all that its fold needs.
+//! What happened. A line of `events.jsonl` holds the events of one command, so that they are there together
+//! or not at all. The log is the truth of a run; a state is only ever folded from it, so an event carries all
+//! that its fold needs.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,18 +13,18 @@ use crate::verification::Check;
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
 
-/// One line of the log.
+/// One line of the log: what one command did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct Entry {
     /// [`LOG_VERSION`] of the writer.
     pub schema_version: u32,
     /// Position in the log, from 1, without gaps.
     pub seq: u64,
-    /// When it was written; never before the event in front of it, whatever the clock says.
+    /// When it was written; never before the entry in front of it, whatever the clock says.
     pub at: Timestamp,
-    /// What happened.
-    pub event: EventKind,
+    /// What happened, in order.
+    pub events: Vec<Event>,
 }
 
 /// A leaf as it was approved: all that scheduling needs, so that no command has to parse the tree for it.
@@ -95,7 +96,7 @@ pub struct Note {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum EventKind {
+pub enum Event {
     /// The plan was approved as it stands: these leaves, with these commands.
     Approved {
         /// Hash of the whole task tree file.

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::event::{Dispatch, Event, EventKind};
+use super::event::{Dispatch, Entry, Event};
 use super::state::{
     Activity, Agent, Approval, Asked, Claim, CommitIntent, Measured, Role, Run, RunStatus, State, Status,
     TaskState, Verdict,
@@ -11,32 +11,33 @@ use super::state::{
 use crate::plan::id::{AgentName, TaskId};
 
 impl State {
-    /// The state after `events`, from an empty log.
+    /// The state after `entries`, from an empty log.
     #[must_use]
-    pub fn replay<'a>(plan_id: crate::plan::id::PlanId, events: impl IntoIterator<Item = &'a Event>) -> Self {
+    pub fn replay<'a>(plan_id: crate::plan::id::PlanId, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let mut state = Self::new(plan_id);
-        for event in events {
-            state.apply(event);
+        for entry in entries {
+            state.apply(entry);
         }
         state
     }
 
-    /// Takes one event in.
-    pub fn apply(&mut self, event: &Event) {
-        let at = event.at;
-        self.seq = event.seq;
-        self.last_at = Some(at);
-        self.created_at.get_or_insert(at);
-        self.fold(&event.event, at);
+    /// Takes one line of the log in.
+    pub fn apply(&mut self, entry: &Entry) {
+        self.seq = entry.seq;
+        self.last_at = Some(entry.at);
+        self.created_at.get_or_insert(entry.at);
+        for event in &entry.events {
+            self.fold(event, entry.at);
+        }
     }
 
-    fn fold(&mut self, event: &EventKind, at: Timestamp) {
+    pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         match event {
-            EventKind::Approved { tree_hash, leaves, base: _, by } => {
+            Event::Approved { tree_hash, leaves, base: _, by } => {
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
             }
-            EventKind::RunStarted { session, builders, max_iterations, no_commit } => {
+            Event::RunStarted { session, builders, max_iterations, no_commit } => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
                 self.run = Some(Run {
                     session: session.clone(),
@@ -48,11 +49,11 @@ impl State {
                 });
                 self.agents.clear();
             }
-            EventKind::Dispatched { dispatch, name, task } => {
+            Event::Dispatched { dispatch, name, task } => {
                 self.dispatched(*dispatch, name, task.as_ref(), at)
             }
-            EventKind::AgentEnded { name } => self.agent_ended(name, at),
-            EventKind::Claimed { task, owner, token, iteration, base } => {
+            Event::AgentEnded { name } => self.agent_ended(name, at),
+            Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
                 if let Some(t) = self.task_mut(task) {
@@ -64,19 +65,19 @@ impl State {
                     t.begin_iteration();
                 }
             }
-            EventKind::Resumed { task, owner } => {
+            Event::Resumed { task, owner } => {
                 self.working(owner, at);
                 if let Some(t) = self.task_mut(task) {
                     t.resume_due = false;
                 }
             }
-            EventKind::Nudged { task, owner } => {
+            Event::Nudged { task, owner } => {
                 self.working(owner, at);
                 if let Some(t) = self.task_mut(task) {
                     t.nudges += 1;
                 }
             }
-            EventKind::Submitted { task, owner, tree, files } => {
+            Event::Submitted { task, owner, tree, files } => {
                 self.idle(owner, at);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
@@ -86,13 +87,13 @@ impl State {
                     t.verifiers = 0;
                 }
             }
-            EventKind::Verified { task, tree, files, checks, iteration: _ } => {
+            Event::Verified { task, tree, files, checks, iteration: _ } => {
                 if let Some(t) = self.task_mut(task) {
                     t.verification =
                         Some(Measured { tree: tree.clone(), files: files.clone(), checks: checks.clone() });
                 }
             }
-            EventKind::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
+            Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
                 let verdict = Verdict {
                     pass: *pass,
                     iteration: *iteration,
@@ -104,7 +105,7 @@ impl State {
                     t.verdict = Some(verdict);
                 }
             }
-            EventKind::SentBack { task, iteration, token, feedback } => {
+            Event::SentBack { task, iteration, token, feedback } => {
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Implementing;
                     t.iteration = *iteration;
@@ -118,7 +119,7 @@ impl State {
                     t.begin_iteration();
                 }
             }
-            EventKind::CommitStarted { task, files, message, head } => {
+            Event::CommitStarted { task, files, message, head } => {
                 if let Some(t) = self.task_mut(task) {
                     t.commit_intent = Some(CommitIntent {
                         files: files.clone(),
@@ -127,13 +128,13 @@ impl State {
                     });
                 }
             }
-            EventKind::CommitBlocked { task, reason } => {
+            Event::CommitBlocked { task, reason } => {
                 if let Some(t) = self.task_mut(task) {
                     t.commit_intent = None;
                     t.reason = Some(reason.clone());
                 }
             }
-            EventKind::Completed { task, commit, note } => {
+            Event::Completed { task, commit, note } => {
                 if let Some(t) = self.task_mut(task) {
                     t.end(Status::Completed, at);
                     t.commit.clone_from(commit);
@@ -142,7 +143,7 @@ impl State {
                     t.feedback = None;
                 }
             }
-            EventKind::Released { task, iteration, reason: _ } => {
+            Event::Released { task, iteration, reason: _ } => {
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Pending;
                     t.claim = None;
@@ -150,21 +151,21 @@ impl State {
                     t.begin_iteration();
                 }
             }
-            EventKind::Failed { task, reason } => {
+            Event::Failed { task, reason } => {
                 self.end_verifiers(task, at);
                 if let Some(t) = self.task_mut(task) {
                     t.end(Status::Failed, at);
                     t.reason = Some(reason.clone());
                 }
             }
-            EventKind::Skipped { task, because } => {
+            Event::Skipped { task, because } => {
                 if let Some(t) = self.task_mut(task) {
                     t.end(Status::Skipped, at);
                     t.because = Some(because.clone());
                     t.reason = Some(format!("Blocked by {because}"));
                 }
             }
-            EventKind::Retried { task, restored } => {
+            Event::Retried { task, restored } => {
                 for id in std::iter::once(task).chain(restored) {
                     if let Some(t) = self.task_mut(id) {
                         t.restart();
@@ -172,22 +173,22 @@ impl State {
                 }
                 self.reopen();
             }
-            EventKind::Asked { question } => {
+            Event::Asked { question } => {
                 self.questions.push(Asked {
                     question: question.clone(),
                     answer: Vec::new(),
                     by: Default::default(),
                 });
             }
-            EventKind::Answered { question, options, by } => {
+            Event::Answered { question, options, by } => {
                 if let Some(asked) = self.questions.iter_mut().find(|a| a.question.id == *question) {
                     asked.answer.clone_from(options);
                     asked.by = *by;
                 }
             }
-            EventKind::Noted { note } => self.notes.push(note.clone()),
-            EventKind::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
-            EventKind::Finished => self.set_run_status(RunStatus::Finished),
+            Event::Noted { note } => self.notes.push(note.clone()),
+            Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
+            Event::Finished => self.set_run_status(RunStatus::Finished),
         }
     }
 

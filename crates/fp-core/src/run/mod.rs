@@ -13,5 +13,5 @@ pub mod state;
 pub mod verdict;
 
 pub use decide::Refusal;
-pub use event::{Event, EventKind};
+pub use event::{Entry, Event};
 pub use state::State;

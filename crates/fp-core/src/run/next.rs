@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::decide::Refusal;
-use super::event::{Decider, Dispatch, Event, EventKind, LOG_VERSION};
+use super::event::{Decider, Dispatch, Event};
 use super::question::{Choice, Topic, label};
 use super::state::{Activity, Obstacle, Role, State, Status, overlap};
 use crate::plan::id::{AgentName, TaskId};
@@ -107,7 +107,7 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// To be logged before the actions are shown.
-    pub events: Vec<EventKind>,
+    pub events: Vec<Event>,
     /// In the order in which the lead does them.
     pub actions: Vec<Action>,
 }
@@ -143,11 +143,9 @@ impl State {
 }
 
 impl Draft<'_> {
-    fn record(&mut self, event: EventKind) {
-        let whole =
-            Event { schema_version: LOG_VERSION, seq: self.state.seq + 1, at: self.around.now, event };
-        self.state.apply(&whole);
-        self.turn.events.push(whole.event);
+    fn record(&mut self, event: Event) {
+        self.state.fold(&event, self.around.now);
+        self.turn.events.push(event);
     }
 
     fn end_agents(&mut self, ended: &[AgentName]) {
@@ -162,7 +160,7 @@ impl Draft<'_> {
             .map(|(name, _)| name.clone())
             .collect();
         for name in over {
-            self.record(EventKind::AgentEnded { name });
+            self.record(Event::AgentEnded { name });
         }
     }
 
@@ -216,7 +214,7 @@ impl Draft<'_> {
             "You are {name}. Verify task {id} of plan {plan}, iteration {iteration}: \
              run `fp verify {plan} {id}` and go by what it prints."
         );
-        self.record(EventKind::Dispatched {
+        self.record(Event::Dispatched {
             dispatch: Dispatch::Verify,
             name: name.clone(),
             task: Some(id.clone()),
@@ -263,7 +261,7 @@ impl Draft<'_> {
             );
             self.resume(owner, Some(id.clone()), message);
         } else if task.nudges < self.around.nudges {
-            self.record(EventKind::Nudged { task: id.clone(), owner: owner.clone() });
+            self.record(Event::Nudged { task: id.clone(), owner: owner.clone() });
             let message = nudge_text(&plan, id, &owner);
             self.resume(owner, Some(id.clone()), message);
         } else {
@@ -276,7 +274,7 @@ impl Draft<'_> {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
         let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
         if iteration <= self.state.max_iterations() {
-            self.record(EventKind::Released { task: id.clone(), reason, iteration });
+            self.record(Event::Released { task: id.clone(), reason, iteration });
             return;
         }
         for event in self.state.failing(id, &reason) {
@@ -287,7 +285,7 @@ impl Draft<'_> {
     }
 
     fn resume(&mut self, name: AgentName, task: Option<TaskId>, message: String) {
-        self.record(EventKind::Dispatched { dispatch: Dispatch::Resume, name: name.clone(), task });
+        self.record(Event::Dispatched { dispatch: Dispatch::Resume, name: name.clone(), task });
         self.turn.actions.push(Action::Resume { name, message });
     }
 
@@ -352,7 +350,7 @@ impl Draft<'_> {
         let prompt = format!(
             "You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints."
         );
-        self.record(EventKind::Dispatched { dispatch: Dispatch::Spawn, name: name.clone(), task: None });
+        self.record(Event::Dispatched { dispatch: Dispatch::Spawn, name: name.clone(), task: None });
         self.turn.actions.push(Action::Spawn { name, agent: BUILDER, prompt });
     }
 
@@ -381,7 +379,7 @@ impl Draft<'_> {
         if !on.is_empty() {
             self.turn.actions.push(Action::Wait { on });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
-            self.record(EventKind::Finished);
+            self.record(Event::Finished);
             self.turn.actions.push(Action::Finish { report: String::new() });
         } else {
             self.turn.actions.push(Action::Deadlock { chain: self.chain() });

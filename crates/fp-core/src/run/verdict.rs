@@ -2,7 +2,7 @@
 //! verifier says of the whole.
 
 use super::decide::{Decision, Refusal};
-use super::event::{EventKind, Judgement};
+use super::event::{Event, Judgement};
 use super::state::State;
 use crate::plan::id::TaskId;
 use crate::verification::{Check, CheckVerdict};
@@ -85,7 +85,7 @@ impl State {
         let pass = reasons.is_empty();
         let mut events = self
             .close_questions(|t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id), "Judged");
-        events.push(EventKind::Judged {
+        events.push(Event::Judged {
             task: id.clone(),
             iteration: task.iteration,
             pass,
@@ -102,13 +102,13 @@ impl State {
     /// The commit of a passed task is about to be made.
     pub fn begin_commit(&self, id: &TaskId, files: Vec<String>, message: String, head: String) -> Decision {
         self.expect_passed(id)?;
-        Ok(vec![EventKind::CommitStarted { task: id.clone(), files, message, head }])
+        Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
     }
 
     /// A passed task is done, with its commit or the reason why there is none.
     pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> Decision {
         self.expect_passed(id)?;
-        Ok(vec![EventKind::Completed { task: id.clone(), commit, note }])
+        Ok(vec![Event::Completed { task: id.clone(), commit, note }])
     }
 
     /// The commit of a passed task could not be made: the user is asked.
@@ -116,7 +116,7 @@ impl State {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![
-            EventKind::CommitBlocked { task: id.clone(), reason: reason.into() },
+            Event::CommitBlocked { task: id.clone(), reason: reason.into() },
             self.ask(topic, reason),
         ])
     }

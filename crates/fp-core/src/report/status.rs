@@ -1,0 +1,158 @@
+//! How far a plan is.
+
+use serde::Serialize;
+
+use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::run::state::{RunStatus, State, Status, TaskState};
+
+/// Where a plan is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Not approved yet.
+    Planning,
+    /// Approved, not started.
+    Approved,
+    /// Under way.
+    Running,
+    /// Over.
+    Finished,
+    /// Ended before its time.
+    Cancelled,
+}
+
+impl Phase {
+    /// The word it is written as.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::Approved => "approved",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// How many tasks are in each state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// All leaves.
+    pub total: usize,
+    /// PENDING.
+    pub pending: usize,
+    /// Of those, the ones that can be claimed now.
+    pub ready: usize,
+    /// IMPLEMENTING.
+    pub implementing: usize,
+    /// AWAITING_VERIFICATION.
+    pub awaiting_verification: usize,
+    /// COMPLETED.
+    pub completed: usize,
+    /// FAILED.
+    pub failed: usize,
+    /// SKIPPED.
+    pub skipped: usize,
+}
+
+/// One task in a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskLine {
+    /// Its id.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Its state.
+    pub status: Status,
+    /// Whether it can be claimed now.
+    pub ready: bool,
+    /// Its iteration; 0 before the first claim.
+    pub iteration: u32,
+    /// Who holds it.
+    pub owner: Option<AgentName>,
+    /// Its commit.
+    pub commit: Option<String>,
+    /// What it waits for, why it failed, or why it has no commit.
+    pub detail: Option<String>,
+}
+
+/// The report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// Where it is.
+    pub phase: Phase,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many tasks are where.
+    pub counts: Counts,
+    /// The tasks in document order.
+    pub tasks: Vec<TaskLine>,
+    /// Questions that wait for the user.
+    pub questions: Vec<String>,
+}
+
+impl StatusReport {
+    /// The report on `state`.
+    #[must_use]
+    pub fn new(state: &State) -> Self {
+        let run = state.run.as_ref();
+        let phase = match (state.approval.is_some(), run.map(|r| r.status)) {
+            (_, Some(RunStatus::Running)) => Phase::Running,
+            (_, Some(RunStatus::Finished)) => Phase::Finished,
+            (_, Some(RunStatus::Cancelled)) => Phase::Cancelled,
+            (true, None) => Phase::Approved,
+            (false, None) => Phase::Planning,
+        };
+        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, t)).collect();
+        let counts = Counts {
+            total: tasks.len(),
+            pending: state.count(Status::Pending),
+            ready: tasks.iter().filter(|t| t.ready).count(),
+            implementing: state.count(Status::Implementing),
+            awaiting_verification: state.count(Status::AwaitingVerification),
+            completed: state.count(Status::Completed),
+            failed: state.count(Status::Failed),
+            skipped: state.count(Status::Skipped),
+        };
+        Self {
+            plan_id: state.plan_id.clone(),
+            phase,
+            max_iterations: run.map_or(0, |r| r.max_iterations),
+            builders: run.map_or(0, |r| r.builders),
+            counts,
+            tasks,
+            questions: state.open_questions().map(|q| q.text.clone()).collect(),
+        }
+    }
+}
+
+fn task_line(state: &State, task: &TaskState) -> TaskLine {
+    let obstacle = state.obstacle(task);
+    let detail = match (task.status, &obstacle) {
+        (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
+        (Status::Failed | Status::Skipped, _) => task.reason.clone(),
+        (Status::Completed, _) => task.note.clone(),
+        (Status::AwaitingVerification, _) if task.awaits_commit() => {
+            Some("it passed and waits for its commit".into())
+        }
+        _ => None,
+    };
+    TaskLine {
+        id: task.leaf.id.clone(),
+        title: task.leaf.title.clone(),
+        status: task.status,
+        ready: obstacle.is_none(),
+        iteration: task.iteration,
+        owner: task.claim.as_ref().map(|c| c.owner.clone()),
+        commit: task.commit.clone(),
+        detail,
+    }
+}
