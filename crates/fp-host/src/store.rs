@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fp_core::plan::id::PlanId;
-use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use fp_core::run::State;
+use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -280,7 +280,11 @@ pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
                 // Who holds it is only told for the reader's sake.
                 drop(file.read_to_string(&mut holder));
                 let holder = Some(holder.trim().to_owned()).filter(|h| !h.is_empty() && h.len() < 20);
-                return Err(StoreError::Locked { path: path.to_owned(), holder, seconds: patience.as_secs() });
+                return Err(StoreError::Locked {
+                    path: path.to_owned(),
+                    holder,
+                    seconds: patience.as_secs(),
+                });
             }
             Err(TryLockError::WouldBlock) => {
                 std::thread::sleep(pause);
@@ -318,7 +322,8 @@ fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), 
         let entry: Entry = match serde_json::from_slice(line) {
             Ok(entry) => entry,
             Err(e) => {
-                let newer = serde_json::from_slice::<Version>(line).ok().filter(|v| v.schema_version > LOG_VERSION);
+                let newer =
+                    serde_json::from_slice::<Version>(line).ok().filter(|v| v.schema_version > LOG_VERSION);
                 return Err(match newer {
                     Some(v) => {
                         StoreError::Newer { path: path.to_owned(), line: i + 1, version: v.schema_version }
@@ -328,7 +333,11 @@ fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), 
             }
         };
         if entry.schema_version > LOG_VERSION {
-            return Err(StoreError::Newer { path: path.to_owned(), line: i + 1, version: entry.schema_version });
+            return Err(StoreError::Newer {
+                path: path.to_owned(),
+                line: i + 1,
+                version: entry.schema_version,
+            });
         }
         if entry.seq != state.seq + 1 {
             return Err(wrong(format!("seq {} where {} is due", entry.seq, state.seq + 1)));

@@ -34,7 +34,13 @@ pub fn render(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     }
     text.push_str("\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n");
     for check in checks.iter().filter(|c| !is_command(c)) {
-        let _ = writeln!(text, "| {} | {} | {} |", cell(&check.name), check_word(check.verdict), cell(&check.detail));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            cell(&check.name),
+            check_word(check.verdict),
+            cell(&check.detail)
+        );
     }
     text.push_str("\n## Test Output\n\n");
     let mut commands = checks.iter().filter(|c| is_command(c)).peekable();

@@ -1,6 +1,6 @@
 //! What a command does to a run: the events it causes, or the reason why it is refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::change::{Base, ChangedFile};
@@ -273,19 +273,25 @@ impl State {
             }
             _ => return Err(refuse(task, "only a failed task can be retried")),
         }
-        let blocked: BTreeSet<TaskId> = self
-            .tasks
-            .iter()
-            .filter(|t| t.status == Status::Failed && t.leaf.id != *id)
-            .flat_map(|t| self.dependents(&t.leaf.id))
-            .collect();
-        let restored = self
-            .dependents(id)
-            .into_iter()
-            .filter(|d| !blocked.contains(d) && self.task(d).is_some_and(|t| t.status == Status::Skipped))
-            .collect();
+        let lost =
+            |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
+        if let Some(cause) = task.leaf.dependencies.iter().find(lost) {
+            return Err(refuse(task, &format!("it waits for {cause}, which is not done: retry that first")));
+        }
+        let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
+        for other in self.tasks.iter().filter(|t| t.status == Status::Failed && t.leaf.id != *id) {
+            let because = &other.leaf.id;
+            blocked.extend(self.dependents(because).into_iter().map(|d| (d, because.clone())));
+        }
+        let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
+        let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
+            self.dependents(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
         let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
         events.push(Event::Retried { task: id.clone(), restored });
+        events.extend(still.into_iter().filter_map(|task| {
+            let because = blocked.get(&task)?.clone();
+            Some(Event::Skipped { task, because })
+        }));
         Ok(events)
     }
 
@@ -341,16 +347,15 @@ impl State {
             return Err(Refusal::UnknownQuestion(question.into()));
         };
         let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
-        events.extend(self.consequences(&asked.topic, &first, by, token));
+        events.extend(self.consequences(&asked.topic, &first, by, token)?);
         Ok(events)
     }
 
-    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Vec<Event> {
-        match (topic, answer) {
+    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Decision {
+        Ok(match (topic, answer) {
             (_, label::STOP) => vec![Event::Cancelled { by }],
             (Topic::TaskFailed(id), label::RETRY) => {
-                let events = self.retry(id).unwrap_or_default();
-                events.into_iter().filter(|e| matches!(e, Event::Retried { .. })).collect()
+                self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
             (Topic::VerifierSilent(id) | Topic::CommitBlocked(id), label::GIVE_UP) => {
                 self.failing(id, "given up by the user's choice")
@@ -365,7 +370,7 @@ impl State {
                 note: Some("left uncommitted by the user's choice".into()),
             }],
             _ => Vec::new(),
-        }
+        })
     }
 
     /// Another iteration of `id` with this feedback, or its end when it has had them all.

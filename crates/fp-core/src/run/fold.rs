@@ -13,7 +13,10 @@ use crate::plan::id::{AgentName, TaskId};
 impl State {
     /// The state after `entries`, from an empty log.
     #[must_use]
-    pub fn replay<'a>(plan_id: crate::plan::id::PlanId, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+    pub fn replay<'a>(
+        plan_id: crate::plan::id::PlanId,
+        entries: impl IntoIterator<Item = &'a Entry>,
+    ) -> Self {
         let mut state = Self::new(plan_id);
         for entry in entries {
             state.apply(entry);
@@ -49,9 +52,7 @@ impl State {
                 });
                 self.agents.clear();
             }
-            Event::Dispatched { dispatch, name, task } => {
-                self.dispatched(*dispatch, name, task.as_ref(), at)
-            }
+            Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;

@@ -12,6 +12,9 @@ pub mod question;
 pub mod state;
 pub mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 pub use decide::Refusal;
 pub use event::{Entry, Event};
 pub use state::State;

@@ -503,6 +503,6 @@ mod tests {
         check("src/", "src/a.rs", true);
         check("src", "src2/a.rs", false);
         check("src/a.rs", "src", false);
-        check(".", "a", false);
+        check(".", "a", true);
     }
 }

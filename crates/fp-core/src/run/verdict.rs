@@ -115,10 +115,7 @@ impl State {
     pub fn block_commit(&self, id: &TaskId, reason: &str) -> Decision {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
-        Ok(vec![
-            Event::CommitBlocked { task: id.clone(), reason: reason.into() },
-            self.ask(topic, reason),
-        ])
+        Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
     }
 
     fn expect_passed(&self, id: &TaskId) -> Result<(), Refusal> {

@@ -1,0 +1,416 @@
+//! The run as one machine: random commands in random order, and what must hold after each of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+
+use super::change::Base;
+use super::decide::Approve;
+use super::event::{Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
+use super::next::{Action, Surroundings};
+use super::question::label;
+use super::state::{State, Status, overlap};
+use super::verdict::Opinion;
+use crate::plan::id::{AgentName, PlanId, TaskId};
+
+const MAX_ITERATIONS: u32 = 2;
+const BUILDERS: u32 = 3;
+
+fn id(text: &str) -> TaskId {
+    TaskId::new(text).unwrap()
+}
+
+fn name(text: &str) -> AgentName {
+    AgentName::new(text).unwrap()
+}
+
+fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
+    Leaf {
+        id: id(&format!("{number}")),
+        title: format!("task {number}"),
+        hash: format!("h{number}"),
+        dependencies: dependencies.iter().map(|d| id(&d.to_string())).collect(),
+        files: vec![format!("f{file}")],
+        complexity: 1,
+    }
+}
+
+/// A run in memory, with its log.
+struct Machine {
+    state: State,
+    log: Vec<Entry>,
+    tokens: u64,
+    now: Timestamp,
+    attended: bool,
+}
+
+impl Machine {
+    fn new(leaves: Vec<Leaf>, attended: bool) -> Self {
+        let plan = PlanId::new("p").unwrap();
+        let mut machine = Self {
+            state: State::new(plan),
+            log: Vec::new(),
+            tokens: 0,
+            now: "2026-11-21T00:00:00Z".parse().unwrap(),
+            attended,
+        };
+        let approve = Approve { tree_hash: "t".into(), leaves, base: None, by: Decider::User };
+        let events = machine.state.approve(approve).unwrap();
+        machine.take(events);
+        machine.start("s0");
+        machine
+    }
+
+    fn take(&mut self, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let entry = Entry { schema_version: LOG_VERSION, seq: self.state.seq + 1, at: self.now, events };
+        self.state.apply(&entry);
+        self.log.push(entry);
+    }
+
+    fn start(&mut self, session: &str) {
+        let events = self.state.start(Some(session.into()), BUILDERS, MAX_ITERATIONS, false).unwrap();
+        self.take(events);
+    }
+
+    fn token(&mut self) -> String {
+        self.tokens += 1;
+        format!("t{}", self.tokens)
+    }
+
+    fn next(&mut self, ended: &[AgentName]) -> Vec<Action> {
+        let token = self.token();
+        let around = Surroundings {
+            now: self.now,
+            attended: self.attended,
+            nudges: 2,
+            timeout: SignedDuration::from_mins(30),
+            edited: BTreeSet::new(),
+            token,
+        };
+        let turn = self.state.next(ended, &around).unwrap();
+        self.take(turn.events);
+        turn.actions
+    }
+
+    fn claim(&mut self, owner: &AgentName) -> bool {
+        let token = self.token();
+        let base = Base { tree: "b".into(), head: "h".into() };
+        match self.state.claim(owner, None, &BTreeSet::new(), token, base) {
+            Ok((_, events)) => {
+                self.take(events);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn submit(&mut self, owner: &AgentName) {
+        let Some(task) = self.state.held_by(owner).filter(|t| t.status == Status::Implementing) else {
+            return;
+        };
+        let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
+        let events = self.state.submit(&id, &token, "tree".into(), Vec::new()).unwrap();
+        self.take(events);
+    }
+
+    fn judge(&mut self, task: &TaskId, pass: bool) {
+        let token = self.token();
+        let opinion = Opinion {
+            judgements: vec![Judgement { criterion: 1, pass, evidence: "seen".into() }],
+            summary: String::new(),
+        };
+        if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
+            self.take(events);
+            if pass {
+                let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
+                self.take(events);
+            }
+        }
+    }
+
+    fn awaiting(&self) -> Option<TaskId> {
+        let mut due = self.state.tasks.iter().filter(|t| t.status == Status::AwaitingVerification);
+        due.next().map(|t| t.leaf.id.clone())
+    }
+
+    /// What must hold at any time.
+    fn check(&self) {
+        let running: Vec<_> = self.state.running().collect();
+        let mut owners = BTreeSet::new();
+        for (i, task) in running.iter().enumerate() {
+            let claim = task.claim.as_ref().expect("a running task has an owner");
+            assert!(owners.insert(claim.owner.clone()), "{} owns two tasks", claim.owner);
+            for dependency in &task.leaf.dependencies {
+                let status = self.state.task(dependency).unwrap().status;
+                assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
+            }
+            for other in &running[i + 1..] {
+                assert!(!overlap(&task.leaf.files, &other.leaf.files), "two running tasks share a file");
+            }
+        }
+        for task in &self.state.tasks {
+            assert!(task.iteration <= MAX_ITERATIONS, "{} has iteration {}", task.leaf.id, task.iteration);
+            assert_eq!(task.claim.is_some(), task.status.is_running(), "{} {:?}", task.leaf.id, task.status);
+        }
+        let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
+        for task in self.state.tasks.iter().filter(|t| t.status == Status::Failed) {
+            blocked.extend(self.state.dependents(&task.leaf.id));
+        }
+        let of = |status| {
+            let tasks = self.state.tasks.iter().filter(move |t| t.status == status);
+            tasks.map(|t| t.leaf.id.clone()).collect::<BTreeSet<_>>()
+        };
+        let failed = of(Status::Failed);
+        let expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
+        assert_eq!(of(Status::Skipped), expected, "skipped is exactly what waits for a failed task");
+        let replayed = State::replay(self.state.plan_id.clone(), &self.log);
+        assert_eq!(replayed, self.state, "replaying the log gives the state");
+    }
+}
+
+/// A step of somebody: the numbers choose who and how.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Next,
+    Ended(u8),
+    Claim(u8),
+    Submit(u8),
+    Judge(bool),
+    Fail(u8),
+    Retry(u8),
+    Release(u8),
+    Answer(u8),
+    Takeover,
+    Later,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => Just(Step::Next),
+        2 => (0..3u8).prop_map(Step::Ended),
+        5 => (0..3u8).prop_map(Step::Claim),
+        5 => (0..3u8).prop_map(Step::Submit),
+        5 => any::<bool>().prop_map(Step::Judge),
+        1 => (0..6u8).prop_map(Step::Fail),
+        1 => (0..6u8).prop_map(Step::Retry),
+        1 => (0..6u8).prop_map(Step::Release),
+        2 => (0..3u8).prop_map(Step::Answer),
+        1 => Just(Step::Takeover),
+        1 => Just(Step::Later),
+    ]
+}
+
+fn builder(number: u8) -> AgentName {
+    name(&format!("builder-{}", number + 1))
+}
+
+fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
+    match step {
+        Step::Next => {
+            machine.next(&[]);
+            let again = machine.next(&[]);
+            let starts = again
+                .iter()
+                .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
+            assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
+        }
+        Step::Ended(n) => {
+            machine.next(&[builder(n)]);
+        }
+        Step::Claim(n) => {
+            machine.claim(&builder(n));
+        }
+        Step::Submit(n) => machine.submit(&builder(n)),
+        Step::Judge(pass) => {
+            if let Some(task) = machine.awaiting() {
+                machine.judge(&task, pass);
+            }
+        }
+        Step::Fail(n) => {
+            let events = machine.state.fail(&id(&(n + 1).to_string()), "no").unwrap_or_default();
+            machine.take(events);
+        }
+        Step::Retry(n) => {
+            let events = machine.state.retry(&id(&(n + 1).to_string())).unwrap_or_default();
+            machine.take(events);
+        }
+        Step::Release(n) => {
+            let events = machine.state.release(&id(&(n + 1).to_string()), "no").unwrap_or_default();
+            machine.take(events);
+        }
+        Step::Answer(n) => {
+            let Some(question) = machine.state.open_questions().next().cloned() else { return };
+            let option = &question.options[usize::from(n) % question.options.len()];
+            if option.label == label::STOP {
+                return;
+            }
+            let token = machine.token();
+            let choice = [option.label.clone()];
+            let events = machine.state.answer(&question.id, &choice, Decider::User, token).unwrap();
+            machine.take(events);
+        }
+        Step::Takeover => {
+            *sessions += 1;
+            machine.start(&format!("s{sessions}"));
+        }
+        Step::Later => machine.now += SignedDuration::from_mins(31),
+    }
+}
+
+/// Six tasks, whose dependencies point backwards, on three files.
+fn leaves() -> impl Strategy<Value = Vec<Leaf>> {
+    let one = |number: usize| {
+        (proptest::collection::btree_set(1..number.max(2), 0..number.min(3)), 0..3usize).prop_map(
+            move |(dependencies, file)| {
+                let dependencies: Vec<usize> = dependencies.into_iter().filter(|d| *d < number).collect();
+                leaf(number, &dependencies, file)
+            },
+        )
+    };
+    (1..=6usize).map(one).collect::<Vec<_>>()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_commands_keep_the_invariants(leaves in leaves(), steps in proptest::collection::vec(step(), 1..80)) {
+        let mut machine = Machine::new(leaves, true);
+        let mut sessions = 0;
+        for step in steps {
+            if !machine.state.is_running() {
+                break;
+            }
+            play(&mut machine, step, &mut sessions);
+            machine.check();
+        }
+    }
+
+    /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
+    #[test]
+    fn every_run_ends(leaves in leaves(), fates in proptest::collection::vec(0..5u8, 40)) {
+        let mut machine = Machine::new(leaves, false);
+        let mut fates = fates.into_iter().cycle();
+        let mut ended = Vec::new();
+        for _ in 0..400 {
+            let actions = machine.next(&std::mem::take(&mut ended));
+            machine.check();
+            for action in actions {
+                match action {
+                    Action::Finish { .. } => return Ok(()),
+                    Action::Spawn { name, .. } | Action::Resume { name, .. } => {
+                        work(&mut machine, &name, fates.next().unwrap());
+                        ended.push(name);
+                    }
+                    Action::Verify { name, task, .. } => {
+                        match fates.next().unwrap() {
+                            0 => {}
+                            fate => machine.judge(&task, fate > 2),
+                        }
+                        ended.push(name);
+                    }
+                    Action::Wait { on } => prop_assert!(!on.is_empty()),
+                    Action::Ask { .. } => prop_assert!(false, "nobody can be asked"),
+                    Action::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
+                }
+            }
+        }
+        prop_assert!(false, "the run goes on for ever: {:?}", counts(&machine.state));
+    }
+}
+
+/// A builder's turn, cut short at a random place.
+fn work(machine: &mut Machine, name: &AgentName, fate: u8) {
+    if fate == 0 {
+        return;
+    }
+    machine.claim(name);
+    if fate > 1 {
+        machine.submit(name);
+    }
+}
+
+fn counts(state: &State) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for task in &state.tasks {
+        *counts.entry(task.status.word()).or_default() += 1;
+    }
+    counts
+}
+
+fn two_in_a_row() -> Machine {
+    Machine::new(vec![leaf(1, &[], 0), leaf(2, &[1], 1)], true)
+}
+
+#[test]
+fn an_old_token_changes_nothing() {
+    let mut machine = two_in_a_row();
+    let owner = name("builder-1");
+    machine.claim(&owner);
+    let old = machine.state.held_by(&owner).unwrap().claim.clone().unwrap().token;
+    machine.submit(&owner);
+    machine.judge(&id("1"), false);
+    let refusal = machine.state.submit(&id("1"), &old, "t".into(), Vec::new()).unwrap_err();
+    assert_eq!(refusal.to_string(), "the claim on task 1 is not yours any more: its token has changed");
+}
+
+#[test]
+fn a_verdict_needs_every_check() {
+    use crate::verification::{Check, CheckVerdict};
+    let mut machine = two_in_a_row();
+    let owner = name("builder-1");
+    machine.claim(&owner);
+    machine.submit(&owner);
+    let checks = vec![Check { name: "boundary".into(), verdict: CheckVerdict::Fail, detail: "x.rs".into() }];
+    let verified =
+        Event::Verified { task: id("1"), iteration: 1, tree: "t".into(), files: Vec::new(), checks };
+    machine.take(vec![verified]);
+    let opinion = Opinion {
+        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "fine".into() }],
+        summary: String::new(),
+    };
+    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], "t9".into()).unwrap();
+    assert!(
+        matches!(&events[0], Event::Judged { pass: false, reasons, .. } if reasons == &["Check boundary: x.rs"])
+    );
+    machine.take(events);
+    assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Implementing);
+}
+
+#[test]
+fn a_retry_brings_back_exactly_what_was_skipped() {
+    let tree =
+        vec![leaf(1, &[], 0), leaf(2, &[], 1), leaf(3, &[1], 2), leaf(4, &[1, 2], 3), leaf(5, &[3], 4)];
+    let mut machine = Machine::new(tree, true);
+    for failed in ["1", "2"] {
+        let events = machine.state.fail(&id(failed), "no").unwrap();
+        machine.take(events);
+    }
+    let statuses = |m: &Machine| m.state.tasks.iter().map(|t| t.status.word()).collect::<Vec<_>>();
+    assert_eq!(statuses(&machine), ["FAILED", "FAILED", "SKIPPED", "SKIPPED", "SKIPPED"]);
+    let events = machine.state.retry(&id("1")).unwrap();
+    machine.take(events);
+    assert_eq!(statuses(&machine), ["PENDING", "FAILED", "PENDING", "SKIPPED", "PENDING"]);
+    machine.check();
+    let refusal = machine.state.retry(&id("4")).unwrap_err();
+    assert_eq!(refusal.to_string(), "task 4 is SKIPPED: it waits for a failed task, retry 2");
+}
+
+#[test]
+fn an_opinion_judges_each_criterion_once() {
+    let check = |judged: &[usize], expect: Result<(), &str>| {
+        let judgement = |n: &usize| Judgement { criterion: *n, pass: true, evidence: String::new() };
+        let opinion = Opinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
+        let found = opinion.complete(2).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(found, expect.map_err(str::to_owned), "{judged:?}");
+    };
+    check(&[2, 1], Ok(()));
+    check(&[1], Err("no judgement on criteria 2"));
+    check(&[1, 2, 2], Err("criterion 2 is judged twice"));
+    check(&[1, 2, 3], Err("there is no criterion 3: the task has 2"));
+    check(&[0], Err("there is no criterion 0: the task has 2"));
+}
