@@ -2,7 +2,9 @@
 
 pub mod claude;
 pub mod config;
+pub mod file;
 pub mod git;
+pub mod plan_folder;
 pub mod process;
 pub mod repo;
 pub mod store;

@@ -1,1 +1,110 @@
-//! Where the repository and its plans folder are.
+//! Where the repository and its plans folder are. State belongs to the repository, not to a checkout, so a
+//! linked worktree leads to the main one. Every hook asks this, so git itself is not: its files say it in
+//! a few reads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fp_core::settings::Settings;
+
+use crate::file;
+
+/// The folder beside the sources that holds configuration, specs and plans.
+pub const HOME: &str = ".fractal-planner";
+
+/// Largest file of git's own that is read here.
+const GIT_FILE_CAP: u64 = 64 * 1024;
+
+/// A place to keep plans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repo {
+    /// The root of the main worktree; without git the nearest folder that has a `.fractal-planner`, else
+    /// the folder that was asked about. Absolute, without symbolic links where it exists.
+    pub root: PathBuf,
+    /// The git directory that all worktrees share; `None` where there is no git repository.
+    pub git_dir: Option<PathBuf>,
+    /// The root of the worktree that was asked about: [`Repo::root`] or a linked one.
+    pub worktree: PathBuf,
+}
+
+impl Repo {
+    /// The repository that `cwd` is in. Always finds an answer; a broken `.git` counts as none.
+    #[must_use]
+    pub fn find(cwd: &Path) -> Self {
+        let cwd =
+            fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
+        let mut with_home = None;
+        for folder in cwd.ancestors() {
+            if let Some(git_dir) = git_dir_of(folder) {
+                return Self::with_git(folder, &git_dir);
+            }
+            if with_home.is_none() && folder.join(HOME).is_dir() {
+                with_home = Some(folder);
+            }
+        }
+        let root = with_home.unwrap_or(&cwd).to_owned();
+        Self { worktree: root.clone(), git_dir: None, root }
+    }
+
+    fn with_git(worktree: &Path, git_dir: &Path) -> Self {
+        let shared = first_line(&git_dir.join("commondir")).map(|line| git_dir.join(line));
+        let shared = shared.and_then(|path| fs::canonicalize(path).ok());
+        let root = shared.as_deref().and_then(main_worktree).unwrap_or_else(|| worktree.to_owned());
+        Self {
+            root,
+            git_dir: Some(shared.unwrap_or_else(|| git_dir.to_owned())),
+            worktree: worktree.to_owned(),
+        }
+    }
+
+    /// The folder of all plans; it need not exist.
+    #[must_use]
+    pub fn plans_dir(&self, settings: &Settings) -> PathBuf {
+        self.root.join(&settings.plans_dir)
+    }
+
+    /// The project's own configuration file; it need not exist.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join(HOME).join("config.json")
+    }
+}
+
+/// The git directory that `folder/.git` is or names.
+fn git_dir_of(folder: &Path) -> Option<PathBuf> {
+    let dot_git = folder.join(".git");
+    let metadata = fs::metadata(&dot_git).ok()?;
+    let git_dir = if metadata.is_dir() {
+        dot_git
+    } else {
+        let line = first_line(&dot_git)?;
+        folder.join(line.strip_prefix("gitdir:")?.trim())
+    };
+    // Git, too, takes a folder without a HEAD for no repository. HEAD may be a link to a ref not yet born.
+    fs::symlink_metadata(git_dir.join("HEAD")).ok()?;
+    fs::canonicalize(git_dir).ok()
+}
+
+/// The checkout that owns the git directory `shared`, seen from one of its linked worktrees. `None` for a
+/// bare repository that stands by itself.
+fn main_worktree(shared: &Path) -> Option<PathBuf> {
+    let beside = shared.parent()?;
+    if git_dir_of(beside).as_deref() == Some(shared) {
+        return Some(beside.to_owned());
+    }
+    // A submodule's git directory lies inside its superproject's and names the checkout.
+    let config = file::read_text(&shared.join("config"), GIT_FILE_CAP).ok()?;
+    let value = config.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().trim_matches('"'))
+    })?;
+    fs::canonicalize(shared.join(value)).ok()
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    let text = file::read_text(path, GIT_FILE_CAP).ok()?;
+    text.lines().next().map(|line| line.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+use super::*;
+
+fn layer(json: &str) -> PartialSettings {
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn a_layer_changes_what_it_names_and_nothing_else() {
+    let settings = Settings::from_layers([
+        layer(
+            r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}, "commentChecker": {"ignore": ["a", "b"]}}"#,
+        ),
+        layer(r#"{"nudge": {"enabled": false}, "commentChecker": {"ignore": ["c"]}, "language": "ko"}"#),
+    ]);
+    let expected = Settings {
+        max_complexity: 3,
+        nudge: Nudge { enabled: false, max_retries: 5 },
+        comment_checker: CommentChecker { ignore: vec!["c".into()], ..CommentChecker::default() },
+        language: Some("ko".into()),
+        ..Settings::default()
+    };
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn null_and_an_empty_object_change_nothing() {
+    let layers = [layer("{}"), layer(r#"{"nudge": {}, "maxComplexity": null, "$schema": "x"}"#)];
+    assert_eq!(Settings::from_layers(layers), Settings::default());
+}
+
+#[test]
+fn every_default_could_be_given_in_a_file() {
+    let defaults = serde_json::to_value(Settings::default()).unwrap();
+    let given: PartialSettings = serde_json::from_value(defaults.clone()).unwrap();
+    assert_eq!(Settings::from_layers([given]), Settings::default());
+    insta::assert_snapshot!(serde_json::to_string_pretty(&defaults).unwrap(), @r#"
+    {
+      "commentChecker": {
+        "customPrompt": null,
+        "enabled": true,
+        "ignore": [],
+        "mode": "warn"
+      },
+      "dispatchTimeoutMinutes": 30,
+      "executionModel": "parallel",
+      "executionOrder": "document-order",
+      "guard": {
+        "mode": "deny"
+      },
+      "isolation": "auto",
+      "iterationScaling": {
+        "base": 2.0,
+        "enabled": false,
+        "factor": 0.5
+      },
+      "language": null,
+      "linear": {
+        "enabled": false,
+        "project": null,
+        "statusMap": {
+          "completed": null,
+          "failed": null,
+          "inProgress": null,
+          "pending": null,
+          "review": null
+        },
+        "team": null
+      },
+      "lockTimeoutSeconds": 10,
+      "maxComplexity": 4,
+      "maxIterations": 3,
+      "maxParallelTasks": 1,
+      "noCommit": false,
+      "nudge": {
+        "enabled": true,
+        "maxRetries": 3
+      },
+      "permissionMode": "default",
+      "planOnly": false,
+      "plansDir": ".fractal-planner/plans",
+      "preAnalysis": true,
+      "researchOnly": false,
+      "skipPlanReview": false,
+      "verify": {
+        "timeoutSeconds": 600
+      }
+    }
+    "#);
+}
+
+#[test]
+fn values_are_checked() {
+    let check = |json: &str, expect: Option<&str>| {
+        let error = serde_json::from_str::<PartialSettings>(json).err().map(|e| e.to_string());
+        assert_eq!(error.as_deref(), expect, "{json}");
+    };
+    check(r#"{"maxComplexity": 1}"#, None);
+    check(r#"{"maxComplexity": 10}"#, None);
+    check(
+        r#"{"maxComplexity": 11}"#,
+        Some("invalid value: integer `11`, expected a whole number from 1 to 10 at line 1 column 20"),
+    );
+    check(
+        r#"{"maxComplexity": -1}"#,
+        Some("invalid value: integer `-1`, expected a whole number from 1 to 10 at line 1 column 20"),
+    );
+    check(
+        r#"{"maxIterations": 4.5}"#,
+        Some("invalid type: floating point `4.5`, expected a whole number from 1 to 20 at line 1 column 21"),
+    );
+    check(
+        r#"{"maxParallelTasks": "4"}"#,
+        Some(r#"invalid type: string "4", expected a whole number from 1 to 16 at line 1 column 24"#),
+    );
+    check(r#"{"iterationScaling": {"factor": 2}}"#, None);
+    check(
+        r#"{"iterationScaling": {"factor": -0.1}}"#,
+        Some("invalid value: floating point `-0.1`, expected a number from 0 to 10 at line 1 column 37"),
+    );
+    check(
+        r#"{"executionOrder": "random"}"#,
+        Some(
+            "unknown variant `random`, expected one of `document-order`, `risk-first`, `easy-first` \
+             at line 1 column 27",
+        ),
+    );
+    check(r#"{"permissionMode": "acceptEdits", "isolation": "worktree", "executionModel": "tdd"}"#, None);
+    check(r#"{"guard": {"Mode": "off"}}"#, Some("unknown field `Mode`, expected `mode` at line 1 column 17"));
+    check(
+        r#"{"language": " "}"#,
+        Some(
+            "invalid value: string \" \", expected a name of one line and at most 100 characters at line 1 column 17",
+        ),
+    );
+}
+
+#[test]
+fn the_plans_folder_stays_inside_the_repository() {
+    let check = |path: &str, expect: Option<&str>| {
+        let mut settings = Settings::default();
+        let given = PlansDir::new(path).map(|dir| {
+            dir.apply(&mut settings.plans_dir);
+            settings.plans_dir
+        });
+        assert_eq!(given.as_deref(), expect, "{path:?}");
+    };
+    check(".fractal-planner/plans", Some(".fractal-planner/plans"));
+    check("./work/plans/", Some("work/plans"));
+    check("계획", Some("계획"));
+    check("", None);
+    check(".", None);
+    check("./", None);
+    check("/etc", None);
+    check("..", None);
+    check("a/../../b", None);
+    check("a//b", None);
+    check("~/plans", None);
+    check(".git/plans", None);
+    check("a\\..\\b", None);
+    check("C:/plans", None);
+    check("a\nb", None);
+}
+
+#[test]
+fn ranges_hold_for_flags_too() {
+    let check = |text: &str, expect: Option<u32>| {
+        assert_eq!(text.parse::<Ranged<1, 10>>().ok().map(Ranged::get), expect, "{text:?}");
+    };
+    check("1", Some(1));
+    check("10", Some(10));
+    check("0", None);
+    check("11", None);
+    check("4.0", None);
+    check("", None);
+    check("99999999999999999999", None);
+}

@@ -1,0 +1,261 @@
+//! Reading and writing files so that nothing is lost: a write is whole or did not happen, a read is
+//! bounded and is text.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest `tasks.md` that is read, in bytes.
+pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
+
+/// Why a file was not read or written. The message names the file, [`FileError::hint`] the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused to read.
+    #[error("{} can't be read: {}", path.display(), reason(source))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused to write; what was there before is still there.
+    #[error("{} can't be written: {}", path.display(), reason(source))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a folder, a pipe or a device.
+    #[error("{} is not a file", path.display())]
+    NotAFile {
+        /// What it is not.
+        path: PathBuf,
+    },
+    /// It is larger than the caller is ready to read.
+    #[error("{} is too large: at most {cap} bytes are read", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        cap: u64,
+    },
+    /// It is not UTF-8.
+    #[error("{}:{line}:{column}: not UTF-8 text", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// Line of the first wrong byte, from 1.
+        line: usize,
+        /// Its column in characters, from 1.
+        column: usize,
+    },
+}
+
+impl FileError {
+    /// Whether the file simply is not there.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Read { source, .. } | Self::Write { source, .. } => advice(source),
+            Self::NotAFile { .. } => Some("name a file, or move what is in its place out of the way"),
+            Self::TooLarge { .. } => Some("check that it is the file you mean, or split it"),
+            Self::NotText { .. } => Some("save the file as UTF-8"),
+        }
+    }
+}
+
+/// The system's words without its error number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_lowercase(),
+        None => text,
+    }
+}
+
+fn advice(error: &io::Error) -> Option<&'static str> {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::NotFound => Some("check the path"),
+        Kind::PermissionDenied => Some("check who owns the file and its folder, and their permissions"),
+        Kind::ReadOnlyFilesystem => Some("the disk is mounted read-only: work on one that can be written"),
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            Some("the disk is full: make room and run the command again; nothing that was written is lost")
+        }
+        _ => None,
+    }
+}
+
+/// The bytes of `path`, at most `cap` of them.
+///
+/// Fails if it can't be read, is no regular file (a link to one is followed) or has more than `cap` bytes.
+pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
+    let failed = |source| FileError::Read { path: path.to_owned(), source };
+    // Opening a pipe would wait for its writer, so what it is comes before the open.
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(FileError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > cap {
+        return Err(FileError::TooLarge { path: path.to_owned(), cap });
+    }
+    Ok(bytes)
+}
+
+/// The text of `path`, at most `cap` bytes of it. Fails as [`read_bytes`] does, or with the place of the
+/// first byte that is not UTF-8.
+pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {
+    String::from_utf8(read_bytes(path, cap)?).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let start = valid.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+        FileError::NotText {
+            path: path.to_owned(),
+            line: valid.iter().filter(|&&b| b == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&valid[start..]).chars().count() + 1,
+        }
+    })
+}
+
+/// As [`read_text`], with `None` where there is no such file.
+pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileError> {
+    match read_text(path, cap) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes `bytes` the content of `path`: written beside it, synced, and renamed over it, so that a reader
+/// or a power cut sees the old content or the new one. A symbolic link at `path` is replaced, not followed.
+///
+/// Fails with the old content in place.
+pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_beside(path, bytes).map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".fp-").suffix(".tmp");
+    if let Some(permissions) = wanted_permissions(path) {
+        builder.permissions(permissions);
+    }
+    let mut beside = builder.tempfile_in(folder)?;
+    beside.write_all(bytes)?;
+    beside.as_file().sync_all()?;
+    beside.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder)
+}
+
+/// Those of the file that is replaced; for a new one, those that any program would give it, which are not
+/// those of a temporary file.
+fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
+        _ => new_file_permissions(),
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "only unix knows them")]
+fn new_file_permissions() -> Option<fs::Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    // The user's umask takes its share when the file is made.
+    Some(fs::Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn new_file_permissions() -> Option<fs::Permissions> {
+    None
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_replaces_the_whole_and_leaves_nothing_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        atomic_write(&path, b"first, and long").unwrap();
+        atomic_write(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_write_keeps_the_mode_and_does_not_follow_a_link() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let target = folder.path().join("target");
+        fs::write(&target, "outside").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+        atomic_write(&target, b"changed").unwrap();
+        assert_eq!(mode(&target), 0o640);
+        let link = folder.path().join("link");
+        symlink(&target, &link).unwrap();
+        atomic_write(&link, b"new").unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"changed");
+        assert_eq!(fs::read(&link).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_failed_write_says_where_and_keeps_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gone/a.json");
+        let error = atomic_write(&path, b"x").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("{} can't be written: no such file or directory", path.display())
+        );
+        assert_eq!(error.hint(), Some("check the path"));
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert!(advice(&full).unwrap().starts_with("the disk is full"));
+    }
+
+    #[test]
+    fn a_read_is_bounded_and_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        let check = |content: &[u8], expect: Result<&str, &str>| {
+            fs::write(&path, content).unwrap();
+            let result =
+                read_text(&path, 12).map_err(|e| e.to_string().replace(path.to_str().unwrap(), "a.md"));
+            assert_eq!(result.as_deref().map_err(String::as_str), expect);
+        };
+        check(b"", Ok(""));
+        check(b"twelve bytes", Ok("twelve bytes"));
+        check(b"thirteen byte", Err("a.md is too large: at most 12 bytes are read"));
+        check(b"one\n\xec\x95\x88\xff", Err("a.md:2:2: not UTF-8 text"));
+        check(b"\xff", Err("a.md:1:1: not UTF-8 text"));
+        assert!(matches!(read_text(folder.path(), 12), Err(FileError::NotAFile { .. })));
+        assert!(read_text_if_there(&folder.path().join("none"), 12).unwrap().is_none());
+    }
+}
