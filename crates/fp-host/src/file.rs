@@ -73,7 +73,7 @@ impl FileError {
 }
 
 /// The system's words without its error number.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((words, _)) => words.to_lowercase(),
@@ -81,7 +81,8 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-fn advice(error: &io::Error) -> Option<&'static str> {
+/// What to do about what the system said.
+pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::NotFound => Some("check the path"),
@@ -141,24 +142,37 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
 ///
 /// Fails with the old content in place.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    write_beside(path, bytes).map_err(|source| FileError::Write { path: path.to_owned(), source })
+    let written = write_beside(path, bytes).and_then(|beside| {
+        beside.as_file().sync_all()?;
+        beside.persist(path)?;
+        sync_folder(folder_of(path))
+    });
+    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
+/// As [`atomic_write`], for what can be made again: a reader sees the old content or the new one, but nobody
+/// waits for the disk, so that a power cut may leave the old one, or none.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let written = write_beside(path, bytes).and_then(|beside| Ok(beside.persist(path)?));
+    written.map(drop).map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".fp-").suffix(".tmp");
     if let Some(permissions) = wanted_permissions(path) {
         builder.permissions(permissions);
     }
-    let mut beside = builder.tempfile_in(folder)?;
+    let mut beside = builder.tempfile_in(folder_of(path))?;
     beside.write_all(bytes)?;
-    beside.as_file().sync_all()?;
-    beside.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder)
+    Ok(beside)
 }
 
 /// Those of the file that is replaced; for a new one, those that any program would give it, which are not
