@@ -1,1 +1,3 @@
 //! Mechanical checks of a change, from measured facts.
+
+pub mod change;
