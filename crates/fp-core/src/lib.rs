@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod hook;
 pub mod interview;
 pub mod plan;
+pub mod repo_path;
 pub mod report;
 pub mod rules;
 pub mod run;

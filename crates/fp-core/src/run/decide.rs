@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::change::{Base, ChangedFile};
+use super::event::Base;
 use super::event::{Decider, Event, Leaf};
 use super::question::{Question, Topic, label};
 use super::state::{Claim, Obstacle, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
+use crate::verification::change::Change;
 
 /// Why a command is refused: what was asked, the state it met, and what is allowed in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -223,7 +224,7 @@ impl State {
     }
 
     /// The holder of `token` hands its task in.
-    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<ChangedFile>) -> Decision {
+    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> Decision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
     }

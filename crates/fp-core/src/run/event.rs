@@ -5,10 +5,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::change::{Base, ChangedFile};
 use super::question::Question;
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::Check;
+use crate::verification::change::Change;
 
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
@@ -45,6 +45,16 @@ pub struct Leaf {
     pub files: Vec<String>,
     /// 1 to 10.
     pub complexity: u32,
+}
+
+/// What a change is measured against: taken when a task is first claimed, and kept when its claim is taken
+/// back, so that what a builder left half done still counts as the task's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The working tree, a git tree.
+    pub tree: String,
+    /// The commit HEAD was at.
+    pub head: String,
 }
 
 /// Who decided something.
@@ -172,7 +182,7 @@ pub enum Event {
         /// The working tree at that moment, a git tree.
         tree: String,
         /// What the task changed, as git tells it.
-        files: Vec<ChangedFile>,
+        files: Vec<Change>,
     },
     /// The mechanical checks ran.
     Verified {
@@ -183,7 +193,7 @@ pub enum Event {
         /// The working tree they looked at.
         tree: String,
         /// What the task changed in it.
-        files: Vec<ChangedFile>,
+        files: Vec<Change>,
         /// Their results.
         checks: Vec<Check>,
     },

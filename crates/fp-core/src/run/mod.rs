@@ -1,7 +1,6 @@
 //! The run as a pure state machine: events are folded into a state, commands are decided against it, and
 //! what is due next follows from it. No clock, no file, no process: those are arguments.
 
-pub mod change;
 pub mod decide;
 pub mod event;
 pub mod fold;

@@ -125,7 +125,7 @@ fn dependencies(state: &State, task: &TaskState) -> Vec<String> {
         .filter_map(|id| state.task(id))
         .collect();
     let full = direct.iter().map(|t| {
-        let files: Vec<&str> = t.changed().iter().map(|f| f.path.as_str()).collect();
+        let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
         let summary = t.verdict.as_ref().map_or("", |v| v.summary.as_str());
         let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
         format!("- Task {} did: {} ({}{commit}) {summary}", t.leaf.id, t.leaf.title, files.join(", "))

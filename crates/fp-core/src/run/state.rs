@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::change::{Base, ChangedFile};
+use super::event::Base;
 use super::event::{Decider, Judgement, Leaf, Note};
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::verification::Check;
+use crate::verification::change::Change;
 
 /// The state of a leaf. `ready` is derived, never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -76,7 +77,7 @@ pub struct Measured {
     /// The working tree looked at.
     pub tree: String,
     /// What the task changed in it.
-    pub files: Vec<ChangedFile>,
+    pub files: Vec<Change>,
     /// The results of the mechanical checks; empty before they ran.
     #[serde(default)]
     pub checks: Vec<Check>,
@@ -205,7 +206,7 @@ impl TaskState {
 
     /// What it changed, as last measured.
     #[must_use]
-    pub fn changed(&self) -> &[ChangedFile] {
+    pub fn changed(&self) -> &[Change] {
         self.verification.as_ref().or(self.submission.as_ref()).map_or(&[], |m| &m.files)
     }
 }

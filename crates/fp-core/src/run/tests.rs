@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::change::Base;
 use super::decide::Approve;
-use super::event::{Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
+use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
 use super::next::{Action, Surroundings};
 use super::question::label;
 use super::state::{State, Status, overlap};

@@ -1,5 +1,7 @@
 //! Mechanical checks of a change, from measured facts.
 
+pub mod change;
+
 use serde::{Deserialize, Serialize};
 
 /// What a check found.

@@ -1,0 +1,186 @@
+//! Runs git processes: environment, input, and failures told apart.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use fp_core::repo_path::RepoPath;
+
+use super::{Failure, Git, GitError};
+
+/// Most of standard error that a failure keeps.
+const STDERR_TAIL: usize = 4096;
+const SHOWN_COMMAND: usize = 200;
+
+/// What would make git look at another repository or index than the one asked for, or read paths as
+/// patterns.
+const REMOVED: [&str; 16] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_LITERAL_PATHSPECS",
+    "LANGUAGE",
+];
+
+/// One call of git, not yet started.
+pub(super) struct Call {
+    command: Command,
+    shown: String,
+    input: Vec<u8>,
+}
+
+/// What a finished git process left.
+pub(super) struct Finished {
+    pub(super) stdout: Vec<u8>,
+    pub(super) failure: Option<Failure>,
+    pub(super) shown: String,
+}
+
+impl Git {
+    /// A call that runs no hook: every path is literal and every message is in English.
+    pub(super) fn call(&self, args: &[&str]) -> Call {
+        let mut call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
+        call.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C").args(args);
+        call.shown = cut(&format!("git {}", args.join(" ")));
+        call
+    }
+
+    /// A call whose hooks must find the user's environment: no settings that children inherit, and the
+    /// character set of the user, but messages in English, which are read by this program.
+    pub(super) fn call_with_hooks(&self, args: &[&str]) -> Call {
+        let mut call = self.bare_call(args);
+        let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
+        call.command.env_remove("LC_ALL").env("LC_MESSAGES", "C");
+        if let Some(charset) = charset {
+            call.command.env("LC_CTYPE", charset);
+        }
+        call
+    }
+
+    fn bare_call(&self, args: &[&str]) -> Call {
+        let mut command = Command::new("git");
+        for name in REMOVED {
+            command.env_remove(name);
+        }
+        command
+            .current_dir(self.worktree())
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Call { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(SHOWN_COMMAND).collect()
+}
+
+impl Call {
+    /// Adds an argument that is not shown in errors.
+    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Paths as arguments behind `--`.
+    pub(super) fn paths<'p>(mut self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Self {
+        self.command.arg("--").args(paths.into_iter().map(|path| os_string(path.as_bytes())));
+        self
+    }
+
+    /// What the process reads on standard input.
+    pub(super) fn input(mut self, input: Vec<u8>) -> Self {
+        self.command.stdin(Stdio::piped());
+        self.input = input;
+        self
+    }
+
+    /// Runs it and returns its output, or the failure as an error.
+    pub(super) fn output(self) -> Result<Vec<u8>, GitError> {
+        self.run()?.into_output()
+    }
+
+    /// Runs it to its end, whatever its status.
+    pub(super) fn run(mut self) -> Result<Finished, GitError> {
+        let start = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => GitError::NotInstalled,
+            _ => GitError::Io { action: "start git".into(), source },
+        };
+        let mut child = self.command.spawn().map_err(start)?;
+        let stdin = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            if let Some(mut stdin) = stdin {
+                // A child that ends without reading everything has its reasons, told by its status.
+                scope.spawn(move || drop(stdin.write_all(&self.input)));
+            }
+            child.wait_with_output()
+        })
+        .map_err(GitError::io(format!("wait for `{}`", self.shown)))?;
+        let failure = (!output.status.success()).then(|| Failure {
+            command: self.shown.clone(),
+            status: output.status.code(),
+            stderr: readable_tail(&output.stderr, STDERR_TAIL),
+        });
+        Ok(Finished { stdout: output.stdout, failure, shown: self.shown })
+    }
+}
+
+impl Finished {
+    /// The output, or the failure as an error.
+    pub(super) fn into_output(self) -> Result<Vec<u8>, GitError> {
+        match self.failure {
+            None => Ok(self.stdout),
+            Some(failure) => Err(classify(failure)),
+        }
+    }
+}
+
+/// The last `limit` bytes as text that can't move a terminal's cursor.
+pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
+    let tail = &bytes[bytes.len().saturating_sub(limit)..];
+    let text = String::from_utf8_lossy(tail);
+    text.trim_end().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+fn classify(failure: Failure) -> GitError {
+    let said = |part: &str| failure.stderr.contains(part);
+    if said("dubious ownership") {
+        GitError::NotTrusted(Box::new(failure))
+    } else if said("not a git repository") {
+        GitError::NotARepository(failure.stderr.into())
+    } else {
+        GitError::Failed(Box::new(failure))
+    }
+}
+
+/// The bytes as the platform writes file names; git on Windows has them in UTF-8.
+#[cfg(unix)]
+pub(super) fn os_string(bytes: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStringExt;
+    OsString::from_vec(bytes.to_vec())
+}
+
+/// The bytes as the platform writes file names; git on Windows has them in UTF-8.
+#[cfg(not(unix))]
+pub(super) fn os_string(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}

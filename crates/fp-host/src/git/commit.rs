@@ -1,0 +1,232 @@
+//! Commits exactly the recorded files and nothing that the user has staged.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use fp_core::repo_path::RepoPath;
+
+use super::command::{Finished, readable_tail};
+use super::{Entry, EntryState, Failure, Git, GitError, Oid, Operation};
+
+/// How long another process may hold the index before that is reported; editors hold it for moments.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_POLL: Duration = Duration::from_millis(20);
+/// Most of a hook's output that is kept: its end.
+const OUTPUT_TAIL: usize = 8 * 1024;
+
+/// How a commit ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was made.
+    Committed {
+        /// Its id. Its content may differ from what was measured where a hook rewrote files.
+        hash: Oid,
+    },
+    /// None of the files differs from HEAD.
+    NothingToCommit,
+    /// It was not made, and the index is as it was.
+    Blocked(Blocked),
+}
+
+/// Why a commit was not made: something that a person has to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Blocked {
+    /// A hook said no.
+    HookFailed {
+        /// The end of what it printed, control characters taken out.
+        output: String,
+    },
+    /// A merge, a rebase or the like has to be finished first.
+    InProgress(Operation),
+    /// Another process holds the index, or one that died has left its lock.
+    IndexLocked,
+    /// The repository wants signed commits, and signing failed.
+    SigningFailed {
+        /// The end of what git printed.
+        output: String,
+    },
+    /// Git doesn't know who commits.
+    NoIdentity,
+    /// Git failed in another way.
+    Other(Failure),
+}
+
+impl std::fmt::Display for Blocked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::HookFailed { output } if output.is_empty() => f.write_str("a commit hook failed and said nothing"),
+            Self::HookFailed { output } => write!(f, "a commit hook failed: {output}"),
+            Self::InProgress(operation) => write!(f, "a {operation} is in progress; {}", operation.way_out()),
+            Self::IndexLocked => f.write_str(
+                "the index is locked: another git process is at work, or one that died left `index.lock` behind",
+            ),
+            Self::SigningFailed { output } => write!(f, "the commit could not be signed: {output}"),
+            Self::NoIdentity => f.write_str("git does not know who commits; set `user.name` and `user.email`"),
+            Self::Other(failure) => write!(f, "{failure}"),
+        }
+    }
+}
+
+impl Git {
+    /// Commits what the working tree has at `files` (both ends of a rename), whatever is staged elsewhere;
+    /// that stays staged. Hooks run, signing is respected. A file that doesn't differ from HEAD is passed over.
+    ///
+    /// # Errors
+    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
+    pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<Outcome, GitError> {
+        if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
+            return Ok(Outcome::Blocked(Blocked::InProgress(operation)));
+        }
+        if !self.wait_for_index() {
+            return Ok(Outcome::Blocked(Blocked::IndexLocked));
+        }
+        let recorded: HashSet<&RepoPath> = files.iter().collect();
+        let before = self.status()?.entries;
+        let entries: Vec<&Entry> = before.iter().filter(|entry| recorded.contains(&entry.path)).collect();
+        if entries.is_empty() {
+            return Ok(Outcome::NothingToCommit);
+        }
+        let staged: HashSet<&RepoPath> = before.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
+        let result = match self.announce(&entries)? {
+            Some(blocked) => Ok(Outcome::Blocked(blocked)),
+            None => self.commit_only(&entries, message),
+        };
+        match &result {
+            Ok(Outcome::Committed { .. }) => self.follow_hooks(&recorded, &staged)?,
+            _ => self.take_back(entries.iter().map(|e| &e.path).filter(|path| !staged.contains(path)))?,
+        }
+        result
+    }
+
+    /// Waits until nobody holds the index; `false` if somebody still does.
+    fn wait_for_index(&self) -> bool {
+        let lock = self.git_dir().join("index.lock");
+        let start = Instant::now();
+        while lock.exists() {
+            if start.elapsed() > LOCK_PATIENCE {
+                return false;
+            }
+            std::thread::sleep(LOCK_POLL);
+        }
+        true
+    }
+
+    /// Makes new files known to git without staging their content, without which git would not commit them.
+    fn announce(&self, entries: &[&Entry]) -> Result<Option<Blocked>, GitError> {
+        let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
+        let list = nul_ended("", new);
+        if list.is_empty() {
+            return Ok(None);
+        }
+        let args = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let finished = self.call(&args).input(list).run()?;
+        Ok(finished.failure.map(|failure| blocked(failure, &[], false)))
+    }
+
+    /// Makes the index hold for `paths` what HEAD holds.
+    fn take_back<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<(), GitError> {
+        let list = nul_ended("", paths);
+        if list.is_empty() {
+            return Ok(());
+        }
+        let args = ["reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        self.call(&args).input(list).output().map(drop)
+    }
+
+    fn commit_only(&self, entries: &[&Entry], message: &str) -> Result<Outcome, GitError> {
+        // Not by an argument, for which there is a limit, and not by GIT_LITERAL_PATHSPECS, which hooks
+        // would inherit.
+        let mut list = tempfile::NamedTempFile::new().map_err(GitError::io("make a temporary file"))?;
+        list.write_all(&nul_ended(":(top,literal)", without_replaced(entries)))
+            .map_err(GitError::io(format!("write {}", list.path().display())))?;
+        let mut pathspecs = OsString::from("--pathspec-from-file=");
+        pathspecs.push(list.path());
+        let call = self
+            .call_with_hooks(&["commit", "--only", "--cleanup=whitespace", "-F", "-", "--pathspec-file-nul"])
+            .arg("--no-edit")
+            .arg(pathspecs)
+            .input(message.as_bytes().to_vec());
+        let Finished { stdout, failure, .. } = call.run()?;
+        match failure {
+            None => Ok(Outcome::Committed { hash: self.head()?.commit }),
+            Some(failure) if is_nothing(&failure, &stdout) => Ok(Outcome::NothingToCommit),
+            Some(failure) => Ok(Outcome::Blocked(blocked(failure, &stdout, self.has_commit_hook()?))),
+        }
+    }
+
+    /// A hook that rewrote files and added them changed the commit, but not the user's index: git leaves there
+    /// what it had before the hook, as if staged, and the user's next commit would undo the hook's work.
+    fn follow_hooks(
+        &self,
+        recorded: &HashSet<&RepoPath>,
+        staged: &HashSet<&RepoPath>,
+    ) -> Result<(), GitError> {
+        let status = self.status()?;
+        let stale = |e: &&Entry| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path));
+        self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))
+    }
+
+    fn has_commit_hook(&self) -> Result<bool, GitError> {
+        let output = self.call(&["rev-parse", "--git-path", "hooks"]).output()?;
+        let folder = output.strip_suffix(b"\n").unwrap_or(&output);
+        let folder = self.worktree().join(super::command::os_string(folder));
+        let names = ["pre-commit", "prepare-commit-msg", "commit-msg", "reference-transaction"];
+        Ok(names.iter().any(|name| folder.join(name).exists()))
+    }
+}
+
+/// The paths without those of files that a folder with recorded files has replaced: adding these takes the
+/// file out, while git refuses to commit a folder by the name of a file.
+fn without_replaced<'p>(entries: &[&'p Entry]) -> impl Iterator<Item = &'p RepoPath> {
+    let is_there = |e: &&&Entry| {
+        !matches!(
+            e.state,
+            EntryState::Tracked { unstaged: b'D', .. } | EntryState::Tracked { staged: b'D', .. }
+        )
+    };
+    let folders: HashSet<&[u8]> =
+        entries.iter().filter(is_there).flat_map(|e| folders_of(e.path.as_bytes())).collect();
+    entries.iter().map(|e| &e.path).filter(move |path| !folders.contains(path.as_bytes()))
+}
+
+fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.iter().enumerate().filter(|(_, b)| **b == b'/').map(|(end, _)| &path[..end])
+}
+
+fn nul_ended<'p>(prefix: &str, paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {
+    let mut list = Vec::new();
+    for path in paths {
+        list.extend_from_slice(prefix.as_bytes());
+        list.extend_from_slice(path.as_bytes());
+        list.push(0);
+    }
+    list
+}
+
+fn is_nothing(failure: &Failure, stdout: &[u8]) -> bool {
+    let said = String::from_utf8_lossy(stdout);
+    let sentences = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+    failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
+}
+
+/// Tells a failure's kind by git's own words, which are in English here.
+fn blocked(failure: Failure, stdout: &[u8], has_hook: bool) -> Blocked {
+    let said = |part: &str| failure.stderr.contains(part);
+    let output = || {
+        let all = [stdout, failure.stderr.as_bytes()].concat();
+        readable_tail(&all, OUTPUT_TAIL)
+    };
+    if said("index.lock") {
+        Blocked::IndexLocked
+    } else if said("Please tell me who you are") || said("empty ident name") || said("no email was given") {
+        Blocked::NoIdentity
+    } else if said("failed to sign") || said("failed to write commit object") && !said("No space left") {
+        Blocked::SigningFailed { output: output() }
+    } else if said("aborted by hook") || failure.status == Some(1) && has_hook && !said("fatal: ") {
+        Blocked::HookFailed { output: output() }
+    } else {
+        Blocked::Other(failure)
+    }
+}

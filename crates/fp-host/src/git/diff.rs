@@ -1,0 +1,207 @@
+//! What two trees differ in: paths, and lines.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use fp_core::repo_path::RepoPath;
+use fp_core::verification::change::{Change, ChangeStatus, ChangedLines, FileKind, Line};
+
+use super::{Git, GitError, Oid};
+
+/// Above this, paths are not given as arguments, for which the platform has a limit; everything is read.
+const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
+
+impl Git {
+    /// What changed from one tree to another, renames recognised, sorted by path. One process.
+    ///
+    /// # Errors
+    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    pub fn diff(&self, base: &Oid, tree: &Oid) -> Result<Vec<Change>, GitError> {
+        if base == tree {
+            return Ok(Vec::new());
+        }
+        let args = ["diff-tree", "-r", "-M", "-z", "--raw", "--end-of-options", base.as_str(), tree.as_str()];
+        let finished = self.call(&args).run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_diff(base)?;
+        changes(&output).map_err(|record| GitError::unexpected(&shown, record))
+    }
+
+    /// The lines that `changes`, made from `base` to `tree`, add and remove. Binary files, files above 5 MB
+    /// and files without changed lines are left out. One process.
+    ///
+    /// # Errors
+    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    pub fn changed_lines(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        changes: &[&Change],
+    ) -> Result<Vec<ChangedLines>, GitError> {
+        if changes.is_empty() || base == tree {
+            return Ok(Vec::new());
+        }
+        let mut call = self.call(&["-c", "core.bigFileThreshold=5m", "diff-tree", "-r", "-M", "-p", "-U0"]);
+        for option in ["--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--src-prefix=a/"]
+        {
+            call = call.arg(option);
+        }
+        call = call.arg("--dst-prefix=b/").arg("--end-of-options").arg(base.as_str()).arg(tree.as_str());
+        let paths: Vec<&RepoPath> = changes.iter().flat_map(|change| change.ends()).collect();
+        if paths.iter().map(|path| path.as_bytes().len() + 1).sum::<usize>() <= MAX_ARGUMENT_BYTES {
+            call = call.paths(paths);
+        }
+        let wanted: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
+        let mut lines = lines(&call.run()?.into_diff(base)?);
+        lines.retain(|file| wanted.contains(&file.path));
+        Ok(lines)
+    }
+}
+
+impl super::command::Finished {
+    fn into_diff(self, base: &Oid) -> Result<Vec<u8>, GitError> {
+        match self.failure.as_ref().filter(|f| f.stderr.contains("bad object")) {
+            Some(failure) => {
+                Err(GitError::MissingObject { object: base.to_string(), failure: Box::new(failure.clone()) })
+            }
+            None => self.into_output(),
+        }
+    }
+}
+
+/// Reads `--raw -z`; fails with the record that it doesn't know.
+fn changes(output: &[u8]) -> Result<Vec<Change>, &[u8]> {
+    let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
+    let mut changes = Vec::new();
+    while let Some(record) = records.next() {
+        let mut path = || records.next().map(RepoPath::from_bytes);
+        changes.push(change(record, &mut path).ok_or(record)?);
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(changes)
+}
+
+/// One `:old-mode new-mode old-id new-id status`, and the paths that follow it.
+fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<Change> {
+    let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
+    let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
+    let first = path()?;
+    let (path, status, mode) = match status.first()? {
+        b'A' => (first, ChangeStatus::Added, new_mode),
+        b'D' => (first, ChangeStatus::Deleted, old_mode),
+        b'T' => (first, ChangeStatus::TypeChanged, new_mode),
+        b'R' => (path()?, ChangeStatus::Renamed { from: first }, new_mode),
+        b'M' if old_id == new_id => (first, ChangeStatus::ModeChanged, new_mode),
+        b'M' => (first, ChangeStatus::Modified, new_mode),
+        _ => return None,
+    };
+    let kind = match mode {
+        b"120000" => FileKind::Symlink,
+        b"160000" => FileKind::Submodule,
+        _ => FileKind::File,
+    };
+    Some(Change { path, status, kind })
+}
+
+/// Reads a patch without context. Hunks are read by the counts of their header, so that no line of a file
+/// can be taken for a header.
+fn lines(patch: &[u8]) -> Vec<ChangedLines> {
+    let mut files: Vec<ChangedLines> = Vec::new();
+    let mut old_path = None;
+    let (mut old, mut new) = (0..0, 0..0);
+    for line in patch.split(|&b| b == b'\n') {
+        match (line.first(), files.last_mut()) {
+            (Some(b'-'), Some(file)) if !old.is_empty() => file.removed.extend(numbered(&mut old, line)),
+            (Some(b'+'), Some(file)) if !new.is_empty() => file.added.extend(numbered(&mut new, line)),
+            _ if line.starts_with(b"--- ") => old_path = header_path(&line[4..], b"a/"),
+            _ if line.starts_with(b"+++ ") => {
+                if let Some(path) = header_path(&line[4..], b"b/").or(old_path.take()) {
+                    files.push(ChangedLines { path, added: Vec::new(), removed: Vec::new() });
+                }
+            }
+            _ if line.starts_with(b"@@ -") => {
+                (old, new) = hunk(line).unwrap_or((0..0, 0..0));
+            }
+            _ => {}
+        }
+    }
+    files
+}
+
+fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<Line> {
+    let text = line[1..].strip_suffix(b"\r").unwrap_or(&line[1..]);
+    range.next().map(|number| Line { number, text: String::from_utf8_lossy(text).into_owned() })
+}
+
+/// The path in a header line; `None` for `/dev/null`. Git ends a name that has blanks with a tab.
+fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
+    let text = text.strip_suffix(b"\t").unwrap_or(text);
+    let whole = RepoPath::from_quotable(text);
+    whole.as_bytes().strip_prefix(prefix).map(RepoPath::from_bytes)
+}
+
+/// The line numbers of `@@ -start[,count] +start[,count] @@`.
+fn hunk(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split(' ').skip(1);
+    Some((hunk_side(words.next()?, '-')?, hunk_side(words.next()?, '+')?))
+}
+
+fn hunk_side(word: &str, sign: char) -> Option<Range<usize>> {
+    let word = word.strip_prefix(sign)?;
+    let (start, count) = word.split_once(',').unwrap_or((word, "1"));
+    let start: usize = start.parse().ok()?;
+    Some(start..start.checked_add(count.parse().ok()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(patch: &str) -> Vec<String> {
+        let side = |sign: char, lines: &[Line]| -> Vec<String> {
+            lines.iter().map(|line| format!("{sign}{}:{}", line.number, line.text)).collect()
+        };
+        let file = |f: ChangedLines| {
+            format!("{} {}", f.path, [side('-', &f.removed), side('+', &f.added)].concat().join(" "))
+        };
+        lines(patch.as_bytes()).into_iter().map(file).collect()
+    }
+
+    #[test]
+    fn patches_without_context() {
+        let check = |patch: &str, expect: &[&str]| assert_eq!(shown(patch), expect, "{patch}");
+        check("", &[]);
+        check(
+            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2 +2,2 @@ fn f\n-old\n+new\n+more\r\n@@ -9,0 +11 @@\n+end\n",
+            &["x -2:old +2:new +3:more +11:end"],
+        );
+        check("--- /dev/null\n+++ b/a b\t\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", &["a b +1:x"]);
+        check("--- \"a/q\\n\"\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", &["\"q\\n\" -1:x"]);
+        check("diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\n", &[]);
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_header_is_a_line() {
+        let patch = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a/forged\n-@@ -9 +9 @@\n+++ b/forged\n+y\n\
+                     --- a/z\n+++ b/z\n@@ -1 +0,0 @@\n-z\n";
+        assert_eq!(shown(patch), ["x -1:-- a/forged -2:@@ -9 +9 @@ +1:++ b/forged +2:y", "z -1:z"]);
+    }
+
+    #[test]
+    fn raw_records() {
+        let (a, b) = ("1".repeat(40), "2".repeat(40));
+        let check = |record: String, path: &str, status: ChangeStatus, kind: FileKind| {
+            let expect = Change { path: path.into(), status, kind };
+            assert_eq!(changes(record.as_bytes()), Ok(vec![expect]), "{record:?}");
+        };
+        check(format!(":000000 100644 {a} {b} A\0x\0"), "x", ChangeStatus::Added, FileKind::File);
+        check(format!(":120000 000000 {a} {b} D\0x\0"), "x", ChangeStatus::Deleted, FileKind::Symlink);
+        check(format!(":160000 160000 {a} {b} M\0x\0"), "x", ChangeStatus::Modified, FileKind::Submodule);
+        check(format!(":100644 100755 {a} {a} M\0x\0"), "x", ChangeStatus::ModeChanged, FileKind::File);
+        check(format!(":100644 120000 {a} {b} T\0x\0"), "x", ChangeStatus::TypeChanged, FileKind::Symlink);
+        let renamed = ChangeStatus::Renamed { from: "x".into() };
+        check(format!(":100644 100644 {a} {b} R090\0x\0y\0"), "y", renamed, FileKind::File);
+        assert_eq!(changes(b"nonsense\0x\0"), Err(&b"nonsense"[..]));
+    }
+}

@@ -1,0 +1,79 @@
+//! Commits that are there already.
+
+use fp_core::repo_path::RepoPath;
+
+use super::{Git, GitError, Oid};
+
+/// A commit, as far as it has to be recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub hash: Oid,
+    /// The first paragraph of its message as one line; not UTF-8 is replaced.
+    pub subject: String,
+    /// The paths in which it differs from its first parent; a rename is both of its ends.
+    pub files: Vec<RepoPath>,
+}
+
+impl Git {
+    /// The commits that HEAD has and `since` has not, newest first. One process.
+    ///
+    /// # Errors
+    /// [`GitError::MissingObject`] if git has `since` no more.
+    pub fn commits_since(&self, since: &Oid) -> Result<Vec<Commit>, GitError> {
+        let range = format!("{since}..HEAD");
+        let options = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
+        let finished = self.log(&options, &range).run()?;
+        if let Some(failure) =
+            finished.failure.as_ref().filter(|f| f.stderr.contains("Invalid revision range"))
+        {
+            let failure = Box::new(failure.clone());
+            return Err(GitError::MissingObject { object: since.to_string(), failure });
+        }
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
+
+    /// The subjects of the last `count` commits that are no merges, newest first; none in a repository
+    /// without a commit. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn recent_subjects(&self, count: usize) -> Result<Vec<String>, GitError> {
+        let limit = format!("--max-count={count}");
+        let finished = self.log(&["--no-merges", "--format=%s", &limit], "HEAD").run()?;
+        if finished.failure.as_ref().is_some_and(|f| f.stderr.contains("bad revision 'HEAD'")) {
+            return Ok(Vec::new());
+        }
+        let output = finished.into_output()?;
+        let subjects = output.split(|&b| b == 0).map(|subject| String::from_utf8_lossy(subject).into_owned());
+        Ok(subjects.filter(|subject| !subject.is_empty()).collect())
+    }
+
+    fn log(&self, options: &[&str], range: &str) -> super::command::Call {
+        let mut args = vec!["-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"];
+        args.extend(options);
+        args.extend(["--end-of-options", range, "--"]);
+        self.call(&args)
+    }
+}
+
+/// Reads hash, subject and any number of pairs of `:…` and a path, each ended by NUL.
+fn commits(output: &[u8]) -> Option<Vec<Commit>> {
+    let mut records = output.split(|&b| b == 0).peekable();
+    let mut commits = Vec::new();
+    while let Some(hash) = records.next() {
+        if hash.is_empty() {
+            continue;
+        }
+        let hash = std::str::from_utf8(hash).ok()?.parse().ok()?;
+        let subject = String::from_utf8_lossy(records.next()?).into_owned();
+        let mut files = Vec::new();
+        while records.next_if(|record| record.trim_ascii_start().starts_with(b":")).is_some() {
+            files.push(RepoPath::from_bytes(records.next()?));
+        }
+        commits.push(Commit { hash, subject, files });
+    }
+    Some(commits)
+}

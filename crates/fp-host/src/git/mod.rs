@@ -1,0 +1,69 @@
+//! The one place that runs git.
+//!
+//! Three promises hold for everything in here: arguments are a vector and paths are literal, so that no file
+//! name means anything to a shell or to git; the user's index is never changed except for the files of a
+//! commit; and an error carries the command that failed and what it said.
+
+mod command;
+mod commit;
+mod diff;
+mod error;
+mod history;
+mod location;
+mod oid;
+mod status;
+mod tree;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use commit::{Blocked, Outcome};
+pub use error::{Failure, GitError};
+pub use history::Commit;
+pub use oid::Oid;
+pub use status::{Entry, EntryState, Head, Operation, Status};
+pub use tree::Snapshot;
+
+/// One working tree and the repository it belongs to.
+#[derive(Debug, Clone)]
+pub struct Git {
+    worktree: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Git {
+    /// Finds the working tree that `directory` is in, without running git.
+    ///
+    /// # Errors
+    /// [`GitError::NotARepository`] if there is none.
+    pub fn open(directory: &Path) -> Result<Self, GitError> {
+        location::find(directory)
+    }
+
+    /// Sets an environment variable for every git process started through this value.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The top of the working tree, absolute.
+    #[must_use]
+    pub fn worktree(&self) -> &Path {
+        &self.worktree
+    }
+
+    /// The folder with this working tree's `HEAD` and index.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The folder that all working trees of the repository share; the `.git` of the main one.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+}

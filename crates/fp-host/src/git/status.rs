@@ -1,0 +1,265 @@
+//! What is checked out and what differs from it, in one process.
+
+use std::fmt;
+
+use fp_core::repo_path::RepoPath;
+
+use super::{Git, GitError, Oid};
+
+/// What is checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The commit.
+    pub commit: Oid,
+    /// The branch without `refs/heads/`; `None` if HEAD is detached.
+    pub branch: Option<String>,
+}
+
+/// How a path of a [`Status`] stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryState {
+    /// Known to git, and changed: porcelain's two letters, `.` for unchanged.
+    Tracked {
+        /// HEAD to index: what is staged.
+        staged: u8,
+        /// Index to working tree.
+        unstaged: u8,
+        /// Whether it is a submodule with changes inside that no commit of it holds.
+        dirty_submodule: bool,
+    },
+    /// In conflict.
+    Unmerged,
+    /// Unknown to git and not ignored.
+    Untracked,
+    /// An unknown folder that is a repository of its own.
+    NestedRepository,
+}
+
+/// One path that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where; a rename is two entries.
+    pub path: RepoPath,
+    /// How.
+    pub state: EntryState,
+}
+
+impl Entry {
+    /// Whether something of it is staged.
+    #[must_use]
+    pub fn is_staged(&self) -> bool {
+        matches!(self.state, EntryState::Tracked { staged, .. } if staged != b'.')
+    }
+}
+
+/// What is checked out and what differs from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The commit; `None` in a repository without one.
+    pub commit: Option<Oid>,
+    /// The branch; `None` if HEAD is detached.
+    pub branch: Option<String>,
+    /// Every path that differs, ignored ones left out, untracked folders file by file.
+    pub entries: Vec<Entry>,
+}
+
+impl Status {
+    /// What is checked out.
+    ///
+    /// # Errors
+    /// [`GitError::NoCommit`] in a repository without a commit.
+    pub fn head(&self) -> Result<Head, GitError> {
+        let commit = self.commit.clone().ok_or(GitError::NoCommit)?;
+        Ok(Head { commit, branch: self.branch.clone() })
+    }
+}
+
+impl Head {
+    /// The branch.
+    ///
+    /// # Errors
+    /// [`GitError::DetachedHead`] if none is checked out.
+    pub fn require_branch(&self) -> Result<&str, GitError> {
+        self.branch.as_deref().ok_or(GitError::DetachedHead)
+    }
+}
+
+/// Something that the user began and git has not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// `git merge`.
+    Merge,
+    /// `git rebase`.
+    Rebase,
+    /// `git am`.
+    Am,
+    /// `git cherry-pick`.
+    CherryPick,
+    /// `git revert`.
+    Revert,
+    /// `git bisect`, which doesn't stop commits but moves HEAD about.
+    Bisect,
+}
+
+impl Operation {
+    /// How it is ended.
+    #[must_use]
+    pub fn way_out(self) -> &'static str {
+        match self {
+            Self::Merge => "finish it with `git merge --continue`, or drop it with `git merge --abort`",
+            Self::Rebase => "finish it with `git rebase --continue`, or drop it with `git rebase --abort`",
+            Self::Am => "finish it with `git am --continue`, or drop it with `git am --abort`",
+            Self::CherryPick => {
+                "finish it with `git cherry-pick --continue`, or drop it with `git cherry-pick --abort`"
+            }
+            Self::Revert => "finish it with `git revert --continue`, or drop it with `git revert --abort`",
+            Self::Bisect => "end it with `git bisect reset`",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+            Self::Am => "git am",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+            Self::Bisect => "bisect",
+        })
+    }
+}
+
+impl Git {
+    /// What is checked out. One process.
+    ///
+    /// # Errors
+    /// [`GitError::NoCommit`] in a repository without a commit, or a failing git.
+    pub fn head(&self) -> Result<Head, GitError> {
+        let finished = self.call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).run()?;
+        let said = |part: &str| finished.failure.as_ref().is_some_and(|f| f.stderr.contains(part));
+        if said("ambiguous argument 'HEAD'") || said("unknown revision") {
+            return Err(GitError::NoCommit);
+        }
+        let (shown, output) = (finished.shown.clone(), finished.into_output()?);
+        let text = String::from_utf8_lossy(&output);
+        let mut lines = text.lines();
+        let commit = lines.next().and_then(|line| line.parse().ok());
+        let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
+        let commit = commit.ok_or_else(|| GitError::unexpected(&shown, &output))?;
+        Ok(Head { commit, branch })
+    }
+
+    /// What the user began and git has not finished, by the files git leaves for it. No process.
+    #[must_use]
+    pub fn state(&self) -> Option<Operation> {
+        let has = |name: &str| self.git_dir().join(name).exists();
+        [
+            ("rebase-merge", Operation::Rebase),
+            ("rebase-apply/applying", Operation::Am),
+            ("rebase-apply", Operation::Rebase),
+            ("MERGE_HEAD", Operation::Merge),
+            ("CHERRY_PICK_HEAD", Operation::CherryPick),
+            ("REVERT_HEAD", Operation::Revert),
+            ("BISECT_LOG", Operation::Bisect),
+        ]
+        .into_iter()
+        .find_map(|(name, operation)| has(name).then_some(operation))
+    }
+
+    /// What differs from what is checked out. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn status(&self) -> Result<Status, GitError> {
+        let call = self.call(&[
+            "status",
+            "--porcelain=v2",
+            "--branch",
+            "-z",
+            "-uall",
+            "--no-renames",
+            "--ignore-submodules=none",
+        ]);
+        let finished = call.run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        parse(&output).map_err(|record| GitError::unexpected(&shown, record))
+    }
+}
+
+/// Reads porcelain v2 under `-z`; fails with the record that it doesn't know.
+fn parse(output: &[u8]) -> Result<Status, &[u8]> {
+    let mut status = Status { commit: None, branch: None, entries: Vec::new() };
+    for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
+        if let Some(header) = record.strip_prefix(b"# ") {
+            let header = String::from_utf8_lossy(header);
+            if let Some(oid) = header.strip_prefix("branch.oid ") {
+                status.commit = oid.parse().ok();
+            } else if let Some(name) = header.strip_prefix("branch.head ") {
+                status.branch = (name != "(detached)").then(|| name.to_owned());
+            }
+        } else {
+            status.entries.push(entry(record).ok_or(record)?);
+        }
+    }
+    Ok(status)
+}
+
+fn entry(record: &[u8]) -> Option<Entry> {
+    let (path, state) = match record.first()? {
+        b'1' => {
+            let fields: Vec<&[u8]> = record.splitn(9, |&b| b == b' ').collect();
+            let (&[staged, unstaged], submodule) = (*fields.get(1)?, *fields.get(2)?) else { return None };
+            let dirty_submodule = submodule.first() == Some(&b'S') && submodule.get(2..) != Some(b"..");
+            (*fields.get(8)?, EntryState::Tracked { staged, unstaged, dirty_submodule })
+        }
+        b'u' => (record.splitn(11, |&b| b == b' ').nth(10)?, EntryState::Unmerged),
+        b'?' => {
+            let path = record.strip_prefix(b"? ")?;
+            match path.strip_suffix(b"/") {
+                Some(folder) => (folder, EntryState::NestedRepository),
+                None => (path, EntryState::Untracked),
+            }
+        }
+        _ => return None,
+    };
+    Some(Entry { path: RepoPath::from_bytes(path), state })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_porcelain_v2() {
+        let check = |record: &str, expect: Option<(&str, EntryState)>| {
+            let expect = expect.map(|(path, state)| Entry { path: RepoPath::from_bytes(path), state });
+            assert_eq!(entry(record.as_bytes()), expect, "{record:?}");
+        };
+        let tracked =
+            |staged, unstaged, dirty_submodule| EntryState::Tracked { staged, unstaged, dirty_submodule };
+        let ids = "1111111111111111111111111111111111111111 2222222222222222222222222222222222222222";
+        check(
+            &format!("1 .M N... 100644 100644 100644 {ids} a b\nc"),
+            Some(("a b\nc", tracked(b'.', b'M', false))),
+        );
+        check(&format!("1 A. N... 000000 100644 100644 {ids} -x"), Some(("-x", tracked(b'A', b'.', false))));
+        check(&format!("1 .M S.M. 160000 160000 160000 {ids} sub"), Some(("sub", tracked(b'.', b'M', true))));
+        check(
+            &format!("1 .M SC.. 160000 160000 160000 {ids} sub"),
+            Some(("sub", tracked(b'.', b'M', false))),
+        );
+        check("u UU N... 100644 100644 100644 100644 1 2 3 a b", Some(("a b", EntryState::Unmerged)));
+        check("? new file", Some(("new file", EntryState::Untracked)));
+        check("? nested/", Some(("nested", EntryState::NestedRepository)));
+        check("! ignored", None);
+        check("1 .M", None);
+    }
+
+    #[test]
+    fn a_record_that_is_not_understood_is_named() {
+        assert_eq!(parse(b"# branch.head main\0x y\0"), Err(&b"x y"[..]));
+    }
+}

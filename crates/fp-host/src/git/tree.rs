@@ -1,0 +1,158 @@
+//! The working tree as a git tree object, so that what a task changed can be measured later, whoever staged,
+//! committed or reverted what in between.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use fp_core::repo_path::RepoPath;
+
+use super::{Entry, EntryState, Git, GitError, Oid, Status};
+
+/// Where plans and their state are: never part of a task's change.
+const PLANS_FOLDER: &[u8] = b".fractal-planner/plans";
+
+/// The working tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The tree: everything but ignored files and the plans folder.
+    pub tree: Oid,
+    /// What the tree differs in from HEAD, without the plans folder.
+    pub status: Status,
+}
+
+impl Snapshot {
+    /// Submodules with changes inside that no commit of theirs holds; a tree can't show them.
+    pub fn dirty_submodules(&self) -> impl Iterator<Item = &RepoPath> {
+        let dirty = |e: &&Entry| matches!(e.state, EntryState::Tracked { dirty_submodule: true, .. });
+        self.status.entries.iter().filter(dirty).map(|e| &e.path)
+    }
+}
+
+impl Git {
+    /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
+    /// that it knows to be unchanged are not read. Two processes where nothing differs from HEAD, three to
+    /// four where something does. A nested repository is in the tree by name only.
+    ///
+    /// # Errors
+    /// A failing git, or a temporary file that can't be written.
+    pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
+        let mut status = self.status()?;
+        status.entries.retain(|entry| !is_in_plans_folder(&entry.path));
+        let tree = match &status.commit {
+            Some(commit) if status.entries.is_empty() => self.tree_of(commit)?,
+            _ => self.write_tree(&status)?,
+        };
+        Ok(Snapshot { tree, status })
+    }
+
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// [`GitError::MissingObject`] if git doesn't have the commit.
+    pub fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let spec = format!("{commit}^{{tree}}");
+        let finished = self.call(&["rev-parse", "--verify", "--end-of-options", &spec]).run()?;
+        finished.into_oid(commit.as_str())
+    }
+
+    fn write_tree(&self, status: &Status) -> Result<Oid, GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join("index");
+        copy_index(&self.git_dir().join("index"), &index)?;
+        let (taken_out, read) = edits(status);
+        if !taken_out.is_empty() {
+            let call = self.call(&["update-index", "-z", "--index-info"]);
+            call.env("GIT_INDEX_FILE", &index).input(taken_out).output()?;
+        }
+        if !read.is_empty() {
+            let arguments = [
+                "-c",
+                "core.safecrlf=false",
+                "update-index",
+                "--add",
+                "--remove",
+                "--replace",
+                "-z",
+                "--stdin",
+            ];
+            self.call(&arguments).env("GIT_INDEX_FILE", &index).input(read).output()?;
+        }
+        self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).run()?.into_oid("the working tree")
+    }
+}
+
+impl super::command::Finished {
+    /// The one object id that was printed.
+    fn into_oid(self, asked_for: &str) -> Result<Oid, GitError> {
+        if let Some(failure) = self.failure.as_ref().filter(|f| f.stderr.contains("Needed a single revision"))
+        {
+            let failure = Box::new(failure.clone());
+            return Err(GitError::MissingObject { object: asked_for.to_owned(), failure });
+        }
+        let shown = self.shown.clone();
+        let output = self.into_output()?;
+        let text = String::from_utf8_lossy(&output);
+        text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
+    }
+}
+
+fn is_in_plans_folder(path: &RepoPath) -> bool {
+    path.as_bytes().strip_prefix(PLANS_FOLDER).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+/// Copies the index with its time: git reads a file again if it changed in the second in which the index was
+/// written, and it tells that by the time of the index. A repository without an index has an empty one.
+fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
+    let copy = || -> io::Result<()> {
+        let modified = std::fs::metadata(from)?.modified()?;
+        std::fs::copy(from, to)?;
+        File::options().write(true).open(to)?.set_modified(modified)
+    };
+    match copy() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result.map_err(GitError::io(format!("copy {}", from.display()))),
+    }
+}
+
+/// What brings a copy of the index to the working tree: lines for `--index-info`, and paths for git to read
+/// again. What is gone is taken out by name, since git refuses to look at a path behind a symbolic link that
+/// has taken the place of its folder.
+fn edits(status: &Status) -> (Vec<u8>, Vec<u8>) {
+    let width = status.commit.as_ref().map_or(40, |commit| commit.as_str().len());
+    let (mut by_name, mut read) = (Vec::new(), Vec::new());
+    let mut put = |mode: &str, digit: &str, path: &RepoPath| {
+        by_name.extend_from_slice(format!("{mode} {}\t", digit.repeat(width)).as_bytes());
+        by_name.extend_from_slice(path.as_bytes());
+        by_name.push(0);
+    };
+    for entry in &status.entries {
+        match entry.state {
+            EntryState::Tracked { unstaged: b'D', .. } => put("0", "0", &entry.path),
+            EntryState::Tracked { unstaged: b'.', .. } => {}
+            EntryState::NestedRepository => put("160000", "1", &entry.path),
+            EntryState::Tracked { .. } | EntryState::Unmerged | EntryState::Untracked => {
+                read.extend_from_slice(entry.path.as_bytes());
+                read.push(0);
+            }
+        }
+    }
+    (by_name, read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_plans_folder_is_left_out() {
+        let check = |path: &str, expect: bool| {
+            assert_eq!(is_in_plans_folder(&RepoPath::from(path)), expect, "{path}");
+        };
+        check(".fractal-planner/plans/a-20261121/tasks.md", true);
+        check(".fractal-planner/plans", true);
+        check(".fractal-planner/plans.md", false);
+        check(".fractal-planner/config.json", false);
+        check("src/.fractal-planner/plans/x", false);
+    }
+}
