@@ -1,6 +1,7 @@
 //! The run as a pure state machine: events are folded into a state, commands are decided against it, and
 //! what is due next follows from it. No clock, no file, no process: those are arguments.
 
+pub mod approval;
 pub mod decide;
 pub mod event;
 pub mod fold;

@@ -1,0 +1,122 @@
+//! A plan that a command works on: its folder, its tree, its ledger and the repository around it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::plan::{self, Plan, Task};
+use fp_core::run::{State, approval};
+use fp_core::settings::Settings;
+use serde::Deserialize;
+
+use crate::file::{self, FileError, TASKS_CAP};
+use crate::git::{Git, GitError};
+use crate::plan_folder::PlanFolder;
+use crate::repo::Repo;
+use crate::store::{Ledger, Loaded, Store, StoreError};
+
+/// Name of the task tree in a plan's folder.
+pub const TASKS: &str = "tasks.md";
+/// Name of the description of a plan in its folder.
+pub const PLAN: &str = "plan.json";
+
+/// Largest `plan.json` that is read: the goal is the user's own words, however many.
+const PLAN_CAP: u64 = 16 * 1024 * 1024;
+
+/// A plan and all that a command needs of it.
+#[derive(Debug)]
+pub struct OpenPlan {
+    /// The repository.
+    pub repo: Repo,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Its folder.
+    pub folder: PlanFolder,
+    /// Its ledger.
+    pub store: Store,
+}
+
+/// The task tree as the file has it now.
+#[derive(Debug)]
+pub struct Tree {
+    /// Hash of the whole text.
+    pub hash: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Tree {
+    /// The approved leaves that were edited since. Parses only when the text has changed at all.
+    #[must_use]
+    pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
+        let same = state.approval.as_ref().is_none_or(|a| a.tree_hash == self.hash);
+        if same { BTreeSet::new() } else { approval::edited(state, &self.parse()) }
+    }
+
+    /// The tree as parsed; what is wrong with it is the business of `fp validate`.
+    #[must_use]
+    pub fn parse(&self) -> Plan {
+        plan::parse(&self.text).0
+    }
+}
+
+/// The leaf `id` of a parsed tree.
+#[must_use]
+pub fn leaf<'p>(plan: &'p Plan, id: &TaskId) -> Option<&'p Task> {
+    plan.leaves().find(|task| task.id == id.as_str())
+}
+
+impl OpenPlan {
+    /// The plan in `folder`.
+    #[must_use]
+    pub fn new(repo: Repo, settings: Settings, folder: PlanFolder) -> Self {
+        let store = Store::new(folder.path().to_owned(), folder.id().clone());
+        Self { repo, settings, folder, store }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &PlanId {
+        self.folder.id()
+    }
+
+    /// Path of its task tree.
+    #[must_use]
+    pub fn tasks_file(&self) -> PathBuf {
+        self.folder.file(TASKS)
+    }
+
+    /// Its task tree. Fails where there is none, or it is no text.
+    pub fn tree(&self) -> Result<Tree, FileError> {
+        let text = file::read_text(&self.tasks_file(), TASKS_CAP)?;
+        Ok(Tree { hash: approval::hash(text.as_bytes()), text })
+    }
+
+    /// The user's own words, or the plan's id where they were not kept.
+    #[must_use]
+    pub fn goal(&self) -> String {
+        #[derive(Deserialize)]
+        struct Described {
+            goal: String,
+        }
+        let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok();
+        let described = text.and_then(|text| serde_json::from_str::<Described>(&text).ok());
+        described.map_or_else(|| self.id().to_string(), |d| d.goal)
+    }
+
+    /// The state now.
+    pub fn load(&self) -> Result<Loaded, StoreError> {
+        self.store.load()
+    }
+
+    /// The right to append to the log; waits as long as the settings say.
+    pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
+        self.store.lock(Duration::from_secs(self.settings.lock_timeout_seconds.into()))
+    }
+
+    /// The repository, as git sees the working tree that the run is about. Fails without git.
+    pub fn git(&self) -> Result<Git, GitError> {
+        Git::open(&self.repo.root)
+    }
+}

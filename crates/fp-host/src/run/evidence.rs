@@ -1,0 +1,33 @@
+//! The files that people read beside the log: evidence and notepad. They follow from the log, so one that
+//! can't be written costs a line, not the command.
+
+use std::fs;
+
+use fp_core::plan::id::TaskId;
+use fp_core::report::evidence;
+use fp_core::run::{State, notepad};
+use jiff::Timestamp;
+
+use crate::file::{self, FileError};
+use crate::plan::OpenPlan;
+
+/// Writes the evidence file of `id`; its last verdict is in `state`. Returns its path below the plan's folder.
+pub fn write(
+    plan: &OpenPlan,
+    state: &State,
+    id: &TaskId,
+    criteria: &[String],
+    at: Timestamp,
+) -> Result<String, FileError> {
+    let name = format!("evidence/task-{id}-verification.md");
+    let Some(task) = state.task(id) else { return Ok(name) };
+    let folder = plan.folder.file("evidence");
+    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+    file::replace(&plan.folder.path().join(&name), evidence::render(task, criteria, at).as_bytes())?;
+    Ok(name)
+}
+
+/// Writes `notepad.md`.
+pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
+    file::replace(&plan.folder.file("notepad.md"), notepad::render(state).as_bytes())
+}

@@ -1,0 +1,48 @@
+//! What a run does to the world: it measures a change, runs its checks, commits it, and writes what people
+//! read. What any of it means is decided in `fp_core::run`.
+
+pub mod commit;
+pub mod evidence;
+pub mod verify;
+
+use fp_core::run::Refusal;
+use fp_core::verification::change::Change;
+
+use crate::file::FileError;
+use crate::git::GitError;
+use crate::store::StoreError;
+
+/// Why a step of a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The run does not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The ledger can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Git can't say or do it.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A file can't be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A hash in the log is none.
+    #[error("{0}")]
+    Oid(#[from] crate::git::InvalidOid),
+}
+
+/// A token that no other claim has: it fences, it does not authenticate.
+#[must_use]
+pub fn fresh_token() -> String {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // Each `RandomState` is seeded from the system's randomness.
+    let mut hasher = std::hash::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    format!("{:016x}", hasher.finish())
+}
+
+/// Every path of a change, the old end of a rename included.
+fn paths(changes: &[Change]) -> Vec<fp_core::repo_path::RepoPath> {
+    changes.iter().flat_map(|c| c.ends().cloned().collect::<Vec<_>>()).collect()
+}
