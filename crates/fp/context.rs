@@ -1,13 +1,21 @@
 //! What a command is given: where it runs, when, and how to print. Built once, passed down.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
+use fp_core::settings::{PartialSettings, Settings};
+use fp_host::config::{self, Config, Origin};
+use fp_host::plan_folder::Plans;
+use fp_host::repo::Repo;
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::error::CommandError;
 use crate::printer::{Format, Printer};
 
-/// The surroundings of one command.
+/// The surroundings of one command. What costs a read is read when it is first asked for, so that a hook
+/// that has nothing to do reads nothing.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// The working directory.
@@ -16,6 +24,9 @@ pub(crate) struct Context {
     pub(crate) format: Format,
     /// Prints.
     pub(crate) printer: Printer,
+    repo: OnceCell<Repo>,
+    config: OnceCell<Config>,
+    settings: OnceCell<Settings>,
 }
 
 impl Context {
@@ -25,7 +36,47 @@ impl Context {
             CommandError::failed(format!("the working directory can't be read: {e}"))
                 .hint("change to a directory that exists")
         })?;
-        Ok(Self { cwd, format, printer: Printer })
+        Ok(Self {
+            cwd,
+            format,
+            printer: Printer,
+            repo: OnceCell::new(),
+            config: OnceCell::new(),
+            settings: OnceCell::new(),
+        })
+    }
+
+    /// The repository that the working directory is in.
+    pub(crate) fn repo(&self) -> &Repo {
+        self.repo.get_or_init(|| Repo::find(&self.cwd))
+    }
+
+    /// The layers of the configuration, without this command's flags.
+    pub(crate) fn config(&self) -> Result<&Config, CommandError> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let env = |name: &str| self.env(name);
+        let config = Config::load(config::user_file(&env).as_deref(), &self.repo().config_file(), &env)?;
+        Ok(self.config.get_or_init(|| config))
+    }
+
+    /// The settings in force, without this command's flags.
+    pub(crate) fn settings(&self) -> Result<&Settings, CommandError> {
+        let config = self.config()?;
+        Ok(self.settings.get_or_init(|| config.settings()))
+    }
+
+    /// The settings in force with what `flags` say over them.
+    pub(crate) fn settings_with(&self, flags: PartialSettings) -> Result<Settings, CommandError> {
+        let mut config = self.config()?.clone();
+        config.add(Origin::Runtime, flags);
+        Ok(config.settings())
+    }
+
+    /// The plans of the repository.
+    pub(crate) fn plans(&self) -> Result<Plans, CommandError> {
+        Ok(Plans::of(self.repo(), self.settings()?))
     }
 
     /// The value of an environment variable, if it is set to something.
@@ -36,6 +87,11 @@ impl Context {
     /// The time of this command: `FP_NOW` (RFC 3339) where a test fixes it, else the clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.env("FP_NOW").and_then(|text| text.parse().ok()).unwrap_or_else(Timestamp::now)
+    }
+
+    /// The user's day of this command.
+    pub(crate) fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::system()).date()
     }
 
     /// The client's session this runs in, if any.

@@ -65,3 +65,19 @@ impl CommandError {
 
 /// What every command returns.
 pub(crate) type CommandResult = Result<Exit, CommandError>;
+
+macro_rules! fails_with_its_hint {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                let failed = Self::failed(&error);
+                match error.hint() {
+                    Some(hint) => failed.hint(hint),
+                    None => failed,
+                }
+            }
+        }
+    )*};
+}
+
+fails_with_its_hint!(fp_host::config::ConfigError, fp_host::file::FileError, fp_host::plan_folder::PlanError);

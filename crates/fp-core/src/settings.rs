@@ -6,7 +6,9 @@
 
 mod value;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub use value::{Layer, Name, PlansDir, Ranged, RangedFloat};
 
@@ -34,7 +36,7 @@ macro_rules! settings {
 
         #[doc = concat!("What one layer says about [`", stringify!($name), "`]; `None` leaves it as it is.")]
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
         pub struct $partial {
             $(
                 $(#[$field_doc])*
@@ -46,6 +48,24 @@ macro_rules! settings {
                 #[serde(default, skip_serializing)]
                 pub $extra: $extra_type,
             )?
+        }
+
+        impl Serialize for $partial {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+
+        impl value::FromMap for $partial {
+            fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+                Self::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $partial {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                value::object(deserializer)
+            }
         }
 
         impl Layer<$name> for $partial {

@@ -1,1 +1,197 @@
+//! Plan folders: found by id, by a part of one or by number, and made. An id never is a path, and a link
+//! never leads out of the repository.
 
+mod error;
+mod selector;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fp_core::interview::slug::slug;
+use fp_core::plan::id::PlanId;
+use fp_core::settings::Settings;
+use jiff::civil::Date;
+
+pub use error::PlanError;
+
+use crate::file::{self, FileError};
+use crate::repo::Repo;
+
+/// Most plans that one goal gets on one day.
+const MAX_SUFFIX: u32 = 999;
+
+/// The folder of one plan; it exists, and is a real folder inside the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFolder {
+    id: PlanId,
+    path: PathBuf,
+}
+
+impl PlanFolder {
+    /// The plan's id, which is the folder's name.
+    #[must_use]
+    pub fn id(&self) -> &PlanId {
+        &self.id
+    }
+
+    /// The folder, absolute.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of `name` in it; the caller's own name, never a stranger's.
+    #[must_use]
+    pub fn file(&self, name: &'static str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+/// All plans of a repository.
+#[derive(Debug, Clone)]
+pub struct Plans {
+    root: PathBuf,
+    dir: PathBuf,
+}
+
+impl Plans {
+    /// The plans of `repo`, where `settings` has them. Touches nothing.
+    #[must_use]
+    pub fn of(repo: &Repo, settings: &Settings) -> Self {
+        Self { root: repo.root.clone(), dir: repo.plans_dir(settings) }
+    }
+
+    /// The folder that holds them; it need not exist.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The ids of all plans, oldest first: by the date in the id, then by name. Their positions, from 1,
+    /// are the numbers that select them. Names that are no ids, links and files are not plans.
+    pub fn list(&self) -> Result<Vec<PlanId>, PlanError> {
+        if !self.dir_is_inside()? {
+            return Ok(Vec::new());
+        }
+        let failed = |source| FileError::Read { path: self.dir.clone(), source };
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let name = entry.file_name();
+                ids.extend(name.to_str().and_then(|name| PlanId::new(name).ok()));
+            }
+        }
+        ids.sort_by(|a, b| selector::age(a).cmp(&selector::age(b)));
+        Ok(ids)
+    }
+
+    /// The plan with exactly this id. Fails where there is none, or where its folder is a link.
+    pub fn open(&self, id: &PlanId) -> Result<PlanFolder, PlanError> {
+        let missing =
+            || PlanError::NotFound { selector: id.to_string(), existing: self.list().unwrap_or_default() };
+        if !self.dir_is_inside()? {
+            return Err(missing());
+        }
+        let path = self.dir.join(id.as_str());
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => Ok(PlanFolder { id: id.clone(), path }),
+            Ok(metadata) if metadata.is_symlink() => Err(PlanError::Link { path }),
+            Ok(_) => Err(PlanError::NotAFolder { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
+            Err(source) => Err(FileError::Read { path, source }.into()),
+        }
+    }
+
+    /// The plan that `selector` means: an id, a part of exactly one, or a number of [`Plans::list`].
+    pub fn resolve(&self, selector: &str) -> Result<PlanFolder, PlanError> {
+        let id = PlanId::new(selector).map_err(PlanError::Selector)?;
+        match self.open(&id) {
+            Err(PlanError::NotFound { existing, .. }) => self.open(&selector::select(selector, existing)?),
+            found => found,
+        }
+    }
+
+    /// The plan that `selector` means or, without one, the only plan that is `active`.
+    pub fn choose(
+        &self,
+        selector: Option<&str>,
+        mut active: impl FnMut(&PlanFolder) -> bool,
+    ) -> Result<PlanFolder, PlanError> {
+        if let Some(selector) = selector {
+            return self.resolve(selector);
+        }
+        let existing = self.list()?;
+        let mut candidates = Vec::new();
+        for (index, id) in existing.iter().enumerate() {
+            let folder = self.open(id)?;
+            if active(&folder) {
+                candidates.push((index + 1, folder));
+            }
+        }
+        match candidates.len() {
+            0 => Err(PlanError::NoneActive { existing }),
+            1 => Ok(candidates.remove(0).1),
+            _ => Err(PlanError::SeveralActive {
+                candidates: candidates.into_iter().map(|(number, folder)| (number, folder.id)).collect(),
+            }),
+        }
+    }
+
+    /// Makes the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the
+    /// date, with `-2`, `-3` … where that is taken; of two processes that ask at once each gets its own.
+    pub fn create(&self, goal: &str, today: Date) -> Result<PlanFolder, PlanError> {
+        self.make_dir()?;
+        let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
+        for number in 1..=MAX_SUFFIX {
+            let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+            let id = PlanId::new(name).map_err(PlanError::Selector)?;
+            let path = self.dir.join(id.as_str());
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(PlanFolder { id, path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(FileError::Write { path, source }.into()),
+            }
+        }
+        Err(PlanError::TooMany { base })
+    }
+
+    /// Whether the folder of all plans exists; fails where a link takes it out of the repository.
+    fn dir_is_inside(&self) -> Result<bool, PlanError> {
+        match fs::canonicalize(&self.dir) {
+            Ok(real) if real.starts_with(&self.root) => Ok(true),
+            Ok(target) => Err(PlanError::Outside { path: self.dir.clone(), target }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(FileError::Read { path: self.dir.clone(), source }.into()),
+        }
+    }
+
+    fn make_dir(&self) -> Result<(), PlanError> {
+        if !self.dir_is_inside()? {
+            self.ancestor_is_inside()?;
+            fs::create_dir_all(&self.dir)
+                .map_err(|source| FileError::Write { path: self.dir.clone(), source })?;
+        }
+        // A user who wants plans in git deletes this file; it comes back only where there is no plan yet.
+        let ignore = self.dir.join(".gitignore");
+        if fs::symlink_metadata(&ignore).is_err() && self.list()?.is_empty() {
+            file::atomic_write(&ignore, b"*\n")?;
+        }
+        Ok(())
+    }
+
+    /// Fails where the nearest folder above that exists is, through a link, outside the repository.
+    fn ancestor_is_inside(&self) -> Result<(), PlanError> {
+        let nearest = self.dir.ancestors().skip(1).find_map(|above| fs::canonicalize(above).ok());
+        match nearest {
+            Some(real) if !real.starts_with(&self.root) => {
+                Err(PlanError::Outside { path: self.dir.clone(), target: real })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -71,7 +71,7 @@ impl Repo {
 }
 
 /// The git directory that `folder/.git` is or names.
-fn git_dir_of(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
     let dot_git = folder.join(".git");
     let metadata = fs::metadata(&dot_git).ok()?;
     let git_dir = if metadata.is_dir() {

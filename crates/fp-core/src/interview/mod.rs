@@ -1,1 +1,3 @@
 //! Intent, mode and requirements of a goal.
+
+pub mod slug;

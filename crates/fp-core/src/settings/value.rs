@@ -2,9 +2,10 @@
 //! and column of the value and says what would have been right.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::de::{self, Deserializer, Unexpected, Visitor};
+use serde::de::{self, Deserializer, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// Something given for a setting of type `T`.
@@ -29,6 +30,28 @@ impl Layer<Option<String>> for String {
     fn apply(self, to: &mut Option<String>) {
         *to = Some(self);
     }
+}
+
+/// A group of settings, read from the entries of an object.
+pub(super) trait FromMap: Sized {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+/// Reads a group from an object and from nothing else: serde itself would take a list for one, by position.
+pub(super) fn object<'de, D: Deserializer<'de>, T: FromMap>(deserializer: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: FromMap> Visitor<'de> for Object<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of settings")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::from_map(map)
+        }
+    }
+
+    deserializer.deserialize_map(Object(PhantomData))
 }
 
 /// A whole number from `MIN` to `MAX`, both included.

@@ -9,13 +9,16 @@ mod commit;
 mod diff;
 mod error;
 mod history;
-mod location;
 mod oid;
 mod status;
 mod tree;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use fp_core::settings::Settings;
+
+use crate::repo::{self, Repo};
 
 pub use commit::{Blocked, Outcome};
 pub use error::{Failure, GitError};
@@ -30,6 +33,7 @@ pub struct Git {
     worktree: PathBuf,
     git_dir: PathBuf,
     common_dir: PathBuf,
+    plans_dir: String,
     env: Vec<(OsString, OsString)>,
 }
 
@@ -39,7 +43,18 @@ impl Git {
     /// # Errors
     /// [`GitError::NotARepository`] if there is none.
     pub fn open(directory: &Path) -> Result<Self, GitError> {
-        location::find(directory)
+        let repo = Repo::find(directory);
+        let Some((common_dir, git_dir)) = repo.git_dir.zip(repo::git_dir_of(&repo.worktree)) else {
+            return Err(GitError::NotARepository(directory.to_owned()));
+        };
+        let plans_dir = Settings::default().plans_dir;
+        Ok(Self { worktree: repo.worktree, git_dir, common_dir, plans_dir, env: Vec::new() })
+    }
+
+    /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.
+    #[must_use]
+    pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
+        Self { plans_dir: plans_dir.into(), ..self }
     }
 
     /// Sets an environment variable for every git process started through this value.
@@ -49,7 +64,7 @@ impl Git {
         self
     }
 
-    /// The top of the working tree, absolute.
+    /// The top of the working tree, absolute, without symbolic links.
     #[must_use]
     pub fn worktree(&self) -> &Path {
         &self.worktree

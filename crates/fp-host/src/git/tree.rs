@@ -9,13 +9,10 @@ use fp_core::repo_path::RepoPath;
 
 use super::{Entry, EntryState, Git, GitError, Oid, Status};
 
-/// Where plans and their state are: never part of a task's change.
-const PLANS_FOLDER: &[u8] = b".fractal-planner/plans";
-
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tree: everything but ignored files and the plans folder.
+    /// The tree, or the commit that it equals: everything but ignored files and the plans folder.
     pub tree: Oid,
     /// What the tree differs in from HEAD, without the plans folder.
     pub status: Status,
@@ -31,29 +28,19 @@ impl Snapshot {
 
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read. Two processes where nothing differs from HEAD, three to
+    /// that it knows to be unchanged are not read. One process where nothing differs from HEAD, three to
     /// four where something does. A nested repository is in the tree by name only.
     ///
     /// # Errors
     /// A failing git, or a temporary file that can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
         let mut status = self.status()?;
-        status.entries.retain(|entry| !is_in_plans_folder(&entry.path));
+        status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
         let tree = match &status.commit {
-            Some(commit) if status.entries.is_empty() => self.tree_of(commit)?,
+            Some(commit) if status.entries.is_empty() => commit.clone(),
             _ => self.write_tree(&status)?,
         };
         Ok(Snapshot { tree, status })
-    }
-
-    /// The tree of a commit.
-    ///
-    /// # Errors
-    /// [`GitError::MissingObject`] if git doesn't have the commit.
-    pub fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
-        let spec = format!("{commit}^{{tree}}");
-        let finished = self.call(&["rev-parse", "--verify", "--end-of-options", &spec]).run()?;
-        finished.into_oid(commit.as_str())
     }
 
     fn write_tree(&self, status: &Status) -> Result<Oid, GitError> {
@@ -78,27 +65,17 @@ impl Git {
             ];
             self.call(&arguments).env("GIT_INDEX_FILE", &index).input(read).output()?;
         }
-        self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).run()?.into_oid("the working tree")
-    }
-}
-
-impl super::command::Finished {
-    /// The one object id that was printed.
-    fn into_oid(self, asked_for: &str) -> Result<Oid, GitError> {
-        if let Some(failure) = self.failure.as_ref().filter(|f| f.stderr.contains("Needed a single revision"))
-        {
-            let failure = Box::new(failure.clone());
-            return Err(GitError::MissingObject { object: asked_for.to_owned(), failure });
-        }
-        let shown = self.shown.clone();
-        let output = self.into_output()?;
+        let finished = self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
         let text = String::from_utf8_lossy(&output);
         text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
     }
 }
 
-fn is_in_plans_folder(path: &RepoPath) -> bool {
-    path.as_bytes().strip_prefix(PLANS_FOLDER).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+fn is_within(path: &RepoPath, folder: &str) -> bool {
+    let rest = path.as_bytes().strip_prefix(folder.as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
 /// Copies the index with its time: git reads a file again if it changed in the second in which the index was
@@ -147,7 +124,7 @@ mod tests {
     #[test]
     fn only_the_plans_folder_is_left_out() {
         let check = |path: &str, expect: bool| {
-            assert_eq!(is_in_plans_folder(&RepoPath::from(path)), expect, "{path}");
+            assert_eq!(is_within(&RepoPath::from(path), ".fractal-planner/plans"), expect, "{path}");
         };
         check(".fractal-planner/plans/a-20261121/tasks.md", true);
         check(".fractal-planner/plans", true);

@@ -1,0 +1,145 @@
+use super::*;
+
+#[test]
+fn a_fault_is_named_with_its_place_and_its_cure() {
+    let check = |text: &str, message: &str, hint: &str| {
+        let error = parse(Path::new("config.json"), text).expect_err(text);
+        assert_eq!((error.to_string().as_str(), error.hint().as_deref()), (message, Some(hint)), "{text}");
+    };
+    let wrong = "correct the value, or delete the line for the default";
+    let comma = "look for a missing or extra comma, quote or bracket just before it";
+    let list = "`fp config` lists every setting";
+
+    check("", "config.json is empty, which is not JSON", "write `{}` into it, or delete it");
+    check(" \n\n", "config.json is empty, which is not JSON", "write `{}` into it, or delete it");
+    check("hello", "config.json:1:1: not JSON: expected value", comma);
+    check("{\n  \"noCommit\": true,\n}", "config.json:3:1: not JSON: trailing comma", comma);
+    check("{} {}", "config.json:1:4: not JSON: trailing characters", comma);
+    check("{\"nudge\": {", "config.json:1:11: not JSON: eof while parsing an object", comma);
+    check("[]", "config.json:1:1: the file: expected an object of settings, found a list", wrong);
+    check("null", "config.json:1:1: the file: expected an object of settings, found null", wrong);
+    check(
+        "{\n  \"maxComplexity\": 12\n}",
+        "config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found integer `12`",
+        wrong,
+    );
+    check(
+        "{\n  \"maxIterations\":\n    \"three\"\n}",
+        "config.json:3:5: maxIterations: expected a whole number from 1 to 20, found string \"three\"",
+        wrong,
+    );
+    check(
+        "{\n  \"nudge\": {\n    \"enabled\": \"yes\"\n  }\n}",
+        "config.json:3:16: nudge.enabled: expected a boolean, found string \"yes\"",
+        wrong,
+    );
+    check(
+        "{\"nudge\": true}",
+        "config.json:1:11: nudge: expected an object of settings, found boolean `true`",
+        wrong,
+    );
+    check(
+        "{\"commentChecker\": {\"ignore\": [\"a\", 3]}}",
+        "config.json:1:37: commentChecker.ignore[1]: expected a string, found integer `3`",
+        wrong,
+    );
+    check(
+        "{\"commentChecker\": {\"ignore\": \"a\"}}",
+        "config.json:1:31: commentChecker.ignore: expected a list, found string \"a\"",
+        wrong,
+    );
+    check(
+        "{\"plansDir\": \"../plans\"}",
+        "config.json:1:14: plansDir: expected the path of a folder inside the repository, such as \
+         \".fractal-planner/plans\", found string \"../plans\"",
+        wrong,
+    );
+    check("{\n \"한\": 1,\n\"maxComplexity\": 3}", "config.json:2:2: there is no setting `한`", list);
+    check(
+        "{\n  \"maxComplexty\": 3\n}",
+        "config.json:2:3: there is no setting `maxComplexty`",
+        "did you mean `maxComplexity`?",
+    );
+    check(
+        "{\"nudge\": {\"maxretries\": 3}}",
+        "config.json:1:12: there is no setting `nudge.maxretries`",
+        "did you mean `nudge.maxRetries`?",
+    );
+    check(
+        "{\"executionOrder\": \"risk\"}",
+        "config.json:1:20: executionOrder: `risk` is none of `document-order`, `risk-first`, `easy-first`",
+        "did you mean `risk-first`?",
+    );
+    check(
+        "{\"noCommit\": true, \"noCommit\": false}",
+        "config.json:1:29: the file: duplicate field `noCommit`",
+        wrong,
+    );
+}
+
+#[test]
+fn the_users_file_is_where_the_platform_has_it() {
+    let check = |variables: &[(&str, &str)], expect: Option<&str>| {
+        let env =
+            |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+        assert_eq!(user_file(&env), expect.map(PathBuf::from), "{variables:?}");
+    };
+    if cfg!(not(windows)) {
+        check(&[("HOME", "/h")], Some("/h/.config/fractal-planner/config.json"));
+        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
+        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")], Some("/h/.config/fractal-planner/config.json"));
+        check(&[("HOME", "h")], None);
+        check(&[], None);
+    }
+}
+
+#[test]
+fn the_environment_has_the_last_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let user = write("user.json", r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#);
+    let project = write("project.json", "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}");
+    let env = |name: &str| (name == "NUDGE_DISABLED").then(|| "1".to_owned());
+    let config = Config::load(Some(&user), &project, &env).unwrap();
+    let explained = config.explained();
+    let check = |key: &str, value: Value, origin: Origin| {
+        assert_eq!(explained.get(key), Some(&(value, origin)), "{key}");
+    };
+    check("maxComplexity", 5.into(), Origin::Project);
+    check("nudge.maxRetries", 5.into(), Origin::User);
+    check("nudge.enabled", false.into(), Origin::Runtime);
+    check("maxIterations", 3.into(), Origin::Default);
+    check("language", Value::Null, Origin::Default);
+    assert_eq!(config.settings().max_complexity, 5);
+
+    let mut config = config;
+    config.add(
+        Origin::Plan,
+        serde_json::from_str(r#"{"maxComplexity": 2, "nudge": {"enabled": true}}"#).unwrap(),
+    );
+    assert_eq!(config.explained()["maxComplexity"], (2.into(), Origin::Plan));
+    assert_eq!(config.explained()["nudge.enabled"], (false.into(), Origin::Runtime));
+}
+
+#[test]
+fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.json");
+    let check = |expect: Result<bool, &str>| {
+        let result = read(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
+        let expect = expect.map_err(|message| format!("{}{message}", path.display()));
+        assert_eq!(result, expect);
+    };
+    check(Ok(false));
+    fs::write(&path, vec![b' '; CAP as usize + 1]).unwrap();
+    check(Err(" is too large: at most 1048576 bytes are read"));
+    fs::write(&path, b"{\n\"language\": \"\xff\"}").unwrap();
+    check(Err(":2:14: not UTF-8 text"));
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    check(Err(" is not a file"));
+}
