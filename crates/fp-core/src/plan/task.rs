@@ -1,6 +1,7 @@
 //! The tree as an arena: parents and children by index, so that a tree of any depth is walked, and
 //! dropped, without recursion.
 
+use super::field::FieldKind;
 use crate::diagnostic::Span;
 
 /// Position of a task in [`Plan::tasks`].
@@ -9,10 +10,12 @@ pub type TaskIndex = usize;
 /// One entry of a field: its text as it stands in the source, trimmed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
-    /// The source text of the entry, not rendered.
+    /// The source text of the entry, not rendered; of a file its path alone, of a dependency its id alone.
     pub text: String,
     /// Where the text stands.
     pub span: Span,
+    /// What follows a file or a dependency on its line, such as `(new)`, as written.
+    pub note: Option<Box<str>>,
 }
 
 /// A field that is present. `None` in [`Fields`] means it is absent; an empty list (`none`) is a value.
@@ -71,8 +74,10 @@ pub struct Fields {
     pub description: Option<Field<String>>,
     /// Fields that are not of the language: label and value as written.
     pub unknown: Vec<(String, Item)>,
-    /// Label and place of every field given a second time; the first one counts.
-    pub duplicates: Vec<(String, Span)>,
+    /// Label, place and value of every field given a second time; the first one counts.
+    pub duplicates: Vec<(String, Item)>,
+    /// Fields of the language whose value can't be read, such as `Tests Required: maybe`.
+    pub unreadable: Vec<(FieldKind, Item)>,
 }
 
 /// One node of the tree.
@@ -84,8 +89,10 @@ pub struct Task {
     pub id_span: Span,
     /// Title: one line.
     pub description: String,
-    /// Complexity as written, if it is a whole number; 1 to 10 is valid.
+    /// Complexity, if a whole number is given; 1 to 10 is valid.
     pub complexity: Option<u32>,
+    /// Complexity as written, whether it is a number or not.
+    pub complexity_source: Option<Item>,
     /// Line of the task itself, without fields and children.
     pub span: Span,
     /// The task with its fields and children.
@@ -98,8 +105,15 @@ pub struct Task {
     pub children: Vec<TaskIndex>,
     /// Its fields.
     pub fields: Fields,
+    /// Prose below it that is no field: Markdown blocks as written, dedented.
+    pub notes: Vec<Item>,
+    /// Columns before its fields' bullets, for edits that insert one.
+    pub field_indent: usize,
     /// Whether the parser made it up, to be the root of several top-level tasks.
     pub synthetic: bool,
+    /// Whether its line only starts like a task. It was reported as `syntax` and is in the tree so that
+    /// what hangs below it or waits for it isn't reported too.
+    pub broken: bool,
 }
 
 /// A parsed tree; may break every rule, never its own links.
@@ -109,6 +123,31 @@ pub struct Plan {
     pub tasks: Vec<Task>,
     /// The root; `None` for an empty tree.
     pub root: Option<TaskIndex>,
+    /// Prose outside all tasks: Markdown blocks as written, each with the number of tasks before it.
+    pub prose: Vec<(usize, Item)>,
+    /// How the source ends its lines.
+    pub newline: Newline,
+}
+
+/// How a text ends its lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Newline {
+    /// A line feed.
+    #[default]
+    Lf,
+    /// A carriage return and a line feed.
+    CrLf,
+}
+
+impl Newline {
+    /// The characters themselves.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+        }
+    }
 }
 
 fn texts(field: &ListField) -> impl Iterator<Item = &str> {
@@ -174,5 +213,11 @@ impl Plan {
     /// The leaves in document order.
     pub fn leaves(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|t| t.is_leaf())
+    }
+
+    /// The first task with this id. Looks at every task; [`Index`](super::index::Index) does it for many.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<&Task> {
+        self.tasks.iter().find(|t| t.id == id)
     }
 }

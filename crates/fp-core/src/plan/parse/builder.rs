@@ -1,0 +1,369 @@
+//! Collects tasks and findings, and links them to a tree at the end.
+
+use std::ops::Range;
+
+use super::head::{self, Fault, Head};
+use super::split::trim;
+use super::value;
+use crate::diagnostic::{Diagnostic, Severity, Span};
+use crate::plan::field::FieldKind;
+use crate::plan::task::{Field, Fields, Item, ListField, Newline, Plan, Risk, Task, TaskIndex};
+
+/// Headings that the writer makes itself.
+const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
+
+struct Finding {
+    span: Span,
+    task: Option<TaskIndex>,
+    fault: Fault,
+}
+
+/// The tree as far as it has been read.
+#[derive(Default)]
+pub(super) struct Builder {
+    /// In document order, linked to their parents only.
+    pub(super) tasks: Vec<Task>,
+    /// Of every task, a bit for every field that was given.
+    given: Vec<u16>,
+    findings: Vec<Finding>,
+    prose: Vec<(usize, Item)>,
+}
+
+impl Builder {
+    pub(super) fn task(
+        &mut self,
+        head: Head,
+        own: Range<usize>,
+        parent: Option<TaskIndex>,
+        indent: usize,
+    ) -> TaskIndex {
+        let index = self.tasks.len();
+        let span = Span::new(own.start, own.end);
+        let broken = head.fault.is_some();
+        if let Some(fault) = head.fault.or(head.flaw) {
+            self.findings.push(Finding { span, task: Some(index), fault });
+        }
+        self.given.push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
+        self.tasks.push(Task {
+            id: head.id,
+            id_span: head.id_span,
+            description: head.title,
+            complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
+            complexity_source: head.complexity,
+            span,
+            extent: span,
+            parent,
+            field_indent: indent,
+            broken,
+            ..Task::default()
+        });
+        index
+    }
+
+    /// Adds a task that a line only looks like; `silent` where that was reported for a line before it.
+    pub(super) fn broken_task(
+        &mut self,
+        head: Head,
+        own: Range<usize>,
+        parent: Option<TaskIndex>,
+        indent: usize,
+        silent: bool,
+    ) -> TaskIndex {
+        let index = self.task(head, own, parent, indent);
+        if silent {
+            self.findings.pop();
+        }
+        index
+    }
+
+    /// Whether the field was given before; if not, it now is.
+    pub(super) fn is_given(&mut self, task: TaskIndex, field: FieldKind) -> bool {
+        let bit = 1 << field as u16;
+        let given = self.given[task] & bit != 0;
+        self.given[task] |= bit;
+        given
+    }
+
+    fn reach(&mut self, task: TaskIndex, end: usize) {
+        let extent = &mut self.tasks[task].extent;
+        extent.end = extent.end.max(end);
+    }
+
+    pub(super) fn begin_field(&mut self, task: TaskIndex, field: FieldKind, entries: Vec<Item>, span: Span) {
+        self.reach(task, span.end);
+        match list_mut(&mut self.tasks[task].fields, field) {
+            Some(list) => *list = Some(Field { value: entries, span }),
+            None => entries.into_iter().for_each(|item| self.scalar(task, field, item, span)),
+        }
+    }
+
+    /// Adds an entry that stands on a line of its own.
+    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item) {
+        self.reach(task, item.span.end);
+        match list_mut(&mut self.tasks[task].fields, field) {
+            Some(Some(list)) if !value::is_none(&item.text) => list.value.push(item),
+            Some(_) => {}
+            None => {
+                let span = item.span;
+                self.scalar(task, field, item, span);
+            }
+        }
+    }
+
+    fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item, span: Span) {
+        let fields = &mut self.tasks[task].fields;
+        let text = item.text.clone();
+        let second = match field {
+            FieldKind::Complexity => {
+                let task = &mut self.tasks[task];
+                let second = task.complexity_source.is_some();
+                if !second {
+                    task.complexity = head::number(&item.text);
+                    task.complexity_source = Some(item.clone());
+                }
+                second
+            }
+            FieldKind::TestsRequired => match (value::yes_or_no(&text), &mut fields.tests_required) {
+                (_, Some(_)) => true,
+                (Some(value), slot) => {
+                    *slot = Some(Field { value, span });
+                    false
+                }
+                (None, _) => {
+                    fields.unreadable.push((field, item.clone()));
+                    false
+                }
+            },
+            FieldKind::Risk => match (risk(&text), &mut fields.risk) {
+                (_, Some(_)) => true,
+                (Some(value), slot) => {
+                    *slot = Some(Field { value, span });
+                    false
+                }
+                (None, _) => {
+                    fields.unreadable.push((field, item.clone()));
+                    false
+                }
+            },
+            FieldKind::Group => set(&mut fields.group, text, span),
+            FieldKind::Verify => set(&mut fields.verify, text, span),
+            FieldKind::Priority => set(&mut fields.priority, text, span),
+            _ => false,
+        };
+        if second {
+            let fault = Fault {
+                detail: format!("`{}` takes one value and has more", field.label()),
+                hint: "keep one of them".to_owned(),
+            };
+            self.findings.push(Finding { span: item.span, task: Some(task), fault });
+        }
+    }
+
+    /// Notes that `Tests Required` has come to its end without an answer.
+    pub(super) fn end_field(&mut self, task: Option<TaskIndex>, field: FieldKind, range: Range<usize>) {
+        let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else { return };
+        let fields = &mut self.tasks[task].fields;
+        if fields.tests_required.is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
+            let span = Span::new(range.start, range.end);
+            fields.unreadable.push((field, Item { text: String::new(), span, note: None }));
+        }
+    }
+
+    pub(super) fn describe(&mut self, task: TaskIndex, text: &str, span: Span) {
+        self.reach(task, span.end);
+        if !text.is_empty() && !value::is_none(text) {
+            self.tasks[task].fields.description = Some(Field { value: text.to_owned(), span });
+        }
+    }
+
+    /// Keeps a field that is unknown or given before.
+    pub(super) fn labelled(&mut self, task: TaskIndex, label: &str, item: Item, duplicate: bool) {
+        self.reach(task, item.span.end);
+        let fields = &mut self.tasks[task].fields;
+        let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
+        list.push((label.to_owned(), item));
+    }
+
+    /// Keeps prose with the task it stands below, or with the document behind so many tasks.
+    pub(super) fn note(
+        &mut self,
+        (task, before): (Option<TaskIndex>, usize),
+        text: &str,
+        range: Range<usize>,
+        column: usize,
+    ) {
+        let range = trim(text, range);
+        if range.is_empty() {
+            return;
+        }
+        let note = value::dedent(&text[range.clone()], column);
+        let item = Item { text: note, span: Span::new(range.start, range.end), note: None };
+        match task {
+            Some(task) => {
+                self.reach(task, range.end);
+                self.tasks[task].notes.push(item);
+            }
+            None => self.prose.push((before, item)),
+        }
+    }
+
+    /// Keeps a heading that is no task, unless it is one that the writer makes.
+    pub(super) fn heading(
+        &mut self,
+        task: Option<TaskIndex>,
+        text: &str,
+        range: Range<usize>,
+        content: Range<usize>,
+    ) {
+        let title = &text[content];
+        if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title)) {
+            self.note((task, self.tasks.len()), text, range, 0);
+        }
+    }
+
+    /// Links the tree and turns the findings into diagnostics.
+    pub(super) fn finish(mut self, text: &str) -> (Plan, Vec<Diagnostic>) {
+        for task in &mut self.tasks {
+            if let Some(description) =
+                task.fields.description.as_ref().filter(|_| task.description.is_empty())
+            {
+                task.description = description.value.lines().next().unwrap_or_default().to_owned();
+            }
+        }
+        let titled = |finding: &Finding, tasks: &[Task]| {
+            let task = finding.task.map(|task| &tasks[task]);
+            task.is_none_or(|task| {
+                task.broken || task.description.is_empty() || !finding.fault.detail.ends_with("has no title")
+            })
+        };
+        let tasks = &self.tasks;
+        self.findings.retain(|finding| titled(finding, tasks));
+        self.prose.sort_by_key(|(_, item)| item.span);
+        let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
+        measure(&mut self.tasks);
+        let mut diagnostics: Vec<Diagnostic> =
+            self.findings.into_iter().map(|finding| diagnostic(finding, &self.tasks)).collect();
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+        let newline = match text.find('\n') {
+            Some(at) if at > 0 && text.as_bytes()[at - 1] == b'\r' => Newline::CrLf,
+            _ => Newline::Lf,
+        };
+        (Plan { tasks: self.tasks, root, prose: self.prose, newline }, diagnostics)
+    }
+}
+
+fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
+    match field {
+        FieldKind::Acceptance => Some(&mut fields.acceptance),
+        FieldKind::Dependencies => Some(&mut fields.dependencies),
+        FieldKind::Files => Some(&mut fields.files),
+        FieldKind::Hints => Some(&mut fields.hints),
+        FieldKind::References => Some(&mut fields.references),
+        FieldKind::Guardrails => Some(&mut fields.guardrails),
+        FieldKind::TestCommands => Some(&mut fields.test_commands),
+        FieldKind::Covers => Some(&mut fields.covers),
+        _ => None,
+    }
+}
+
+/// Sets a field of one value; whether it had one already.
+fn set(slot: &mut Option<Field<String>>, value: String, span: Span) -> bool {
+    let second = slot.is_some();
+    if !second {
+        *slot = Some(Field { value, span });
+    }
+    second
+}
+
+fn risk(text: &str) -> Option<Risk> {
+    match value::first_word(text).as_str() {
+        "low" => Some(Risk::Low),
+        "medium" => Some(Risk::Medium),
+        "high" => Some(Risk::High),
+        _ => None,
+    }
+}
+
+/// Makes one tree of the top-level tasks; the root comes first.
+fn link_tops(
+    tasks: &mut Vec<Task>,
+    findings: &mut [Finding],
+    prose: &mut [(usize, Item)],
+) -> Option<TaskIndex> {
+    let tops: Vec<TaskIndex> = (0..tasks.len()).filter(|&index| tasks[index].parent.is_none()).collect();
+    if tops.len() <= 1 {
+        return tops.first().copied();
+    }
+    let named = tops.iter().copied().find(|&top| tasks[top].id == "root");
+    let root = match named {
+        Some(root) => tasks.remove(root),
+        None => synthetic_root(&tops, tasks),
+    };
+    // Everything before the root's old place moves up by one.
+    let moved = named.unwrap_or(tasks.len());
+    let renumber = |index: TaskIndex| match named {
+        Some(root) if index == root => 0,
+        _ if index < moved => index + 1,
+        _ => index,
+    };
+    for task in tasks.iter_mut() {
+        task.parent = Some(task.parent.map_or(0, renumber));
+    }
+    for finding in findings {
+        finding.task = finding.task.map(renumber);
+    }
+    for (before, _) in prose {
+        *before += usize::from(*before > 0 && *before <= moved);
+    }
+    tasks.insert(0, root);
+    Some(0)
+}
+
+fn synthetic_root(tops: &[TaskIndex], tasks: &[Task]) -> Task {
+    let descriptions: Vec<&str> =
+        tops.iter().map(|&top| tasks[top].description.as_str()).filter(|d| !d.is_empty()).collect();
+    let complexities = tops.iter().filter_map(|&top| tasks[top].complexity);
+    Task {
+        id: "root".to_owned(),
+        description: descriptions.join("; "),
+        complexity: complexities.max(),
+        extent: Span::new(tasks[tops[0]].extent.start, tasks[tops[0]].extent.start),
+        span: Span::new(tasks[tops[0]].span.start, tasks[tops[0]].span.start),
+        id_span: Span::new(tasks[tops[0]].id_span.start, tasks[tops[0]].id_span.start),
+        synthetic: true,
+        ..Task::default()
+    }
+}
+
+/// Sets children, depths and extents. A parent always comes before its children.
+fn measure(tasks: &mut [Task]) {
+    for index in 0..tasks.len() {
+        if let Some(parent) = tasks[index].parent {
+            tasks[index].depth = tasks[parent].depth + 1;
+            tasks[parent].children.push(index);
+        }
+    }
+    for index in (0..tasks.len()).rev() {
+        if let Some(parent) = tasks[index].parent {
+            let extent = tasks[index].extent;
+            let above = &mut tasks[parent].extent;
+            *above = Span::new(above.start.min(extent.start), above.end.max(extent.end));
+        }
+    }
+}
+
+fn diagnostic(finding: Finding, tasks: &[Task]) -> Diagnostic {
+    let task = finding.task.map(|task| &tasks[task]);
+    Diagnostic {
+        rule: "syntax",
+        severity: Severity::Error,
+        span: finding.span,
+        task_id: task.map(|task| task.id.clone()).unwrap_or_default(),
+        task_description: task.map(|task| task.description.clone()).unwrap_or_default(),
+        parent_id: task.and_then(|task| task.parent).map(|parent| tasks[parent].id.clone()),
+        depth: task.map_or(0, |task| task.depth),
+        detail: finding.fault.detail,
+        hint: Some(finding.fault.hint),
+        fixes: Vec::new(),
+    }
+}

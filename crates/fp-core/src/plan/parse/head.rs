@@ -1,0 +1,330 @@
+//! The line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading, and what is wrong
+//! with a line that only starts like one.
+
+use std::ops::Range;
+
+use super::split::trim;
+use super::suspect::opens_id;
+use crate::diagnostic::Span;
+use crate::plan::id::TaskId;
+use crate::plan::task::Item;
+
+/// Where a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// An item of a list.
+    List,
+    /// A heading.
+    Heading,
+}
+
+/// What is wrong with a line that starts like a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) detail: String,
+    pub(super) hint: String,
+}
+
+/// A line read as a task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Head {
+    pub(super) id: String,
+    pub(super) id_span: Span,
+    pub(super) title: String,
+    pub(super) complexity: Option<Item>,
+    /// Why it isn't one, although it starts like one.
+    pub(super) fault: Option<Fault>,
+    /// Why it is one, and still wrong.
+    pub(super) flaw: Option<Fault>,
+}
+
+/// The id part of a line: the id's range and where the title begins.
+struct Opening {
+    id: Range<usize>,
+    rest: usize,
+    fault: Option<Fault>,
+}
+
+/// Reads `text[range]` as a task; `None` when it doesn't start like one.
+pub(super) fn read(text: &str, range: Range<usize>, place: Place) -> Option<Head> {
+    let range = trim(text, range);
+    let start = skip_checkbox(text, range.clone());
+    let wrapper_len =
+        text[start..range.end].bytes().take_while(|b| matches!(b, b'*' | b'_' | b'~' | b'`')).count();
+    let wrapper = &text[start..start + wrapper_len];
+    let mut at = start + wrapper_len;
+    if text[at..range.end].starts_with("\\[") {
+        at += 1;
+    }
+    let opening = match text.as_bytes()[at..range.end].first()? {
+        b'[' => bracketed(text, at, range.end, place),
+        b'(' | b'{' | b'<' | b'I' | b'i' => unbracketed(text, at, range.end),
+        _ => None,
+    }
+    .or_else(|| without_id(text, at, range.end))?;
+    Some(finish(text, opening, range.end, wrapper))
+}
+
+fn finish(text: &str, opening: Opening, end: usize, wrapper: &str) -> Head {
+    let Opening { id, mut rest, fault } = opening;
+    let mut open = !wrapper.is_empty();
+    if open && text[rest..end].starts_with(closing(wrapper).as_str()) {
+        rest += wrapper.len();
+        open = false;
+    }
+    let (cut, complexity, flaw) = complexity(text, rest..end);
+    let mut title = one_line(&text[rest..cut.start]);
+    let behind = one_line(&text[cut.end..end]);
+    if open {
+        let closing = closing(wrapper);
+        title.truncate(title.strip_suffix(closing.as_str()).unwrap_or(&title).trim_end().len());
+        if !behind.is_empty() && behind != closing {
+            title = format!("{title} {behind}");
+        }
+    } else if !behind.is_empty() {
+        title = format!("{title} {behind}");
+    }
+    let title = strip_separators(&title).to_owned();
+    let flaw = flaw.or_else(|| match fault {
+        Some(_) => None,
+        None => title.is_empty().then(|| Fault {
+            detail: format!("task {:?} has no title", &text[id.clone()]),
+            hint: "write what is to be done behind the id".to_owned(),
+        }),
+    });
+    Head {
+        id: text[id.clone()].to_owned(),
+        id_span: Span::new(id.start, id.end),
+        title,
+        complexity,
+        fault,
+        flaw,
+    }
+}
+
+fn closing(wrapper: &str) -> String {
+    wrapper.chars().rev().collect()
+}
+
+fn skip_checkbox(text: &str, range: Range<usize>) -> usize {
+    let rest = &text[range.clone()];
+    ["[ ]", "[x]", "[X]", "[-]"]
+        .iter()
+        .find_map(|mark| rest.strip_prefix(mark))
+        .filter(|after| after.starts_with([' ', '\t']))
+        .map_or(range.start, |after| range.end - after.trim_start().len())
+}
+
+/// A line whose first character, at `at`, is `[`.
+fn bracketed(text: &str, at: usize, end: usize, place: Place) -> Option<Opening> {
+    let inner_start = at + 1;
+    let line_end = text[at..end].find(['\n', '\r']).map_or(end, |i| at + i);
+    let close = text[inner_start..line_end].find(']').map(|i| inner_start + i);
+    let named =
+        opens_id(&text[at..end]) || (place == Place::List && opens_id_badly(&text[inner_start..line_end]));
+    match (named, close) {
+        (true, Some(close)) => Some(named_id(text, inner_start, close)),
+        (true, None) => {
+            let id = first_word(text, skip_id_label(text, inner_start, line_end), line_end);
+            let fault = fault("the bracket of the id isn't closed", &id_hint(&text[id.clone()]));
+            Some(Opening { rest: id.end, id, fault })
+        }
+        (false, Some(close)) => unnamed(text, inner_start..close, end, place),
+        (false, None) if place == Place::Heading => {
+            let id = first_word(text, inner_start, line_end);
+            let plausible = text[id.clone()].bytes().any(|b| b.is_ascii_digit())
+                && TaskId::new(&text[id.clone()]).is_ok();
+            let fault =
+                fault("the bracket of the id isn't closed", &format!("write `[{}]`", &text[id.clone()]));
+            plausible.then_some(Opening { rest: id.end, id, fault })
+        }
+        (false, None) => None,
+    }
+}
+
+/// `[ID: 1]` and, as faults, `[ID 1]`, `[ID=1]`, `[ID: ]`.
+fn named_id(text: &str, inner_start: usize, close: usize) -> Opening {
+    let label_end = inner_start + 2;
+    let id = trim(text, skip_id_label(text, inner_start, close)..close);
+    let id = trim_marks(text, id);
+    let rest = close + 1;
+    let colon = text[label_end..close].trim_start().starts_with(':');
+    let fault = if id.is_empty() {
+        fault("the id is empty", "write an id such as `[ID: 1.2]`")
+    } else if !colon {
+        fault("there is no colon behind `ID`", &id_hint(&text[id.clone()]))
+    } else {
+        None
+    };
+    Opening { id, rest, fault }
+}
+
+/// `[1]` without `ID:`, which is a task in a heading and a fault in a list.
+fn unnamed(text: &str, inner: Range<usize>, end: usize, place: Place) -> Option<Opening> {
+    let rest = inner.end + 1;
+    let inner = trim_marks(text, trim(text, inner));
+    let id = &text[inner.clone()];
+    let link = text[rest..end].starts_with(['(', '[', ':']);
+    let idlike = TaskId::new(id).is_ok() || id.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    match place {
+        _ if id.is_empty() => None,
+        Place::Heading if !link || text[rest..end].starts_with(": ") => {
+            let prose = id.contains([' ', '\t']) && !idlike;
+            (!prose).then_some(Opening { id: inner, rest, fault: None })
+        }
+        Place::List if idlike && (dotted(id) || has_complexity(&text[rest..end])) => {
+            let fault = fault("the bracket has no `ID:`", &id_hint(id));
+            Some(Opening { id: inner, rest, fault })
+        }
+        _ => None,
+    }
+}
+
+/// `ID: 1`, `(ID: 1)`, `{ID: 1}`, `<ID: 1>`: always a fault.
+fn unbracketed(text: &str, at: usize, end: usize) -> Option<Opening> {
+    let bare = text.as_bytes()[at].eq_ignore_ascii_case(&b'i');
+    let label = if bare { at } else { at + 1 };
+    let named = text.get(label..label + 2).is_some_and(|id| id.eq_ignore_ascii_case("id"))
+        && text[label + 2..end].trim_start_matches([' ', '\t']).starts_with(':');
+    if !named || (bare && !has_complexity(&text[at..end])) {
+        return None;
+    }
+    let id = first_word(text, skip_id_label(text, label, end), end);
+    let rest = if text[id.end..end].starts_with([')', '}', '>']) { id.end + 1 } else { id.end };
+    let fault = fault("the id isn't in square brackets", &id_hint(&text[id.clone()]));
+    Some(Opening { id, rest, fault })
+}
+
+/// A line that has a complexity and no id.
+fn without_id(text: &str, at: usize, end: usize) -> Option<Opening> {
+    if !has_complexity(&text[at..end]) {
+        return None;
+    }
+    let mut start = at;
+    if text.get(at..at + 5).is_some_and(|word| word.eq_ignore_ascii_case("task ")) {
+        start = at + 5;
+    }
+    let word = first_word(text, start, end);
+    let word = word.start..word.start + text[word].trim_end_matches(['.', ':']).len();
+    let id = &text[word.clone()];
+    let is_id = id.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(id).is_ok();
+    let fault = fault("the line has a complexity and no `[ID: …]`", &id_hint(if is_id { id } else { "" }));
+    Some(if is_id {
+        Opening { rest: word.end, id: word, fault }
+    } else {
+        Opening { id: at..at, rest: at, fault }
+    })
+}
+
+fn fault(detail: &str, hint: &str) -> Option<Fault> {
+    Some(Fault { detail: detail.to_owned(), hint: hint.to_owned() })
+}
+
+fn id_hint(id: &str) -> String {
+    format!("write `[ID: {}]`", if id.is_empty() { "1.2" } else { id })
+}
+
+fn opens_id_badly(inner: &str) -> bool {
+    let bytes = inner.as_bytes();
+    bytes.get(..2).is_some_and(|id| id.eq_ignore_ascii_case(b"id"))
+        && bytes.get(2).is_some_and(|b| matches!(b, b'-' | b'#' | b'.' | b'0'..=b'9'))
+}
+
+/// Where the id begins behind `ID` and its colon.
+fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
+    let rest = text[label + 2..end].trim_start_matches([' ', '\t', ':', '=', '-', '#', '.']);
+    end - rest.len()
+}
+
+fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {
+    let rest = text[start..end].trim_start_matches([' ', '\t']);
+    let begin = end - rest.len();
+    let len = rest
+        .find(|c: char| c.is_whitespace() || matches!(c, ')' | ']' | '}' | '>' | '*' | '`'))
+        .unwrap_or(rest.len());
+    begin..begin + len
+}
+
+/// Without the emphasis and escapes around an id.
+fn trim_marks(text: &str, range: Range<usize>) -> Range<usize> {
+    const MARKS: [char; 5] = ['*', '`', '\\', ' ', '~'];
+    let slice = &text[range.clone()];
+    let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
+    start..start.max(range.start + slice.trim_end_matches(MARKS).len())
+}
+
+fn dotted(id: &str) -> bool {
+    id.split_once('.').is_some_and(|(first, rest)| {
+        first.bytes().any(|b| b.is_ascii_digit()) && rest.bytes().any(|b| b.is_ascii_digit())
+    })
+}
+
+fn strip_separators(title: &str) -> &str {
+    let mut title = title.trim();
+    loop {
+        let rest = title.trim_start_matches([':', '-', '–', '—']);
+        if rest.len() == title.len() || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
+            return title;
+        }
+        title = rest.trim_start();
+    }
+}
+
+/// `text` with each line end and the blanks around it as one blank.
+pub(super) fn one_line(text: &str) -> String {
+    let text = text.trim();
+    if !text.contains(['\n', '\r']) {
+        return text.to_owned();
+    }
+    let mut joined = String::with_capacity(text.len());
+    for line in text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()) {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(line);
+    }
+    joined
+}
+
+fn find_complexity(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    text.rmatch_indices(['(', '[']).map(|(at, _)| at).find(|at| {
+        bytes.get(at + 1..at + 11).is_some_and(|word| word.eq_ignore_ascii_case(b"complexity"))
+            && bytes.get(at + 11).is_some_and(|b| matches!(b, b':' | b'=' | b' '))
+    })
+}
+
+fn has_complexity(text: &str) -> bool {
+    find_complexity(text).is_some()
+}
+
+/// The last `(Complexity: 3)` of `text[range]`: where it stands with the blanks before it, and its value.
+fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item>, Option<Fault>) {
+    let Some(at) = find_complexity(&text[range.clone()]).map(|at| range.start + at) else {
+        return (range.end..range.end, None, None);
+    };
+    let close = if text.as_bytes()[at] == b'(' { ')' } else { ']' };
+    let value_start = at + 11;
+    let found = text[value_start..range.end].find([close, '\n', '\r']).map(|i| value_start + i);
+    let closed = found.filter(|&i| text[i..].starts_with(close));
+    let value_end = found.unwrap_or(range.end);
+    let value = trim(text, value_start..value_end);
+    let lead = text[value.clone()].trim_start_matches([':', '=', ' ', '\t', '*', '`']);
+    let value = trim_marks(text, value.end - lead.len()..value.end);
+    let flaw = closed.is_none().then(|| Fault {
+        detail: "the parenthesis of the complexity isn't closed".to_owned(),
+        hint: format!(
+            "write `(Complexity: {})`",
+            text[value.clone()].split_whitespace().next().unwrap_or("3")
+        ),
+    });
+    let item =
+        Item { text: text[value.clone()].to_owned(), span: Span::new(value.start, value.end), note: None };
+    (at..closed.map_or(value_end, |i| i + 1), Some(item), flaw)
+}
+
+/// The whole number that a complexity gives: all of it, or what stands before a comma.
+pub(super) fn number(text: &str) -> Option<u32> {
+    let first = text.split([',', ';']).next().unwrap_or(text).trim();
+    first.bytes().all(|b| b.is_ascii_digit()).then(|| first.parse().ok()).flatten()
+}

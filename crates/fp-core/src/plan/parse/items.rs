@@ -1,0 +1,254 @@
+//! Items of lists: each is a task, a field, an entry of a field, or prose.
+
+use std::ops::Range;
+
+use super::Reader;
+use super::blocks::misread_line;
+use super::frame::{Frame, Kind};
+use super::head::{self, Head, Place};
+use super::split::trim;
+use super::suspect;
+use super::value;
+use crate::diagnostic::Span;
+use crate::plan::field::FieldKind;
+use crate::plan::task::Item;
+
+impl Reader<'_> {
+    pub(super) fn start_item(&mut self, range: Range<usize>) {
+        self.read_head(range.start);
+        let marker = range.end - self.text[range.clone()].trim_start().len();
+        let column = self.columns.of(marker);
+        self.leave_items(column, range.start);
+        let content = content_start(self.text, marker, range.end);
+        let content_column =
+            if self.text[content..range.end].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) {
+                column + 2
+            } else {
+                self.columns.of(content)
+            };
+        self.serial += 1;
+        self.open.push((self.frames.len(), self.serial));
+        self.frames.push(Frame {
+            kind: Kind::Unread,
+            column,
+            content_column,
+            serial: self.serial,
+            open: true,
+            task: self.enclosing(),
+            tasks_before: self.builder.tasks.len(),
+            range: marker..range.end,
+            content,
+            has_heading: false,
+        });
+    }
+
+    pub(super) fn end_item(&mut self, range: Range<usize>) {
+        self.read_head(range.end);
+        let Some((at, serial)) = self.open.pop() else { return };
+        if self.frames.get(at).is_none_or(|frame| frame.serial != serial) {
+            return;
+        }
+        if self.frames[at].has_heading {
+            self.frames.truncate(at + 1);
+        }
+        self.frames[at].open = false;
+        let frame = self.frames[at].clone();
+        self.complete(&frame, frame.range.end);
+    }
+
+    /// Keeps the text of a frame that has ended, where all of it was to be seen first.
+    pub(super) fn complete(&mut self, frame: &Frame, end: usize) {
+        let end = frame.range.end.min(end);
+        let has_tasks = self.builder.tasks.len() > frame.tasks_before;
+        match &frame.kind {
+            Kind::Labelled { label, value, duplicate } => {
+                let own_line = value::dedent(&self.text[*value..end.max(*value)], frame.content_column);
+                if has_tasks && own_line.starts_with('\n') {
+                    return;
+                }
+                let Some(task) = frame.task else { return };
+                let text =
+                    if has_tasks { own_line.lines().next().unwrap_or_default().to_owned() } else { own_line };
+                let span = trim(self.text, label.start..end.max(label.end));
+                let item =
+                    Item { text: text.trim().to_owned(), span: Span::new(span.start, span.end), note: None };
+                self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
+            }
+            Kind::Group { own_end } => {
+                let own_end = if has_tasks { *own_end } else { end };
+                let own = self.text[frame.content..own_end.max(frame.content)].trim_end();
+                let caption = has_tasks && (own.is_empty() || own.ends_with(':'));
+                if !caption && !self.inside_prose(frame) {
+                    let place = (frame.task, frame.tasks_before);
+                    self.builder.note(place, self.text, frame.range.start..own_end, frame.column);
+                }
+            }
+            Kind::Field(kind) => self.builder.end_field(frame.task, *kind, frame.range.clone()),
+            _ => {}
+        }
+    }
+
+    /// Whether `frame` stands in an item that is kept as a whole.
+    fn inside_prose(&self, frame: &Frame) -> bool {
+        let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
+        let parent = match below {
+            Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
+            None => self.frames.last(),
+        };
+        parent.is_some_and(|parent| parent.is_text())
+    }
+
+    /// Reads the own text of the item that has just begun, which ends before `end`.
+    pub(super) fn read_head(&mut self, end: usize) {
+        let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Unread) else { return };
+        let (content, item_end) = (frame.content, frame.range.end);
+        let mut own = trim(self.text, content..end.clamp(content, item_end.max(content)));
+        let mut suspects = Vec::new();
+        if self.text[own.clone()].contains(['\n', '\r']) {
+            suspects.extend(suspect::lines(self.text, own.clone(), false));
+        }
+        if let Some(first) = suspects.first() {
+            own = trim(self.text, own.start..first.range.start);
+            if let Some(frame) = self.frames.last_mut() {
+                frame.range.end = own.end;
+            }
+        }
+        self.classify(own);
+        for suspect in suspects {
+            let fault = misread_line(self.text, &suspect);
+            self.misread(&suspect, Some(fault));
+        }
+    }
+
+    fn classify(&mut self, own: Range<usize>) {
+        let at = self.frames.len() - 1;
+        let around = at.checked_sub(1).map(|at| self.frames[at].kind.clone());
+        match around {
+            Some(Kind::Field(field)) => self.entry_or_task(field, own),
+            Some(Kind::Entry(field)) if nests(field) => self.entry_or_task(field, own),
+            Some(Kind::Entry(field)) => {
+                if !self.misplaced_task(&own) {
+                    self.frames[at].kind = Kind::Entry(field);
+                }
+            }
+            Some(Kind::Labelled { .. } | Kind::Group { .. }) => {
+                match head::read(self.text, own.clone(), Place::List) {
+                    Some(head) => self.list_task(own, head),
+                    None => self.frames[at].kind = Kind::Group { own_end: own.end },
+                }
+            }
+            around => self.task_or_field(around.as_ref(), own),
+        }
+    }
+
+    fn task_or_field(&mut self, around: Option<&Kind>, own: Range<usize>) {
+        let at = self.frames.len() - 1;
+        let label = value::label(self.text, own.clone());
+        let task = self.frames[at].task;
+        if let (Some((name, start)), Some(task)) = (&label, task)
+            && let Some(field) = FieldKind::from_label(&self.text[name.clone()])
+        {
+            self.begin_field(task, field, name.clone(), *start..own.end);
+        } else if let Some(head) = head::read(self.text, own.clone(), Place::List) {
+            self.list_task(own, head);
+        } else if let (Some((label, value)), Some(_)) = (label, task)
+            && !matches!(around, Some(Kind::Section(_)))
+        {
+            self.frames[at].kind = Kind::Labelled { label, value, duplicate: false };
+        } else {
+            self.frames[at].kind = Kind::Group { own_end: own.end };
+        }
+    }
+
+    fn begin_field(&mut self, task: usize, field: FieldKind, label: Range<usize>, value: Range<usize>) {
+        let at = self.frames.len() - 1;
+        if self.builder.is_given(task, field) {
+            self.frames[at].kind = Kind::Labelled { label, value: value.start, duplicate: true };
+            return;
+        }
+        self.frames[at].kind =
+            if field == FieldKind::Description { Kind::Entry(field) } else { Kind::Field(field) };
+        let whole = trim(self.text, label.start..self.frames[at].range.end.max(value.end));
+        let span = Span::new(whole.start, whole.end);
+        if field == FieldKind::Description {
+            let text = value::dedent(
+                &self.text[value.start..whole.end.max(value.start)],
+                self.frames[at].content_column,
+            );
+            self.builder.describe(task, text.trim(), span);
+        } else {
+            let entries = value::line_entries(field, self.text, value);
+            self.builder.begin_field(task, field, entries, span);
+        }
+    }
+
+    fn list_task(&mut self, own: Range<usize>, head: Head) {
+        let at = self.frames.len() - 1;
+        let parent = at.checked_sub(1).and_then(|at| self.frames[at].task);
+        let indent = self.frames[at].content_column;
+        self.frames[at].kind = Kind::Task;
+        self.frames[at].task = Some(self.builder.task(head, own, parent, indent));
+    }
+
+    fn entry_or_task(&mut self, field: FieldKind, own: Range<usize>) {
+        if self.misplaced_task(&own) {
+            return;
+        }
+        let at = self.frames.len() - 1;
+        self.frames[at].kind = Kind::Entry(field);
+        let Some(task) = self.frames[at].task else { return };
+        let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
+        let item = if whole.end > own.end && !nests(field) {
+            let text = value::dedent(&self.text[whole.clone()], self.frames[at].content_column);
+            Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
+        } else {
+            value::entry(field, self.text, own)
+        };
+        if let Some(item) = item {
+            self.builder.entry(task, field, item);
+        }
+    }
+
+    /// Takes an item inside a field for what its complexity says it is: a task at the wrong depth.
+    fn misplaced_task(&mut self, own: &Range<usize>) -> bool {
+        let named = suspect::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
+        let Some(mut head) = named.then(|| head::read(self.text, own.clone(), Place::List)).flatten() else {
+            return false;
+        };
+        if head.complexity.is_none() {
+            return false;
+        }
+        let at = self.frames.len() - 1;
+        let serial = self.frames[at].serial;
+        let frame = self.frames.pop();
+        let parent = self.parent_of_next();
+        self.frames.extend(frame);
+        debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
+        head.fault.get_or_insert(head::Fault {
+            detail: format!("task {:?} stands inside a field", head.id),
+            hint: "indent the line as much as the tasks beside it".to_owned(),
+        });
+        let indent = self.frames[at].content_column;
+        self.frames[at].kind = Kind::Task;
+        self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
+        true
+    }
+}
+
+/// Fields whose lists may have lists in them that are entries as well.
+fn nests(field: FieldKind) -> bool {
+    matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
+}
+
+fn content_start(text: &str, marker: usize, end: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = marker;
+    while at < end && bytes[at].is_ascii_digit() {
+        at += 1;
+    }
+    at = (at + 1).min(end);
+    while at < end && matches!(bytes[at], b' ' | b'\t') {
+        at += 1;
+    }
+    at
+}

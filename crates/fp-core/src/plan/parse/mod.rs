@@ -1,0 +1,131 @@
+//! Markdown to tree. One pass over the events of `pulldown-cmark`; every text is taken from the source.
+//!
+//! What belongs to what is decided by the column of an item's marker, which agrees with Markdown wherever
+//! Markdown nests, and also nests where a writer plainly meant it (two blanks below `1. `). The stack of
+//! frames holds the way from the document to the current item, so nothing recurses however deep a tree is.
+
+mod blocks;
+mod builder;
+mod column;
+mod frame;
+mod head;
+mod items;
+mod split;
+mod suspect;
+mod value;
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use self::blocks::Code;
+use self::builder::Builder;
+use self::column::Columns;
+use self::frame::{Frame, Kind};
+use super::position::BOM;
+use super::task::{Plan, TaskIndex};
+use crate::diagnostic::Diagnostic;
+
+/// Reads a task tree. Never fails: what can't be read is in the diagnostics, all of the rule `syntax` and
+/// in source order, and every task that can be made out is in the plan.
+#[must_use]
+pub fn parse(text: &str) -> (Plan, Vec<Diagnostic>) {
+    let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    let mut reader = Reader::new(text);
+    for (event, range) in Parser::new_ext(&text[base..], Options::empty()).into_offset_iter() {
+        reader.event(&event, range.start + base..range.end + base);
+    }
+    reader.builder.finish(text)
+}
+
+/// Where the reader is in the document.
+struct Reader<'t> {
+    text: &'t str,
+    columns: Columns<'t>,
+    frames: Vec<Frame>,
+    /// Of every item that Markdown has open, its place in `frames` and its serial number.
+    open: Vec<(usize, usize)>,
+    serial: usize,
+    /// How many block quotes are open; what is quoted is no task.
+    quotes: usize,
+    builder: Builder,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            columns: Columns::new(text),
+            frames: Vec::new(),
+            open: Vec::new(),
+            serial: 0,
+            quotes: 0,
+            builder: Builder::default(),
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => {
+                if self.quotes == 0 {
+                    self.read_head(range.start);
+                    self.keep_prose(range);
+                }
+                self.quotes += 1;
+            }
+            Event::End(TagEnd::BlockQuote(_)) => self.quotes -= 1,
+            _ if self.quotes > 0 => {}
+            Event::Start(Tag::Item) => self.start_item(range),
+            Event::End(TagEnd::Item) => self.end_item(range),
+            Event::Start(Tag::List(_)) | Event::Rule => self.read_head(range.start),
+            Event::Start(Tag::Paragraph) => self.paragraph(range),
+            Event::Start(Tag::Heading { level, .. }) => self.heading(*level as u8, range),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => self.code(Code::Indented, range),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => self.code(Code::Fenced, range),
+            Event::Start(Tag::HtmlBlock) => self.html(range),
+            _ => {}
+        }
+    }
+
+    /// The task that encloses what comes next.
+    fn enclosing(&self) -> Option<TaskIndex> {
+        self.frames.last().and_then(|frame| frame.task)
+    }
+
+    /// The parent of a task that begins here. Inside a field it can't be the field's task, which would
+    /// stop being a leaf, so it is that one's parent.
+    fn parent_of_next(&self) -> Option<TaskIndex> {
+        let frame = self.frames.last()?;
+        match frame.kind {
+            Kind::Field(_) | Kind::Entry(_) | Kind::Labelled { .. } => {
+                frame.task.and_then(|task| self.builder.tasks[task].parent)
+            }
+            _ => frame.task,
+        }
+    }
+
+    /// Leaves every item whose marker isn't at least two columns left of `column`.
+    fn leave_items(&mut self, column: usize, end: usize) {
+        while self.frames.last().is_some_and(|frame| frame.is_item() && frame.column + 2 > column) {
+            self.leave_frame(end);
+        }
+    }
+
+    /// Leaves the items that Markdown has closed; a paragraph or heading ends what could hang below them.
+    fn leave_closed_items(&mut self) {
+        while self.frames.last().is_some_and(|frame| frame.is_item() && !frame.open) {
+            self.frames.pop();
+        }
+    }
+
+    fn leave_frame(&mut self, end: usize) {
+        if let Some(frame) = self.frames.pop()
+            && frame.open
+        {
+            self.complete(&frame, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,618 @@
+//! What the parser makes of texts, as outlines that show everything that was read.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::parse;
+use crate::plan::canonical::leaf_text;
+use crate::plan::task::{Item, ListField, Newline, Plan};
+
+fn entries(out: &mut String, name: &str, list: &ListField) {
+    if let Some(list) = list {
+        let texts: Vec<String> = list
+            .value
+            .iter()
+            .map(|item| match &item.note {
+                Some(note) => format!("{}<{note}>", item.text),
+                None => item.text.clone(),
+            })
+            .collect();
+        write!(out, " {name}={texts:?}").unwrap();
+    }
+}
+
+fn labelled(out: &mut String, name: &str, list: &[(String, Item)]) {
+    for (label, item) in list {
+        write!(out, " {name}:{label}={:?}", item.text).unwrap();
+    }
+}
+
+/// One line a task, indented by depth, then the findings as `! offset: detail`.
+fn outline(text: &str) -> String {
+    let (plan, diagnostics) = parse(text);
+    let mut out = String::new();
+    for task in &plan.tasks {
+        let marks =
+            format!("{}{}", if task.synthetic { "~" } else { "" }, if task.broken { "?" } else { "" });
+        write!(out, "{}{marks}{} {:?}", "  ".repeat(task.depth), task.id, task.description).unwrap();
+        match (task.complexity, &task.complexity_source) {
+            (Some(number), _) => write!(out, " ({number})").unwrap(),
+            (None, Some(source)) => write!(out, " ({})", source.text).unwrap(),
+            (None, None) => {}
+        }
+        let fields = &task.fields;
+        entries(&mut out, "A", &fields.acceptance);
+        entries(&mut out, "D", &fields.dependencies);
+        entries(&mut out, "F", &fields.files);
+        if let Some(tests) = &fields.tests_required {
+            write!(out, " T={}", tests.value).unwrap();
+        }
+        entries(&mut out, "H", &fields.hints);
+        entries(&mut out, "R", &fields.references);
+        entries(&mut out, "G", &fields.guardrails);
+        entries(&mut out, "C", &fields.test_commands);
+        entries(&mut out, "covers", &fields.covers);
+        for (name, value) in [
+            ("group", &fields.group),
+            ("verify", &fields.verify),
+            ("priority", &fields.priority),
+            ("description", &fields.description),
+        ] {
+            if let Some(value) = value {
+                write!(out, " {name}={:?}", value.value).unwrap();
+            }
+        }
+        if let Some(risk) = &fields.risk {
+            write!(out, " risk={:?}", risk.value).unwrap();
+        }
+        labelled(&mut out, "unknown", &fields.unknown);
+        labelled(&mut out, "again", &fields.duplicates);
+        for (kind, item) in &fields.unreadable {
+            write!(out, " unreadable:{}={:?}", kind.label(), item.text).unwrap();
+        }
+        for note in &task.notes {
+            write!(out, " note={:?}", note.text).unwrap();
+        }
+        out.push('\n');
+    }
+    for (before, item) in &plan.prose {
+        writeln!(out, "prose@{before} {:?}", item.text).unwrap();
+    }
+    for diagnostic in diagnostics {
+        writeln!(out, "! {:?} {}", &text[diagnostic.span.start..diagnostic.span.end], diagnostic.detail)
+            .unwrap();
+    }
+    out
+}
+
+fn check(text: &str, expect: &str) {
+    let found = outline(text);
+    let margin = if expect.starts_with('\n') { "    " } else { "" };
+    let lines = expect.lines().filter(|line| !line.trim().is_empty());
+    let expect: String =
+        lines.map(|line| format!("{}\n", line.strip_prefix(margin).unwrap_or(line))).collect();
+    assert_eq!(found, expect, "\n{text}\n--- found\n{found}--- expected\n{expect}");
+    assert_eq!(outline(&text.replace('\n', "\r\n")).replace("\\r", ""), found, "with CRLF:\n{text}");
+    assert_eq!(outline(&format!("\u{feff}{text}")), found, "with a byte-order mark:\n{text}");
+    assert_eq!(outline(text.trim_end()), found, "without the last line end:\n{text}");
+}
+
+#[test]
+fn the_list_dialect() {
+    check(
+        "\
+# Task Decomposition
+
+## Root Task
+- [ID: root] Add user authentication (Complexity: 9)
+
+### Subtasks
+- [ID: 1] Token handling (Complexity: 6)
+  - [ID: 1.1] JWT helper (Complexity: 3)
+    - Acceptance:
+      - Signs a token with a configurable expiry
+      - Rejects an expired, a malformed and a wrongly signed token
+    - Dependencies: none
+    - Files: src/jwt.rs
+    - Tests Required: yes
+    - Hints:
+      - Follow the structure of src/crypto.rs
+      - Return the crate's Error type
+    - References:
+      - src/crypto.rs:15 - structure to follow
+    - Guardrails:
+      - Do NOT modify files outside: src/jwt.rs
+      - Do NOT add new dependencies
+    - Test Commands: cargo test jwt
+",
+        r#"
+    root "Add user authentication" (9)
+      1 "Token handling" (6)
+        1.1 "JWT helper" (3) A=["Signs a token with a configurable expiry", "Rejects an expired, a malformed and a wrongly signed token"] D=[] F=["src/jwt.rs"] T=true H=["Follow the structure of src/crypto.rs", "Return the crate's Error type"] R=["src/crypto.rs:15 - structure to follow"] G=["Do NOT modify files outside: src/jwt.rs", "Do NOT add new dependencies"] C=["cargo test jwt"]
+"#,
+    );
+}
+
+#[test]
+fn the_heading_dialect_and_both_mixed() {
+    check(
+        "\
+# [root] Goal
+
+- Complexity: 9
+
+## [1] First
+- Complexity: 4
+- Description: What it is
+- Dependencies:
+  - 2.1
+
+## [2] Second
+
+- [ID: 2.1] In a list (Complexity: 2)
+  - Files: a.rs
+### [2.2] In a heading
+* Files: b.rs
+
+  ## [3] Third
+- [ID: 3.1] Below (Complexity: 1)
+",
+        r#"
+    root "Goal" (9)
+      1 "First" (4) D=["2.1"] description="What it is"
+      2 "Second"
+        2.1 "In a list" (2) F=["a.rs"]
+        2.2 "In a heading" F=["b.rs"]
+      3 "Third"
+        3.1 "Below" (1)
+"#,
+    );
+}
+
+#[test]
+fn roots() {
+    check("", "");
+    check("# Only prose\n\nNothing here.\n", "prose@0 \"# Only prose\"\nprose@0 \"Nothing here.\"\n");
+    check("- [ID: 1] Alone (Complexity: 2)\n", "1 \"Alone\" (2)");
+    check(
+        "- [ID: 1] A (Complexity: 2)\n- [ID: 2] B (Complexity: 5)\n  - [ID: 2.1] C\n",
+        "~root \"A; B\" (5)\n  1 \"A\" (2)\n  2 \"B\" (5)\n    2.1 \"C\"\n",
+    );
+    check(
+        "- [ID: 1] A\n  - [ID: 1.1] AA\n- [ID: root] R\n  - [ID: 2] B\n- [ID: 3] C\n",
+        "root \"R\"\n  1 \"A\"\n    1.1 \"AA\"\n  2 \"B\"\n  3 \"C\"\n",
+    );
+    check("- [ID: 1] A\n- [ID: 1] B\n", "~root \"A; B\"\n  1 \"A\"\n  1 \"B\"\n");
+}
+
+#[test]
+fn bullets_emphasis_checkboxes_and_separators() {
+    check("* [ID: 1] A\n  + [ID: 1.1] B\n    1. [ID: 1.1.1] C\n", "1 \"A\"\n  1.1 \"B\"\n    1.1.1 \"C\"\n");
+    check("- **[ID: 1.1]** A (Complexity: 3)\n", "1.1 \"A\" (3)");
+    check("- **[ID: 1.1] A** (Complexity: 3)\n", "1.1 \"A\" (3)");
+    check("- **[ID: 1.1] A (Complexity: 3)**\n", "1.1 \"A\" (3)");
+    check("- [ ] [ID: 1.1] A\n  - [x] __[id: 1.2]__: B\n", "1.1 \"A\"\n  1.2 \"B\"\n");
+    check("- [ID: 1]: A\n", "1 \"A\"");
+    check("- [ID: 1]: two words\n\n  - [ID: 1.1]: C\n", "1 \"two words\"\n  1.1 \"C\"\n");
+    check("- [ID: `1`] — A – b\n", "1 \"A – b\"");
+    check("- \\[ID: 1\\] A\n", "1 \"A\"");
+    check("- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n", "1 \"A wrapped\" (3)");
+    check("- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n", "1 \"값 `x` *y* (see z)\" (3)");
+    check("- [ID: 1] A (Complexity: 3, Risk: low) !\n", "1 \"A !\" (3)");
+    check("- [ID: 1] A (Complexity: high)\n", "1 \"A\" (high)");
+    check("- [ID: 1] A (Complexity: 99999999999)\n", "1 \"A\" (99999999999)");
+    check("## [1] A ##\n\n[1.1] B\n-------\n", "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\n");
+}
+
+#[test]
+fn indentation() {
+    check(
+        "1. [ID: 1] A\n  - [ID: 1.1] B\n    - Files: b\n  - [ID: 1.2] C\n2. [ID: 2] D\n",
+        "~root \"A; D\"\n  1 \"A\"\n    1.1 \"B\" F=[\"b\"]\n    1.2 \"C\"\n  2 \"D\"\n",
+    );
+    check("- [ID: 1] A\n\t- [ID: 1.1] B\n\t\t- Files: b\n", "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n");
+    check("- [ID: 1] A\n    - [ID: 1.1] B\n        - Files: b\n", "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n");
+    check("-   [ID: 1] A\n    -   [ID: 1.1] B\n", "1 \"A\"\n  1.1 \"B\"\n");
+    check(
+        "- [ID: 1] A\n\n  - [ID: 1.1] B\n\n    - Files: b\n\n      - c\n\n    - Hints: x\n",
+        "1 \"A\"\n  1.1 \"B\" F=[\"b\", \"c\"] H=[\"x\"]\n",
+    );
+    check("- [ID: 1] A\n<!-- note -->\n  - [ID: 1.1] B\n", "1 \"A\" note=\"<!-- note -->\"\n  1.1 \"B\"\n");
+    check(
+        "- [ID: 1] A\n\nProse.\n\n  - [ID: 1.1] B\n",
+        "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\nprose@2 \"Prose.\"\n",
+    );
+    check("- - [ID: 1] A\n", "1 \"A\"");
+}
+
+#[test]
+fn fields_absent_empty_and_given() {
+    check(
+        "- [ID: 1] A\n  - Acceptance: none\n  - Dependencies:\n  - Files: None.\n  - Hints:\n    - none\n",
+        "1 \"A\" A=[] D=[] F=[] H=[]",
+    );
+    check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=false");
+    check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=false");
+    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true");
+    check("- [ID: 1] A\n  - Tests Required:\n    - yes\n", "1 \"A\" T=true");
+    check("- [ID: 1] A\n  - Tests Required: maybe\n", "1 \"A\" unreadable:Tests Required=\"maybe\"");
+    check("- [ID: 1] A\n  - Tests Required:\n", "1 \"A\" unreadable:Tests Required=\"\"");
+    check(
+        "- [ID: 1] A\n  - Risk: High - much\n  - Group: g 1\n  - Priority: P1\n  - Verify: `make check`\n  - Covers: R1, R2\n",
+        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High",
+    );
+    check("- [ID: 1] A\n  - Risk: huge\n  - Group: none\n", "1 \"A\" unreadable:Risk=\"huge\"");
+    check(
+        "- [ID: 1] A\n  - **Files**: a\n  - **Hints:** b\n  - `Acceptance Criteria`: c\n  - test-commands: d\n",
+        "1 \"A\" A=[\"c\"] F=[\"a\"] H=[\"b\"] C=[\"d\"]",
+    );
+    check("- [ID: 1] A\n  - Files:a.rs\n", "1 \"A\" F=[\"a.rs\"]");
+}
+
+#[test]
+fn values_are_source_text() {
+    check(
+        "- [ID: 1] A\n  - Files: importer/__main__.py, `b*c*.rs`, ./d.rs\n",
+        "1 \"A\" F=[\"importer/__main__.py\", \"b*c*.rs\", \"d.rs\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Files: src/a.rs (new), [b](src/b.rs) - entry\n",
+        "1 \"A\" F=[\"src/a.rs<(new)>\", \"b<- entry>\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Acceptance: prints &amp; \\* **x**; *y*\n",
+        "1 \"A\" A=[\"prints &amp; \\\\* **x**\", \"*y*\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Acceptance: accepts `a, b and c`, rejects (d, e), \"f, g\"\n",
+        "1 \"A\" A=[\"accepts `a, b and c`\", \"rejects (d, e)\", \"\\\"f, g\\\"\"]",
+    );
+    check("- [ID: 1] A\n  - Acceptance: a, b; c\n", "1 \"A\" A=[\"a, b\", \"c\"]");
+    check("- [ID: 1] A\n  - Acceptance:\n    - a, b; c\n", "1 \"A\" A=[\"a, b; c\"]");
+    check("- [ID: 1] A\n  - Acceptance: first\n    - second\n", "1 \"A\" A=[\"first\", \"second\"]");
+    check("- [ID: 1] A\n  - Test Commands: `a; b`; c \"d; e\"\n", "1 \"A\" C=[\"a; b\", \"c \\\"d; e\\\"\"]");
+    check("- [ID: 1] A\n  - Test Commands: `a`, `b`\n", "1 \"A\" C=[\"a\", \"b\"]");
+    check("- [ID: 1] A\n  - Test Commands: a, b\n", "1 \"A\" C=[\"a, b\"]");
+    check("- [ID: 1] A\n  - Test Commands:\n    ```sh\n    a\n    b\n    ```\n", "1 \"A\" C=[\"a\", \"b\"]");
+    check(
+        "- [ID: 1] A\n  - References: src/a.rs:1 - x, src/b.rs:2 - y\n",
+        "1 \"A\" R=[\"src/a.rs:1 - x\", \"src/b.rs:2 - y\"]",
+    );
+    check("- [ID: 1] A\n  - References: src/a.rs:1 - x, then y\n", "1 \"A\" R=[\"src/a.rs:1 - x, then y\"]");
+}
+
+#[test]
+fn dependencies_are_ids() {
+    let check = |value: &str, expect: &str| {
+        check(&format!("- [ID: 1] A\n  - Dependencies: {value}\n"), &format!("1 \"A\" D={expect}"))
+    };
+    check("1.1, 1.2", r#"["1.1", "1.2"]"#);
+    check("1.1; 1.2 and 2", r#"["1.1", "1.2", "2"]"#);
+    check("1.1, 1.2, and 2", r#"["1.1", "1.2", "2"]"#);
+    check("`1.1`, [1.2], [ID: 2], Task 3, **4**", r#"["1.1", "1.2", "2", "3", "4"]"#);
+    check("T1.1 (needs its types)", r#"["T1.1<(needs its types)>"]"#);
+    check("1.1 - the helper", r#"["1.1<- the helper>"]"#);
+    check("1.1.", r#"["1.1"]"#);
+    check("the helper", r#"["the helper"]"#);
+}
+
+#[test]
+fn entries_keep_their_blocks() {
+    check(
+        "- [ID: 1] A\n  - Acceptance:\n    - prints\n      ```\n      - [ID: 2] x (Complexity: 1)\n      ```\n    - lists\n      - one\n      - two\n    - wraps\n      a line\n    - two\n\n      paragraphs\n",
+        r#"1 "A" A=["prints\n```\n- [ID: 2] x (Complexity: 1)\n```", "lists\n- one\n- two", "wraps a line", "two\n\nparagraphs"]"#,
+    );
+}
+
+#[test]
+fn a_hint_that_looks_like_a_field_is_a_hint() {
+    check(
+        "- [ID: 1] A\n  - Hints:\n    - Files: keep them small\n    - Complexity: low\n  - Files: a\n",
+        "1 \"A\" F=[\"a\"] H=[\"Files: keep them small\", \"Complexity: low\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Notes:\n    - Files: b\n  - Files: a\n",
+        "1 \"A\" F=[\"a\"] unknown:Notes=\"- Files: b\"",
+    );
+}
+
+#[test]
+fn unknown_and_repeated_fields_are_kept() {
+    check(
+        "- [ID: 1] A\n  - Owner: me\n  - Files: a\n  - files: b, c\n  - Files:\n    - d\n",
+        "1 \"A\" F=[\"a\"] unknown:Owner=\"me\" again:files=\"b, c\" again:Files=\"- d\"",
+    );
+    check("- [ID: 1] A (Complexity: 3)\n  - Complexity: 4\n", "1 \"A\" (3) again:Complexity=\"4\"");
+    check(
+        "- [ID: 1] A\n  - see http://x: y\n  - a very long label that is prose: y\n",
+        "1 \"A\" note=\"- see http://x: y\" note=\"- a very long label that is prose: y\"",
+    );
+    check(
+        "## [1] A\n### Details\n- Note: prose\n- Files: a\n",
+        "1 \"A\" F=[\"a\"] note=\"### Details\" note=\"- Note: prose\"",
+    );
+    check(
+        "## Assumptions\n- Note: prose\n\n- [ID: 1] A\n",
+        "1 \"A\"\nprose@0 \"## Assumptions\"\nprose@0 \"- Note: prose\"\n",
+    );
+}
+
+#[test]
+fn groups_are_transparent() {
+    check(
+        "- [ID: 1] A\n  - Subtasks:\n    - [ID: 1.1] B\n      - Files: b\n    - [ID: 1.2] C\n",
+        "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n  1.2 \"C\"\n",
+    );
+    check(
+        "- Phase one\n  - [ID: 1] A\n- Phase two\n  - [ID: 2] B\n",
+        "~root \"A; B\"\n  1 \"A\"\n  2 \"B\"\nprose@0 \"- Phase one\"\nprose@2 \"- Phase two\"\n",
+    );
+}
+
+#[test]
+fn code_and_quotes_hold_no_tasks() {
+    check(
+        "- [ID: 1] A\n\n```\n- [ID: 2] B\n```\n\n~~~md\n## [3] C\n~~~\n",
+        "1 \"A\" note=\"```\\n- [ID: 2] B\\n```\" note=\"~~~md\\n## [3] C\\n~~~\"",
+    );
+    check("> - [ID: 2] B\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"> - [ID: 2] B\"\n");
+    check("<!-- - [ID: 2] B -->\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"<!-- - [ID: 2] B -->\"\n");
+    check("The form is `[ID: 2] B`.\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"The form is `[ID: 2] B`.\"\n");
+}
+
+#[test]
+fn lines_that_only_start_like_a_task() {
+    let faults = |line: &str, expect: &str| {
+        let text = format!("- [ID: root] R\n- [ID: 1] A\n  - Files: a\n{line}\n  - Files: b\n- [ID: 3] C\n");
+        let found = outline(&text);
+        let (_, found) =
+            found.split_once("  1 \"A\" F=[\"a\"]\n").unwrap_or_else(|| panic!("{line}\n{found}"));
+        assert_eq!(found.replace("  3 \"C\"\n", ""), format!("{expect}\n"), "{line}");
+    };
+    faults("- [ID 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID 2] B\" there is no colon behind `ID`");
+    faults("- [ID=2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID=2] B\" there is no colon behind `ID`");
+    faults("- [ID: 2 B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2 B\" the bracket of the id isn't closed");
+    faults("- [ID: ] B", "  ? \"B\" F=[\"b\"]\n! \"[ID: ] B\" the id is empty");
+    faults("- [2.1] B", "  ?2.1 \"B\" F=[\"b\"]\n! \"[2.1] B\" the bracket has no `ID:`");
+    faults(
+        "- [2] B (Complexity: 3)",
+        "  ?2 \"B\" (3) F=[\"b\"]\n! \"[2] B (Complexity: 3)\" the bracket has no `ID:`",
+    );
+    faults("- (ID: 2) B", "  ?2 \"B\" F=[\"b\"]\n! \"(ID: 2) B\" the id isn't in square brackets");
+    faults(
+        "- ID: 2 B (Complexity: 3)",
+        "  ?2 \"B\" (3) F=[\"b\"]\n! \"ID: 2 B (Complexity: 3)\" the id isn't in square brackets",
+    );
+    faults(
+        "- Task 2: B (Complexity: 3)",
+        "  ?2 \"B\" (3) F=[\"b\"]\n! \"Task 2: B (Complexity: 3)\" the line has a complexity and no `[ID: …]`",
+    );
+    faults(
+        "- B b (Complexity: 3)",
+        "  ? \"B b\" (3) F=[\"b\"]\n! \"B b (Complexity: 3)\" the line has a complexity and no `[ID: …]`",
+    );
+    faults("-[ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" there is no blank behind `-`");
+    faults("[ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" a line that looks like a task has no bullet");
+    faults("• [ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" `•` is no bullet in Markdown");
+    faults(
+        "- [ID: 2] (Complexity: 3)",
+        "  2 \"\" (3) F=[\"b\"]\n! \"[ID: 2] (Complexity: 3)\" task \"2\" has no title",
+    );
+    faults(
+        "- [ID: 2] B (Complexity: 3",
+        "  2 \"B\" (3) F=[\"b\"]\n! \"[ID: 2] B (Complexity: 3\" the parenthesis of the complexity isn't closed",
+    );
+}
+
+#[test]
+fn headings_that_only_start_like_a_task() {
+    check(
+        "## [1] A\n##[2] B\n- Files: b\n",
+        "~root \"A; B\"\n  1 \"A\"\n  ?2 \"B\" F=[\"b\"]\n! \"[2] B\" there is no blank behind `##`\n",
+    );
+    check("## [1 A\n- Files: b\n", "?1 \"A\" F=[\"b\"]\n! \"[1 A\" the bracket of the id isn't closed\n");
+    check(
+        "## 1.1 A (Complexity: 3)\n",
+        "?1.1 \"A\" (3)\n! \"1.1 A (Complexity: 3)\" the line has a complexity and no `[ID: …]`\n",
+    );
+    check("## [ID: 1] A\n", "1 \"A\"");
+    check(
+        "## [see this](x)\n## [a note] B\n## [ ] todo\n",
+        "prose@0 \"## [see this](x)\"\nprose@0 \"## [a note] B\"\nprose@0 \"## [ ] todo\"\n",
+    );
+}
+
+#[test]
+fn text_that_swallows_tasks() {
+    check(
+        "- [ID: 1] A\n\nText\n\n      - [ID: 1.1] B\n      - [ID: 1.2] C\n",
+        "~root \"A; B; C\"\n  1 \"A\"\n  ?1.1 \"B\"\n  ?1.2 \"C\"\nprose@2 \"Text\"\nprose@2 \"- [ID: 1.1] B\\n- [ID: 1.2] C\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that Markdown reads it as code (1 more of them follow)\n",
+    );
+    check(
+        "- [ID: 1] A\n      - [ID: 1.1] B\n",
+        "1 \"A\"\n  ?1.1 \"B\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that it is read as part of the line above\n",
+    );
+    check(
+        "- [ID: 1] A\n\n```\ncode\n\n- [ID: 2] B\n",
+        "~root \"A; B\"\n  1 \"A\" note=\"```\\ncode\\n\\n- [ID: 2] B\"\n  ?2 \"B\"\n! \"[ID: 2] B\" a code fence that is never closed swallows what follows\n",
+    );
+    check(
+        "<details>\n- [ID: 2] B\n\n- [ID: 1] A\n",
+        "~root \"B; A\"\n  ?2 \"B\"\n  1 \"A\"\nprose@0 \"<details>\\n- [ID: 2] B\"\n! \"[ID: 2] B\" an HTML block goes on up to the next blank line and swallows a line that looks like a task\n",
+    );
+    check(
+        "- [ID: 1] A\n  2. [ID: 1.2] B\n",
+        "1 \"A\"\n  ?1.2 \"B\"\n! \"[ID: 1.2] B\" a list that begins with `2.` right behind a line of text is read as part of that text\n",
+    );
+}
+
+#[test]
+fn tasks_inside_fields() {
+    check(
+        "- [ID: 1] A\n  - [ID: 1.1] B\n    - Hints: x\n      - [ID: 1.2] C (Complexity: 2)\n        - Files: c\n  - [ID: 1.3] D\n",
+        "1 \"A\"\n  1.1 \"B\" H=[\"x\"]\n  ?1.2 \"C\" (2) F=[\"c\"]\n  1.3 \"D\"\n! \"[ID: 1.2] C (Complexity: 2)\" task \"1.2\" stands inside a field\n",
+    );
+}
+
+#[test]
+fn spans_lead_back_to_the_source() {
+    let text = "\u{feff}- [ID: 1] 값 (Complexity: 3)\r\n  - Files: `a`,  b\r\n    - c\r\n\r\n";
+    let (plan, _) = parse(text);
+    let at = |span: crate::diagnostic::Span| &text[span.start..span.end];
+    let task = &plan.tasks[0];
+    assert_eq!(at(task.id_span), "1");
+    assert_eq!(at(task.span), "[ID: 1] 값 (Complexity: 3)");
+    assert_eq!(at(task.extent), "[ID: 1] 값 (Complexity: 3)\r\n  - Files: `a`,  b\r\n    - c");
+    let files = task.fields.files.as_ref().unwrap();
+    assert_eq!(at(files.span), "Files: `a`,  b\r\n    - c");
+    assert_eq!(files.value.iter().map(|item| at(item.span)).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!((task.field_indent, plan.newline), (2, Newline::CrLf));
+}
+
+#[test]
+fn size_and_depth_are_no_obstacle() {
+    let deep: String =
+        (0..2000).map(|level| format!("{}- [ID: {level}] a\n", " ".repeat(2 * level))).collect();
+    let (plan, diagnostics) = parse(&deep);
+    assert_eq!((plan.tasks.len(), plan.tasks[1999].depth, diagnostics.len()), (2000, 1999, 0));
+    for text in [
+        "- ".repeat(10_000) + "[ID: 1] a\n  - Files: x\n",
+        "> ".repeat(10_000) + "- [ID: 1] a\n",
+        format!("- [ID: 1] a{}b\n", " ".repeat(1_000_000)),
+        format!("{}- [ID: 1] a\n", " ".repeat(1_000_000)),
+        format!("- [ID: 1] a\n  - Acceptance: {}\n", "(".repeat(1_000_000)),
+        format!("- [ID: 1] a\n  - Acceptance: {}\n", ", ".repeat(500_000)),
+        "[ID: 1] a\n".repeat(50_000),
+        "- [ID: 1] ".repeat(50_000),
+        "- x\n".repeat(100_000),
+    ] {
+        drop(parse(&text));
+    }
+}
+
+#[test]
+fn canonical_text_follows_meaning_alone() {
+    let text = |source: &str| {
+        let (plan, _) = parse(source);
+        leaf_text(&plan, plan.leaves().next().unwrap())
+    };
+    let same = |a: &str, b: &str| assert_eq!(text(a), text(b), "{a}\n{b}");
+    let differ = |a: &str, b: &str| assert_ne!(text(a), text(b), "{a}\n{b}");
+    same(
+        "- [ID: 1] A (Complexity: 3)\n  - Files: a, b\n",
+        "## [1] A\n- Complexity: 3\n- Files:\n  - `a`\n  - b (new)\n",
+    );
+    same(
+        "- [ID: 1] A\n  - Files: a\n  - Hints: b\n",
+        "* **[ID: 1]** A\r\n\r\n  * hints: b\r\n  * Files: a\r\n",
+    );
+    differ("- [ID: 1] A\n", "- [ID: 1] B\n");
+    differ("- [ID: 1] A\n", "- [ID: 1] A\n  - Files: none\n");
+    differ("- [ID: 1] A\n  - Files: a, b\n", "- [ID: 1] A\n  - Files: b, a\n");
+    differ("- [ID: 1] A\n  - Verify: a\n", "- [ID: 1] A\n  - Verify: b\n");
+    differ("- [ID: 1] A\n  - Owner: a\n", "- [ID: 1] A\n  - Owner: b\n");
+    differ(
+        "- [ID: 1] A\n  - Hints:\n    - a\n    - b\n",
+        "- [ID: 1] A\n  - Hints:\n    - |\n      a\n    - b\n",
+    );
+}
+
+/// Texts made of what the language is made of.
+fn document() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "- ",
+        "* ",
+        "1. ",
+        "2. ",
+        "  ",
+        "    ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "## ",
+        "# ",
+        "[ID: 1] ",
+        "[ID: 1.1] ",
+        "[ID 1]",
+        "[1] ",
+        "[ID: ",
+        "**",
+        "`",
+        "```\n",
+        "~~~\n",
+        "> ",
+        "<!--",
+        "-->",
+        "<div>\n",
+        "(Complexity: 3)",
+        "(Complexity:",
+        "Files: ",
+        "Acceptance:",
+        "Dependencies: ",
+        "Tests Required: ",
+        "Description: ",
+        "Complexity: ",
+        "Owner: ",
+        "none",
+        "a, b",
+        "; ",
+        "값",
+        "\u{feff}",
+        "---\n",
+        "===\n",
+        "]",
+        "[x] ",
+        "•",
+        "\\",
+        "root",
+        "Verify: ",
+        "Test Commands: ",
+        "and ",
+        "x",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+fn spans_fit(text: &str, plan: &Plan) {
+    let fits = |span: crate::diagnostic::Span| {
+        assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
+    };
+    for (index, task) in plan.tasks.iter().enumerate() {
+        assert!(task.parent.is_none_or(|parent| parent < index), "{text:?}");
+        [task.id_span, task.span, task.extent].into_iter().for_each(fits);
+        let fields = &task.fields;
+        for list in [
+            &fields.acceptance,
+            &fields.dependencies,
+            &fields.files,
+            &fields.hints,
+            &fields.references,
+            &fields.guardrails,
+            &fields.test_commands,
+            &fields.covers,
+        ]
+        .into_iter()
+        .flatten()
+        {
+            fits(list.span);
+            list.value.iter().for_each(|item| fits(item.span));
+        }
+        fields.unknown.iter().chain(&fields.duplicates).for_each(|(_, item)| fits(item.span));
+        task.notes.iter().for_each(|item| fits(item.span));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(text in prop_oneof![document(), ".{0,200}", any::<String>()]) {
+        let (plan, diagnostics) = parse(&text);
+        spans_fit(&text, &plan);
+        for diagnostic in &diagnostics {
+            prop_assert!(text.get(diagnostic.span.start..diagnostic.span.end).is_some());
+        }
+        prop_assert_eq!(plan.root.is_some(), !plan.tasks.is_empty());
+        prop_assert_eq!(plan.tasks.iter().filter(|task| task.parent.is_none()).count(), usize::from(plan.root.is_some()));
+    }
+}

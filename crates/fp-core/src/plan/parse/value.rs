@@ -1,0 +1,243 @@
+//! Labels and values of fields: `Files: src/a.rs, src/b.rs`.
+
+use std::ops::Range;
+
+use super::head::one_line;
+use super::split::{Separator, split, trim};
+use crate::diagnostic::Span;
+use crate::plan::field::FieldKind;
+use crate::plan::task::Item;
+
+/// Longest label of a field that isn't of the language, in bytes and in words: longer ones are prose.
+const MAX_LABEL_BYTES: usize = 40;
+const MAX_LABEL_WORDS: usize = 3;
+
+/// The label of `text[range]` and where its value begins, if it reads `Word: value`.
+pub(super) fn label(text: &str, range: Range<usize>) -> Option<(Range<usize>, usize)> {
+    const MARKS: [char; 4] = ['*', '_', '~', '`'];
+    let slice = &text[range.clone()];
+    let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
+    let window = floor_boundary(text, range.end.min(start + MAX_LABEL_BYTES + 4));
+    let colon = start + text[start..window].find([':', '\n'])?;
+    if !text[colon..].starts_with(':') {
+        return None;
+    }
+    let name = start..start + text[start..colon].trim_end_matches(MARKS).trim_end().len();
+    let value = text[colon + 1..range.end].trim_start_matches(['*', '_']);
+    let value_start = range.end - value.len();
+    let words = &text[name.clone()];
+    let known = FieldKind::from_label(words).is_some();
+    let wordlike = words.starts_with(char::is_alphabetic)
+        && words.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        && words.split_whitespace().count() <= MAX_LABEL_WORDS
+        && (value.is_empty() || value.starts_with(char::is_whitespace));
+    (known || wordlike).then_some((name, value_start))
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The entries of a value written on the line of its label; none for `none` and for nothing.
+pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> Vec<Item> {
+    let range = trim(text, range);
+    let slice = &text[range.clone()];
+    if slice.is_empty() {
+        return Vec::new();
+    }
+    let pieces = match kind {
+        FieldKind::Acceptance => {
+            first_split(slice, Separator::Semicolon).unwrap_or_else(|| split(slice, Separator::Comma))
+        }
+        FieldKind::Dependencies => {
+            split(slice, Separator::Either).into_iter().flat_map(|piece| split_and(slice, piece)).collect()
+        }
+        FieldKind::Files | FieldKind::Covers => split(slice, Separator::Either),
+        FieldKind::Hints | FieldKind::Guardrails => split(slice, Separator::Semicolon),
+        FieldKind::References => separate_where(slice, |piece| {
+            piece.split_whitespace().next().is_some_and(|w| w.contains(['/', '.']))
+        }),
+        FieldKind::TestCommands => {
+            separate_where(slice, |piece| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`'))
+        }
+        _ => std::iter::once(0..slice.len()).collect(),
+    };
+    pieces
+        .into_iter()
+        .filter_map(|piece| entry(kind, text, range.start + piece.start..range.start + piece.end))
+        .collect()
+}
+
+fn first_split(text: &str, separator: Separator) -> Option<Vec<Range<usize>>> {
+    Some(split(text, separator)).filter(|pieces| pieces.len() > 1)
+}
+
+/// Splits at `;`, or at `,` where every piece then is what `fits`.
+fn separate_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
+    let pieces = split(text, Separator::Semicolon);
+    if pieces.len() > 1 {
+        return pieces;
+    }
+    first_split(text, Separator::Comma)
+        .filter(|list| list.iter().all(|piece| fits(&text[piece.clone()])))
+        .unwrap_or(pieces)
+}
+
+/// Splits `1.1 and 1.2`.
+fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = piece.start;
+    for (at, word) in text[piece.clone()].match_indices(" and ") {
+        pieces.push(trim(text, start..piece.start + at));
+        start = piece.start + at + word.len();
+    }
+    pieces.push(trim(text, start..piece.end));
+    let rest = text[pieces[pieces.len() - 1].clone()].strip_prefix("and ").map(str::len);
+    if let (Some(len), Some(last)) = (rest, pieces.last_mut()) {
+        *last = last.end - len..last.end;
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// One entry of a field; `None` for `none` and for nothing.
+pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<Item> {
+    let range = trim(text, range);
+    let (value, note) = match kind {
+        FieldKind::Files => file(text, range),
+        FieldKind::Dependencies => dependency(text, range),
+        FieldKind::TestCommands | FieldKind::Verify => (unquoted(text, range), None),
+        _ => (range, None),
+    };
+    let shown = one_line(&text[value.clone()]);
+    let item = Item {
+        text: shown,
+        span: Span::new(value.start, value.end),
+        note: note.filter(|note| !note.is_empty()),
+    };
+    // Whether tests are required, `none` answers.
+    let empty = is_none(&item.text) && kind != FieldKind::TestsRequired;
+    (!item.text.is_empty() && !empty).then_some(item)
+}
+
+/// Whether a value says that there is nothing.
+pub(super) fn is_none(text: &str) -> bool {
+    let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
+    bare.eq_ignore_ascii_case("none")
+}
+
+/// `text[range]` without a code span around all of it.
+fn unquoted(text: &str, range: Range<usize>) -> Range<usize> {
+    let slice = &text[range.clone()];
+    let ticks = slice.bytes().take_while(|b| *b == b'`').count();
+    let inner = range.start + ticks..range.end.saturating_sub(ticks).max(range.start + ticks);
+    let whole = ticks > 0
+        && slice.len() > 2 * ticks
+        && slice.ends_with(&slice[..ticks])
+        && !text[inner.clone()].contains(&slice[..ticks]);
+    if whole { trim(text, inner) } else { range }
+}
+
+fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
+    Some(one_line(&text[range]).into())
+}
+
+/// A path and what follows it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
+fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
+    let slice = &text[range.clone()];
+    let (path, rest) = if let Some(close) = slice.strip_prefix('`').and_then(|inner| inner.find('`')) {
+        (range.start + 1..range.start + 1 + close, range.start + close + 2)
+    } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
+        let end = slice[close..].find(')').map_or(range.end, |i| range.start + close + i + 1);
+        (range.start + 1..range.start + 1 + close, end)
+    } else {
+        let cut = [" (", " - ", " – ", " — ", " # "]
+            .iter()
+            .filter_map(|mark| slice.find(mark))
+            .min()
+            .unwrap_or(slice.len());
+        (range.start..range.start + cut, range.start + cut)
+    };
+    let mut path = trim(text, path);
+    while let Some(rest) = text[path.clone()].strip_prefix("./").filter(|rest| !rest.is_empty()) {
+        path.start = path.end - rest.len();
+    }
+    (path, note(text, rest..range.end))
+}
+
+/// An id and what follows it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
+fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
+    const MARKS: [char; 4] = ['*', '`', '[', '\\'];
+    let mut start = range.start;
+    let slice = &text[range.clone()];
+    start += slice.len() - slice.trim_start_matches(MARKS).len();
+    for prefix in ["ID:", "Task "] {
+        if text.get(start..start + prefix.len()).is_some_and(|p| p.eq_ignore_ascii_case(prefix))
+            && start + prefix.len() < range.end
+        {
+            start = trim(text, start + prefix.len()..range.end).start;
+        }
+    }
+    let rest = &text[start..range.end];
+    let len =
+        rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')).count();
+    let behind = rest[len..].trim_start_matches([']', '`', '*', '\\']);
+    let follows = behind.starts_with(':')
+        || behind.trim_start().starts_with(['(', '-', '–', '—'])
+        || behind.starts_with(" [");
+    let marked = start > range.start && behind.len() < rest.len() - len;
+    if len > 0 && (behind.trim().is_empty() || follows || marked) {
+        let id_len = rest[..len].trim_end_matches('.').len().max(1);
+        (start..start + id_len, note(text, range.end - behind.len()..range.end))
+    } else {
+        (range, None)
+    }
+}
+
+/// What `yes`, `no` and their like mean; `None` for anything else.
+pub(super) fn yes_or_no(text: &str) -> Option<bool> {
+    match first_word(text).as_str() {
+        "yes" | "true" | "y" | "required" => Some(true),
+        "no" | "false" | "n" | "none" => Some(false),
+        _ => None,
+    }
+}
+
+/// The first word of a value in lower case, without marks.
+pub(super) fn first_word(text: &str) -> String {
+    text.trim_start_matches(['*', '_', '`', '(', ' '])
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+}
+
+/// The source of a list item or block of several lines, with the indentation of its content taken off.
+pub(super) fn dedent(text: &str, columns: usize) -> String {
+    let text = text.trim_end();
+    let mut result = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if number > 0 {
+            result.push('\n');
+        }
+        result.push_str(if number == 0 { line.trim_start() } else { unindented(line, columns) });
+    }
+    result
+}
+
+fn unindented(line: &str, columns: usize) -> &str {
+    let mut column = 0;
+    for (at, byte) in line.bytes().enumerate() {
+        match byte {
+            _ if column >= columns => return &line[at..],
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => return &line[at..],
+        }
+    }
+    ""
+}
