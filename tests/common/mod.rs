@@ -1,0 +1,149 @@
+//! A hermetic place to run `fp` in: cleared environment, own home, fixed clock and identity.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a place that can't be set up fails the test")]
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder `work` to run in and a folder `home` beside it, both temporary.
+pub(crate) struct Environment {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+}
+
+/// What a command said, and its exit status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Output {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+impl Environment {
+    /// An empty place, without a git repository.
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["work", "home"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        let mut environment = Self { _folder: folder, root, variables: Vec::new() };
+        let home = environment.root.join("home");
+        environment = environment.env("HOME", home).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        [
+            ("FP_NOW", "2026-11-21T09:00:00Z"),
+            ("TZ", "UTC"),
+            ("LANG", "C.UTF-8"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_AUTHOR_NAME", "A Person"),
+            ("GIT_AUTHOR_EMAIL", "person@example.com"),
+            ("GIT_AUTHOR_DATE", "2026-11-21T09:00:00Z"),
+            ("GIT_COMMITTER_NAME", "A Person"),
+            ("GIT_COMMITTER_EMAIL", "person@example.com"),
+            ("GIT_COMMITTER_DATE", "2026-11-21T09:00:00Z"),
+            ("GIT_EDITOR", "false"),
+        ]
+        .into_iter()
+        .fold(environment, |environment, (name, value)| environment.env(name, value))
+    }
+
+    /// Makes `work` a git repository on branch `main` with one commit.
+    pub(crate) fn repo(self) -> Self {
+        self.git(&["init", "--quiet", "--initial-branch", "main"]);
+        self.write("README.md", "# Sample\n");
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "Start"]);
+        self
+    }
+
+    /// Sets a variable for everything that runs here.
+    pub(crate) fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// `path` within `work`.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root.join("work").join(path)
+    }
+
+    /// `path` beside `work`.
+    pub(crate) fn beside(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Writes a file within `work`, with its folders.
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// The text of a file within `work`, with temporary paths replaced.
+    pub(crate) fn read(&self, path: &str) -> String {
+        self.shown(&fs::read(self.path(path)).unwrap())
+    }
+
+    /// Runs git in `work`; its standard output. Panics if it fails.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = self.run("git", args, &self.path(""));
+        assert_eq!(output.code, 0, "git {args:?}: {}", output.stderr);
+        output.stdout
+    }
+
+    /// Runs `fp` in `work`.
+    pub(crate) fn fp(&self, args: &[&str]) -> Output {
+        self.fp_in("", args)
+    }
+
+    /// Runs `fp` in a folder within `work`.
+    pub(crate) fn fp_in(&self, folder: &str, args: &[&str]) -> Output {
+        self.run(env!("CARGO_BIN_EXE_fp"), args, &self.path(folder))
+    }
+
+    /// `fp` with this environment, to be run in `work` as the caller likes.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path("")).env_clear().stdin(Stdio::null());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn run(&self, program: &str, args: &[&str], folder: &Path) -> Output {
+        let output = self.command(program).args(args).current_dir(folder).output().unwrap();
+        Output {
+            stdout: self.shown(&output.stdout),
+            stderr: self.shown(&output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    fn shown(&self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[ROOT]")
+    }
+}
+
+impl Output {
+    /// The standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{self}"))
+    }
+}
+
+/// All of it, as snapshots hold it.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exit status: {}", self.code)?;
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                writeln!(f, "--- {name}\n{}", text.strip_suffix('\n').unwrap_or(text))?;
+            }
+        }
+        Ok(())
+    }
+}
