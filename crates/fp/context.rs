@@ -36,14 +36,23 @@ impl Context {
             CommandError::failed(format!("the working directory can't be read: {e}"))
                 .hint("change to a directory that exists")
         })?;
-        Ok(Self {
+        Ok(Self::in_folder(cwd, format))
+    }
+
+    fn in_folder(cwd: PathBuf, format: Format) -> Self {
+        Self {
             cwd,
             format,
             printer: Printer,
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
-        })
+        }
+    }
+
+    /// This context in another working directory.
+    pub(crate) fn at(&self, cwd: PathBuf) -> Self {
+        Self::in_folder(cwd, self.format)
     }
 
     /// The repository that the working directory is in.

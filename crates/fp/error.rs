@@ -3,6 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use fp_core::run::Refusal;
+use fp_core::run::state::Status;
+use fp_host::run::RunError;
+use fp_host::store::StoreError;
+
 /// How a command ended. The numbers are public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -80,4 +85,57 @@ macro_rules! fails_with_its_hint {
     )*};
 }
 
-fails_with_its_hint!(fp_host::config::ConfigError, fp_host::file::FileError, fp_host::plan_folder::PlanError);
+fails_with_its_hint!(
+    fp_host::config::ConfigError,
+    fp_host::file::FileError,
+    fp_host::git::GitError,
+    fp_host::plan_folder::PlanError
+);
+
+impl From<Refusal> for CommandError {
+    fn from(refusal: Refusal) -> Self {
+        let hint = match &refusal {
+            Refusal::NotApproved => Some("validate the plan and run `fp approve PLAN`"),
+            Refusal::NotStarted => Some("run `fp run start PLAN`"),
+            Refusal::Over => Some("`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again"),
+            Refusal::UnknownTask(_) => Some("`fp status PLAN` lists the leaves"),
+            Refusal::NothingReady(_) => Some("end your turn: you are told when there is something"),
+            Refusal::NotReady(..) => Some("`fp status PLAN` says what each task waits for"),
+            Refusal::Holds { status: Status::Implementing, .. } => {
+                Some("run `fp claim` without a task for the payload of the one you hold")
+            }
+            Refusal::Holds { .. } => Some("end your turn: you are told when it has been judged"),
+            Refusal::OldToken(_) => Some(
+                "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
+            ),
+            Refusal::OtherIteration { .. } => Some("run `fp verify PLAN TASK` and judge what it shows"),
+            Refusal::UnknownQuestion(_) => Some("`fp next PLAN` lists the open questions"),
+            Refusal::Edited(_) => Some("look at the change and run `fp approve PLAN` again"),
+            Refusal::Frozen(..) => Some("undo the edit of that task in tasks.md, and add a new task instead"),
+            Refusal::UnknownOption { .. } | Refusal::Status { .. } => None,
+        };
+        let error = match refusal {
+            Refusal::NothingReady(_) => Self { exit: Exit::NothingReady, ..Self::failed(&refusal) },
+            _ => Self::refused(&refusal),
+        };
+        hint.into_iter().fold(error, Self::hint)
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::failed(&error).hint(error.hint())
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Refused(refusal) => refusal.into(),
+            RunError::Store(error) => error.into(),
+            RunError::Git(error) => error.into(),
+            RunError::File(error) => error.into(),
+            RunError::Oid(error) => Self::failed(error),
+        }
+    }
+}

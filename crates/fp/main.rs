@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod context;
 mod error;
+mod open;
 mod printer;
 mod render;
 

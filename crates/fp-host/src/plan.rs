@@ -115,8 +115,14 @@ impl OpenPlan {
         self.store.lock(Duration::from_secs(self.settings.lock_timeout_seconds.into()))
     }
 
+    /// Path of the lock under which commits are made, one at a time in the whole repository.
+    #[must_use]
+    pub fn commit_lock(&self) -> PathBuf {
+        self.folder.path().with_file_name("commit.lock")
+    }
+
     /// The repository, as git sees the working tree that the run is about. Fails without git.
     pub fn git(&self) -> Result<Git, GitError> {
-        Git::open(&self.repo.root)
+        Git::open(&self.repo.worktree)
     }
 }

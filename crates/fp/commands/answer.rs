@@ -1,12 +1,28 @@
 //! `fp answer`.
 
+use fp_core::run::event::Decider;
+use fp_host::run::fresh_token;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
 
 /// Record what the user chose
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The question's id, as `fp next` printed it.
+    question: String,
+    /// Label of the option chosen.
+    #[arg(long, required = true, value_name = "LABEL")]
+    option: Vec<String>,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp answer` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().answer(&args.question, &args.option, Decider::User, fresh_token())?;
+    ledger.append(events, context.now())?;
+    context.printer.data(&format!("Recorded\nNext: fp next {}\n", plan.id()));
+    Ok(Exit::Done)
 }

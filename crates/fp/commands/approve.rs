@@ -1,12 +1,69 @@
 //! `fp approve`.
 
+use std::collections::BTreeSet;
+
+use fp_core::run::approval;
+use fp_core::run::decide::Approve;
+use fp_core::run::event::Decider;
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
-/// Approve a plan, so that its tasks and commands may run
+/// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+    /// Who approves.
+    #[arg(long, value_enum, default_value_t)]
+    by: By,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp approve` is not built yet"))
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum By {
+    /// The user has seen the plan and agreed.
+    #[default]
+    User,
+    /// The user asked for no review.
+    Auto,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(args.plan.as_deref())?;
+    let tree = plan.tree()?;
+    let parsed = tree.parse();
+    let leaves = approval::leaves(&parsed).map_err(CommandError::failed)?;
+    let commands: BTreeSet<&str> =
+        parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
+    // Without git a plan can be approved; `fp run start` is what needs it.
+    let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let by = match args.by {
+        By::User => Decider::User,
+        By::Auto => Decider::Auto,
+    };
+    let total = leaves.len();
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().approve(Approve { tree_hash: tree.hash, leaves, base, by })?;
+    let changed = !events.is_empty();
+    ledger.append(events, context.now())?;
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "planId": plan.id(), "tasks": total, "commands": commands, "changed": changed,
+        }))?,
+        Format::Text => {
+            let mut text = match changed {
+                true => format!("Approved: {} with {total} tasks\n", plan.id()),
+                false => format!("Approved already: {} with {total} tasks\n", plan.id()),
+            };
+            if !commands.is_empty() {
+                text.push_str("These commands may run:\n");
+                commands.iter().for_each(|command| text.push_str(&format!("  {command}\n")));
+            }
+            text.push_str(&format!("Next: /fp:implement {}\n", plan.id()));
+            context.printer.data(&text);
+        }
+    }
+    Ok(Exit::Done)
 }

@@ -1,12 +1,23 @@
 //! `fp cancel`.
 
+use fp_core::run::event::Decider;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
 
 /// End the run at once; what is done stays
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp cancel` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(args.plan.as_deref())?;
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().cancel(Decider::User)?;
+    let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
+    ledger.append(events, context.now())?;
+    context.printer.data(&format!("{text}; `fp run start {}` goes on with what is left\n", plan.id()));
+    Ok(Exit::Done)
 }

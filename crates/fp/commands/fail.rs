@@ -1,12 +1,35 @@
 //! `fp fail`.
 
+use fp_core::plan::id::TaskId;
+use fp_core::run::event::Event;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
 
-/// Give up a task
+/// Give up a task, and with it what waits for it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// Why.
+    #[arg(long)]
+    reason: String,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp fail` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().fail(&args.task, &args.reason)?;
+    let skipped = events.iter().filter(|e| matches!(e, Event::Skipped { .. })).count();
+    ledger.append(events, context.now())?;
+    let mut text = format!("Task {} is given up", args.task);
+    match skipped {
+        0 => {}
+        1 => text.push_str("; 1 task that waits for it is skipped"),
+        n => text.push_str(&format!("; {n} tasks that wait for it are skipped")),
+    }
+    context.printer.data(&(text + "\n"));
+    Ok(Exit::Done)
 }

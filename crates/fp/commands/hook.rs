@@ -1,12 +1,115 @@
-//! `fp hook`.
+//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
+//! were no hook: the exit status is never the one that blocks it.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use fp_core::hook::{Reply, Stopping, agent_stops};
+use fp_core::plan::id::AgentName;
+use fp_core::run::State;
+use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, block};
+use fp_host::plan::OpenPlan;
+use fp_host::repo::Repo;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
 
-/// Answer an event of the client
+/// How long a hook waits for another command that writes to the log.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Answer an event of the client, which is read from standard input
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The event, such as teammate-idle; an unknown one is ignored.
+    event: String,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp hook` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    if let Err(error) = answer(&args.event, context) {
+        context.printer.note(&format!("fp hook {}: {}", args.event, error.message));
+    }
+    Ok(Exit::Done)
+}
+
+fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
+    match event {
+        "teammate-idle" => {
+            let event = read()?;
+            let name = event.teammate().or(event.agent_type());
+            agent_stopped(context, &event, name, true)
+        }
+        "subagent-stop" => {
+            let event = read()?;
+            // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
+            match event.agent_type() {
+                Some("fp:builder" | "fp:verifier") => {
+                    let may_continue = !event.stop_hook_active();
+                    agent_stopped(context, &event, event.own_description(), may_continue)
+                }
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read() -> Result<HookEvent, CommandError> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(CommandError::failed)?;
+    if bytes.len() as u64 > MAX_EVENT_BYTES {
+        return Err(CommandError::failed(format!("the event has more than {MAX_EVENT_BYTES} bytes")));
+    }
+    HookEvent::parse(&bytes).map_err(CommandError::failed)
+}
+
+fn agent_stopped(
+    context: &Context,
+    event: &HookEvent,
+    name: Option<&str>,
+    may_continue: bool,
+) -> Result<(), CommandError> {
+    let Some(name) = name.and_then(|name| AgentName::new(name).ok()) else { return Ok(()) };
+    let context = match event.cwd() {
+        Some(cwd) => &context.at(cwd.into()),
+        None => context,
+    };
+    let Some(plan) = run_of(context, &name, event.session())? else { return Ok(()) };
+    let settings = &plan.settings.nudge;
+    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
+    let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
+    let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
+    if decide(&plan.load()?.state).events.is_empty() {
+        return Ok(());
+    }
+    let mut ledger = plan.store.lock(PATIENCE)?;
+    let decision = decide(ledger.state());
+    ledger.append(decision.events, context.now())?;
+    if let Reply::Continue(reason) = decision.reply {
+        context.printer.data(&(block(&reason) + "\n"));
+    }
+    Ok(())
+}
+
+/// The run that `name` is an agent of: one of this session, or one that knows no session.
+fn run_of(
+    context: &Context,
+    name: &AgentName,
+    session: Option<&str>,
+) -> Result<Option<OpenPlan>, CommandError> {
+    if Repo::find(&context.cwd).git_dir.is_none() {
+        return Ok(None);
+    }
+    let plans = context.plans()?;
+    for id in plans.list()? {
+        let Ok(folder) = plans.open(&id) else { continue };
+        let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
+        let Ok(loaded) = plan.load() else { continue };
+        let state = loaded.state;
+        let own =
+            state.run.as_ref().is_some_and(|run| run.session.as_deref().is_none_or(|s| Some(s) == session));
+        if own && state.is_running() && (state.agents.contains_key(name) || state.held_by(name).is_some()) {
+            return Ok(Some(plan));
+        }
+    }
+    Ok(None)
 }

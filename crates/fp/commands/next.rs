@@ -1,12 +1,70 @@
 //! `fp next`.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fp_core::plan::id::AgentName;
+use fp_core::report::status::StatusReport;
+use fp_core::run::next::{Action, Surroundings};
+use fp_host::run::{commit::settle, fresh_token};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+use crate::render::{actions, status};
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+    /// An agent that has just ended or gone idle.
+    #[arg(long, value_name = "NAME")]
+    ended: Vec<AgentName>,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp next` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(args.plan.as_deref())?;
+    settle(&plan, || context.now(), Duration::ZERO)?;
+    let tree = plan.tree()?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let nudge = &plan.settings.nudge;
+    let around = Surroundings {
+        now: context.now(),
+        attended: context.attended(),
+        nudges: if nudge.enabled { nudge.max_retries } else { 0 },
+        timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
+        edited: tree.edited(ledger.state()),
+        token: fresh_token(),
+    };
+    let turn = ledger.state().next(&args.ended, &around)?;
+    let first = ledger.state().seq;
+    ledger.append(turn.events, around.now)?;
+    let report = status::text(&StatusReport::new(ledger.state()));
+    drop(ledger);
+    let actions = turn.actions.into_iter().map(|action| match action {
+        Action::Finish { .. } => Action::Finish { report: report.clone() },
+        action => action,
+    });
+    let actions: Vec<Action> = actions.collect();
+    match context.format {
+        Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
+        Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The actions with ids that no other answer has.
+fn numbered(first: u64, actions: &[Action]) -> Result<Vec<Value>, CommandError> {
+    let with_id = |(i, action): (usize, &Action)| {
+        let mut whole = BTreeMap::from([("id".to_owned(), Value::from(format!("a{first}-{}", i + 1)))]);
+        if let Value::Object(fields) = serde_json::to_value(action).map_err(CommandError::failed)? {
+            whole.extend(fields);
+        }
+        serde_json::to_value(whole).map_err(CommandError::failed)
+    };
+    actions.iter().enumerate().map(with_id).collect()
 }

@@ -1,12 +1,70 @@
 //! `fp note`.
 
+use fp_core::plan::id::TaskId;
+use fp_core::run::event::{Event, Note};
+use fp_core::run::notepad::relevant;
+use fp_host::run::evidence::write_notepad;
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
 /// Add to the notepad, or read it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    #[command(subcommand)]
+    action: Action,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp note` is not built yet"))
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Add a note
+    Add {
+        /// `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+        note: String,
+        /// The task it was learnt in.
+        #[arg(long)]
+        task: Option<TaskId>,
+    },
+    /// Print the notes
+    List {
+        /// Only those that help with this task, at most ten.
+        #[arg(long = "for", value_name = "TASK")]
+        task: Option<TaskId>,
+    },
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    match args.action {
+        Action::Add { note, task } => {
+            let mut ledger = plan.lock()?;
+            if let Some(id) = &task {
+                ledger.state().expect_task(id)?;
+            }
+            let note = Note::parse(&note, task).map_err(CommandError::failed)?;
+            let line = note.line();
+            ledger.append(vec![Event::Noted { note }], context.now())?;
+            write_notepad(&plan, ledger.state())?;
+            context.printer.data(&format!("{line}\n"));
+        }
+        Action::List { task } => {
+            let state = plan.load()?.state;
+            let notes: Vec<&Note> = match &task {
+                Some(id) => relevant(&state, id),
+                None => state.notes.iter().collect(),
+            };
+            match context.format {
+                Format::Json => context.printer.json(&json!({ "notes": notes }))?,
+                Format::Text => {
+                    let lines: String = notes.iter().map(|note| format!("{}\n", note.line())).collect();
+                    context.printer.data(&lines);
+                }
+            }
+        }
+    }
+    Ok(Exit::Done)
 }

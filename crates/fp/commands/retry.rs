@@ -1,12 +1,37 @@
 //! `fp retry`.
 
+use fp_core::plan::id::TaskId;
+use fp_core::run::event::Event;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
 
-/// Give a failed or skipped task another try
+/// Give a failed task another try, with the tasks that were skipped because of it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp retry` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().retry(&args.task)?;
+    let restored: Vec<String> = events
+        .iter()
+        .flat_map(|event| match event {
+            Event::Retried { restored, .. } => restored.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    ledger.append(events, context.now())?;
+    let mut text = format!("Task {} is pending again", args.task);
+    if !restored.is_empty() {
+        text.push_str(&format!(", and so are {}", restored.join(", ")));
+    }
+    let next = if ledger.state().is_running() { "fp next" } else { "fp run start" };
+    context.printer.data(&format!("{text}\nNext: {next} {}\n", plan.id()));
+    Ok(Exit::Done)
 }

@@ -1,12 +1,120 @@
 //! `fp run`.
 
+use fp_core::run::state::{State, Status};
+use fp_host::run::commit::settle;
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
 /// Start or resume the run of a plan
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp run` is not built yet"))
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Start(Start),
+}
+
+/// Start the run, or go on with it: what is done stays done, and what a session that is gone has held can be
+/// claimed again
+#[derive(Debug, clap::Args)]
+struct Start {
+    /// The plan: an id, a part of one, or a number of `fp plans`; the only active one where left out.
+    plan: Option<String>,
+    /// How many builders work at once (1-16); else as configured.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
+    builders: Option<u32>,
+    /// How many iterations a task has (1-20); else as configured.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
+    max_iterations: Option<u32>,
+    /// Leave what passes uncommitted.
+    #[arg(long)]
+    no_commit: bool,
+    /// The session of the lead; else the one that the client tells.
+    #[arg(long)]
+    session: Option<String>,
+    /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
+    #[arg(long)]
+    allow_dirty: bool,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let Action::Start(args) = args.action;
+    let plan = context.open(args.plan.as_deref())?;
+    let git = plan.git()?;
+    let status = git.status()?;
+    let no_commit = args.no_commit || plan.settings.no_commit;
+    if !no_commit {
+        status.head()?.require_branch()?;
+    }
+    let before = plan.load()?;
+    if before.state.run.is_none() && !args.allow_dirty {
+        refuse_dirty(&before.state, status.entries.iter().map(|e| e.path.to_string()))?;
+    }
+    let session = args.session.or_else(|| context.session());
+    let builders = args.builders.unwrap_or(plan.settings.max_parallel_tasks);
+    let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let events = ledger.state().start(session, builders, iterations, no_commit)?;
+    let released = ledger.state().count(Status::Implementing);
+    ledger.append(events, context.now())?;
+    let released = released - ledger.state().count(Status::Implementing);
+    drop(ledger);
+    settle(&plan, || context.now(), std::time::Duration::ZERO)?;
+    report(context, &plan.load()?.state, released)
+}
+
+fn refuse_dirty(state: &State, dirty: impl Iterator<Item = String>) -> Result<(), CommandError> {
+    let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
+    let concerned: Vec<String> =
+        dirty.filter(|path| fp_core::run::state::overlap(&listed, std::slice::from_ref(path))).collect();
+    if concerned.is_empty() {
+        return Ok(());
+    }
+    let error = CommandError::refused(format!(
+        "files that the plan changes have uncommitted changes: {}",
+        concerned.join(", ")
+    ));
+    Err(error.hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
+}
+
+fn report(context: &Context, state: &State, released: usize) -> CommandResult {
+    let (done, total) = (state.count(Status::Completed), state.tasks.len());
+    let Some(run) = &state.run else { return Ok(Exit::Done) };
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "planId": state.plan_id, "session": run.session, "builders": run.builders,
+            "maxIterations": run.max_iterations, "noCommit": run.no_commit,
+            "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
+            "total": total, "released": released,
+        }))?,
+        Format::Text => {
+            let mut text = format!("Run of {}: {done} of {total} tasks done", state.plan_id);
+            for (count, what) in [
+                (state.count(Status::Failed), "failed"),
+                (state.count(Status::Skipped), "skipped"),
+                (state.count(Status::AwaitingVerification), "awaiting verification"),
+                (released, "taken back from a session that is gone"),
+            ] {
+                if count > 0 {
+                    text.push_str(&format!(", {count} {what}"));
+                }
+            }
+            text.push_str(&format!(
+                "\nBuilders: {}, iterations: {}, commits: {}\nNext: fp next {}\n",
+                run.builders,
+                run.max_iterations,
+                if run.no_commit { "off" } else { "on" },
+                state.plan_id
+            ));
+            context.printer.data(&text);
+        }
+    }
+    Ok(Exit::Done)
 }

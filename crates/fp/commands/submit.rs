@@ -1,12 +1,60 @@
 //! `fp submit`.
 
+use fp_core::plan::id::TaskId;
+use fp_core::run::event::{Event, Note};
+use fp_host::run::evidence::write_notepad;
+use fp_host::run::verify::measure;
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
 /// Hand in a claimed task for verification
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// The token that the payload printed.
+    #[arg(long, value_name = "TOKEN")]
+    claim: String,
+    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    #[arg(long, value_name = "NOTE")]
+    note: Vec<String>,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp submit` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
+    let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
+    let before = plan.load()?.state;
+    before.expect_claim(&args.task, &args.claim)?;
+    let (tree, changes) = measure(&plan, &before, &args.task)?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
+    events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
+    ledger.append(events, context.now())?;
+    if !notes.is_empty() {
+        write_notepad(&plan, ledger.state())?;
+    }
+    match context.format {
+        Format::Text => {
+            let mut text = format!("Task {} handed in: ", args.task);
+            match changes.len() {
+                0 => text.push_str("nothing changed\n"),
+                1 => text.push_str("1 file changed\n"),
+                n => text.push_str(&format!("{n} files changed\n")),
+            }
+            for change in &changes {
+                text.push_str(&format!("  {}\n", change.path));
+            }
+            text.push_str("End your turn now: a message tells you what is next.\n");
+            context.printer.data(&text);
+        }
+        Format::Json => context.printer.json(&json!({ "task": args.task, "files": changes }))?,
+    }
+    Ok(Exit::Done)
 }

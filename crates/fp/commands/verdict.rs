@@ -1,12 +1,121 @@
 //! `fp verdict`.
 
+use std::time::Duration;
+
+use fp_core::plan::id::TaskId;
+use fp_core::run::event::Judgement;
+use fp_core::run::state::{State, Status};
+use fp_core::run::verdict::Opinion;
+use fp_host::run::commit::{Settled, settle};
+use fp_host::run::verify::verify;
+use fp_host::run::{evidence, fresh_token};
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+
+/// How long a verdict waits for the commit of another task, whose hooks may be slow.
+const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// The iteration that was judged.
+    #[arg(long, value_name = "N")]
+    iteration: Option<u32>,
+    /// A criterion that is met: `NUMBER: evidence`.
+    #[arg(long, value_name = "N: EVIDENCE")]
+    pass: Vec<String>,
+    /// A criterion that is not met: `NUMBER: reason`.
+    #[arg(long, value_name = "N: REASON")]
+    fail: Vec<String>,
+    /// One or two sentences on the whole.
+    #[arg(long, default_value = "")]
+    summary: String,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp verdict` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let mut judgements = Vec::new();
+    for (texts, pass) in [(&args.pass, true), (&args.fail, false)] {
+        for text in texts {
+            judgements.push(judgement(text, pass)?);
+        }
+    }
+    let now = || context.now();
+    let verified = verify(&plan, &args.task, args.iteration, now)?;
+    let opinion =
+        Opinion { judgements, summary: args.summary }.complete(verified.criteria.len()).map_err(|e| {
+            CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
+        })?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let iteration = Some(verified.iteration);
+    let events = ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
+    ledger.append(events, context.now())?;
+    let file = evidence::write(&plan, ledger.state(), &args.task, &verified.criteria, context.now())?;
+    drop(ledger);
+    let settled = settle(&plan, now, COMMIT_PATIENCE)?;
+    report(context, &plan.load()?.state, &args.task, &file, &settled)
+}
+
+fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
+    let wrong = || {
+        CommandError::failed(format!("{text:?} is no judgement"))
+            .hint("write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'")
+    };
+    let (number, evidence) = text.split_once(':').ok_or_else(wrong)?;
+    let criterion = number.trim().parse().map_err(|_| wrong())?;
+    let evidence = evidence.trim();
+    if evidence.is_empty() {
+        return Err(wrong());
+    }
+    Ok(Judgement { criterion, pass, evidence: evidence.to_owned() })
+}
+
+fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[Settled]) -> CommandResult {
+    let task = state.expect_task(id)?;
+    let pass = task.verdict.as_ref().is_some_and(|v| v.pass);
+    let blocked = settled.iter().find_map(|s| match s {
+        Settled::Blocked(blocked, reason) if blocked == id => Some(reason.as_str()),
+        _ => None,
+    });
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "task": id, "pass": pass, "status": task.status, "iteration": task.iteration,
+            "commit": task.commit, "note": task.note, "blocked": blocked, "evidence": file,
+        }))?,
+        Format::Text => {
+            let mut text = match (pass, task.status, &task.commit, &task.note) {
+                (true, Status::Completed, Some(commit), _) => format!("Task {id} passed: commit {commit}\n"),
+                (true, Status::Completed, None, note) => {
+                    format!(
+                        "Task {id} passed, without a commit: {}\n",
+                        note.as_deref().unwrap_or("none was made")
+                    )
+                }
+                (true, ..) => format!(
+                    "Task {id} passed, its commit is due{}\n",
+                    blocked.map(|b| format!(": {b}")).unwrap_or_default()
+                ),
+                (false, Status::Implementing, ..) => format!(
+                    "Task {id} did not pass: it goes back to its builder, iteration {}\n{}\n",
+                    task.iteration,
+                    task.feedback.as_deref().unwrap_or_default()
+                ),
+                (false, ..) => format!(
+                    "Task {id} did not pass, and that was its last iteration\n{}\n",
+                    task.reason.as_deref().unwrap_or_default()
+                ),
+            };
+            text.push_str(&format!("Evidence: {file}\n"));
+            context.printer.data(&text);
+        }
+    }
+    Ok(Exit::Done)
 }

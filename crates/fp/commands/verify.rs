@@ -1,12 +1,71 @@
 //! `fp verify`.
 
+use fp_core::plan::id::TaskId;
+use fp_core::verification::CheckVerdict;
+use fp_host::run::verify::{Verified, verify};
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
+use crate::printer::Format;
 
 /// Run the mechanical checks of a task and print what needs judgement
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp verify` is not built yet"))
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let verified = verify(&plan, &args.task, None, || context.now())?;
+    match context.format {
+        Format::Text => context.printer.data(&text(plan.id().as_str(), &args.task, &verified)),
+        Format::Json => context.printer.json(&json!({
+            "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
+            "checks": verified.checks, "criteria": verified.criteria, "files": verified.files,
+        }))?,
+    }
+    Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
+}
+
+fn text(plan: &str, task: &TaskId, verified: &Verified) -> String {
+    let mut text =
+        format!("# Task {task}: {} (iteration {})\n\n## Checks\n\n", verified.title, verified.iteration);
+    for check in &verified.checks {
+        let word = match check.verdict {
+            CheckVerdict::Pass => "pass",
+            CheckVerdict::Fail => "FAIL",
+            CheckVerdict::Note => "note",
+            CheckVerdict::NotApplicable => "n/a ",
+        };
+        text.push_str(&format!("{word}  {}", check.name));
+        let mut lines = check.detail.lines();
+        if let Some(first) = lines.next().filter(|line| !line.is_empty()) {
+            text.push_str(&format!(": {first}"));
+        }
+        text.push('\n');
+        for line in lines {
+            text.push_str(&format!("      {line}\n"));
+        }
+    }
+    text.push_str("\n## Changed files\n\n");
+    for change in &verified.files {
+        text.push_str(&format!("- {}\n", change.path));
+    }
+    text.push_str("\n## Criteria to judge\n\n");
+    for (i, criterion) in verified.criteria.iter().enumerate() {
+        text.push_str(&format!("{}. {criterion}\n", i + 1));
+    }
+    text.push_str("\n## Verdict\n\nOne flag a criterion, --pass or --fail, in single quotes:\n\n");
+    let flags: Vec<String> =
+        (1..=verified.criteria.len()).map(|n| format!("--pass '{n}: EVIDENCE'")).collect();
+    text.push_str(&format!(
+        "    fp verdict {plan} {task} --iteration {} {} --summary 'TEXT'\n",
+        verified.iteration,
+        flags.join(" ")
+    ));
+    text
 }

@@ -23,7 +23,7 @@ use crate::repo::{self, Repo};
 pub use commit::{Blocked, Outcome};
 pub use error::{Failure, GitError};
 pub use history::Commit;
-pub use oid::Oid;
+pub use oid::{InvalidOid, Oid};
 pub use status::{Entry, EntryState, Head, Operation, Status};
 pub use tree::Snapshot;
 

@@ -1,0 +1,125 @@
+//! Commits of passed tasks: one at a time under a lock of their own, the intent logged before and the hash
+//! after, so that a crash in between is recognised and never commits twice.
+
+use std::time::Duration;
+
+use fp_core::commit_message;
+use fp_core::plan::id::TaskId;
+use fp_core::run::State;
+use fp_core::run::question::Topic;
+use fp_core::run::state::{CommitIntent, TaskState};
+use jiff::Timestamp;
+
+use super::{RunError, paths};
+use crate::git::{Git, Oid, Outcome};
+use crate::plan::OpenPlan;
+use crate::store::{StoreError, acquire};
+
+/// How many subjects of the history tell its style.
+const SUBJECTS: usize = 30;
+
+/// What became of a passed task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// It has a commit.
+    Committed(TaskId, String),
+    /// It is done without one, for this reason.
+    Uncommitted(TaskId, String),
+    /// Its commit could not be made, for this reason; the user will be asked.
+    Blocked(TaskId, String),
+}
+
+/// Completes every task that has passed and is not done yet; `now` is asked for each event. Waits up to
+/// `patience` for another process that commits, and leaves the rest to it when that is not enough.
+pub fn settle(
+    plan: &OpenPlan,
+    now: impl Fn() -> Timestamp,
+    patience: Duration,
+) -> Result<Vec<Settled>, RunError> {
+    if due(&plan.load()?.state).is_none() {
+        return Ok(Vec::new());
+    }
+    let lock = match acquire(&plan.commit_lock(), patience) {
+        Ok(lock) => lock,
+        Err(StoreError::Locked { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut settled = Vec::new();
+    while let Some(task) = due(&plan.load()?.state).cloned() {
+        settled.push(complete(plan, &task, &now)?);
+    }
+    drop(lock);
+    Ok(settled)
+}
+
+/// The first passed task that is not done, and about whose commit no question is open.
+fn due(state: &State) -> Option<&TaskState> {
+    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
+    state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
+}
+
+fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> Result<Settled, RunError> {
+    let id = &task.leaf.id;
+    if plan.load()?.state.run.is_some_and(|r| r.no_commit) {
+        return done(plan, id, None, "commits are off", now);
+    }
+    let files = paths(task.changed());
+    if files.is_empty() {
+        return done(plan, id, None, "it changed nothing", now);
+    }
+    let git = plan.git()?;
+    if let Some(hash) = made_before(&git, task.commit_intent.as_ref())? {
+        return done(plan, id, Some(&hash), "", now);
+    }
+    let subjects = git.recent_subjects(SUBJECTS)?;
+    let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
+    let intent = CommitIntent {
+        files: files.iter().map(ToString::to_string).collect(),
+        message: message.clone(),
+        head: git.head()?.commit.to_string(),
+    };
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().begin_commit(id, intent.files, intent.message, intent.head)?;
+    ledger.append(events, now())?;
+    drop(ledger);
+    match git.commit(&files, &message)? {
+        Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
+        Outcome::NothingToCommit => done(plan, id, None, "its change is in HEAD already", now),
+        Outcome::Blocked(blocked) => {
+            let reason = blocked.to_string();
+            let mut ledger = plan.lock()?;
+            let events = ledger.state().block_commit(id, &reason)?;
+            ledger.append(events, now())?;
+            Ok(Settled::Blocked(id.clone(), reason))
+        }
+    }
+}
+
+/// The commit that an intent led to, when its process died before it could say so.
+fn made_before(git: &Git, intent: Option<&CommitIntent>) -> Result<Option<Oid>, RunError> {
+    let Some(intent) = intent else { return Ok(None) };
+    let subject = intent.message.lines().next().unwrap_or_default();
+    let since: Oid = intent.head.parse()?;
+    let made = git.commits_since(&since)?.into_iter().find(|commit| {
+        commit.subject == subject && commit.files.iter().all(|file| intent.files.contains(&file.to_string()))
+    });
+    Ok(made.map(|commit| commit.hash))
+}
+
+fn done(
+    plan: &OpenPlan,
+    id: &TaskId,
+    commit: Option<&Oid>,
+    note: &str,
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
+    let mut ledger = plan.lock()?;
+    let commit = commit.map(ToString::to_string);
+    let note = commit.is_none().then(|| note.to_owned());
+    let events = ledger.state().complete(id, commit.clone(), note.clone())?;
+    ledger.append(events, now())?;
+    Ok(match commit {
+        Some(hash) => Settled::Committed(id.clone(), hash),
+        None => Settled::Uncommitted(id.clone(), note.unwrap_or_default()),
+    })
+}

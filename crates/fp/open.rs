@@ -1,0 +1,30 @@
+//! How commands reach a plan: by what the user typed, or the only one that is active.
+
+use fp_core::run::state::RunStatus;
+use fp_host::plan::OpenPlan;
+use fp_host::store::Store;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+impl Context {
+    /// The plan that `selector` means; without one, the only one whose run is not over.
+    pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
+        let active = |folder: &fp_host::plan_folder::PlanFolder| {
+            let store = Store::new(folder.path().to_owned(), folder.id().clone());
+            // A plan whose log can't be read is not passed over: the command that gets it says why.
+            store
+                .load()
+                .map_or(true, |loaded| loaded.state.run.is_none_or(|run| run.status == RunStatus::Running))
+        };
+        let folder = self.plans()?.choose(selector, active)?;
+        Ok(OpenPlan::new(self.repo().clone(), self.settings()?.clone(), folder))
+    }
+
+    /// Says what reading a log brought up.
+    pub(crate) fn notices(&self, notices: &[String]) {
+        for notice in notices {
+            self.printer.note(&format!("note: {notice}"));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The status report as text that fits 80 columns.
+
+use fp_core::report::status::{StatusReport, TaskLine};
+use fp_core::run::payload::short;
+use fp_core::run::state::Status;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+const WIDTH: usize = 80;
+
+/// The whole report.
+pub(crate) fn text(report: &StatusReport) -> String {
+    let counts = &report.counts;
+    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.word());
+    let mut parts = vec![format!("{} of {} tasks done", counts.completed, counts.total)];
+    for (count, what) in [
+        (counts.implementing, "being built"),
+        (counts.awaiting_verification, "awaiting verification"),
+        (counts.ready, "ready"),
+        (counts.pending - counts.ready, "waiting"),
+        (counts.failed, "failed"),
+        (counts.skipped, "skipped"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    text.push_str(&parts.join(", "));
+    text.push('\n');
+    if !report.tasks.is_empty() {
+        text.push('\n');
+    }
+    let id_width = report.tasks.iter().map(|t| t.id.as_str().len()).max().unwrap_or(0);
+    for task in &report.tasks {
+        text.push_str(&line(task, id_width, report.max_iterations));
+    }
+    for question in &report.questions {
+        text.push_str(&format!("\nOpen question: {question}\n"));
+    }
+    text
+}
+
+fn line(task: &TaskLine, id_width: usize, max_iterations: u32) -> String {
+    let state = if task.ready { "ready" } else { word(task.status) };
+    let mut facts = Vec::new();
+    if task.iteration > 0 {
+        facts.push(format!("{}/{max_iterations}", task.iteration));
+    }
+    facts.extend(task.owner.as_ref().map(ToString::to_string));
+    facts.extend(task.commit.as_deref().map(|c| short(c).to_owned()));
+    let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
+    let head = format!("  {:id_width$}  {state:<9}  ", task.id.as_str());
+    let room = WIDTH.saturating_sub(head.width() + facts.width());
+    let mut text = format!("{head}{}{facts}\n", fit(&task.title, room.max(10)));
+    if let Some(detail) = &task.detail {
+        let indent = " ".repeat(id_width + 15);
+        let room = WIDTH.saturating_sub(indent.len()).max(20);
+        text.push_str(&format!("{indent}{}\n", fit(&detail.replace('\n', " "), room)));
+    }
+    text
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "waiting",
+        Status::Implementing => "building",
+        Status::AwaitingVerification => "verifying",
+        Status::Completed => "done",
+        Status::Failed => "FAILED",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// `text` cut to `room` columns, with an ellipsis where it was cut.
+pub(crate) fn fit(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used + 1 > room {
+            break;
+        }
+        cut.push(c);
+    }
+    cut + "…"
+}
