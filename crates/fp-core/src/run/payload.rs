@@ -52,8 +52,11 @@ fn head(goal: &str, task: &TaskState, leaf: &Task) -> String {
         let _ = writeln!(text, "{}. {criterion}", i + 1);
     }
     text.push_str("\n## MUST DO\n");
-    list(&mut text, leaf.hints());
-    list(&mut text, leaf.references().map(reference));
+    let must: Vec<String> = leaf.hints().map(str::to_owned).chain(leaf.references().map(reference)).collect();
+    if !must.is_empty() {
+        text.push_str("\n## MUST DO\n");
+        list(&mut text, must);
+    }
     text.push_str("\n## MUST NOT DO\n");
     list(&mut text, guardrails(leaf));
     text

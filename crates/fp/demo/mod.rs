@@ -1,0 +1,102 @@
+//! The demonstration: a sample goal from plan to commits, through the very same commands that the skills use,
+//! with scripted agents in the place of models. It is what a newcomer runs first, and it proves an install.
+
+mod agents;
+mod stage;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::CommandError;
+use agents::{Builder, Verifier};
+pub(crate) use stage::Stage;
+
+const GOAL: &str = "Add a greeting command";
+const TASKS: &str = include_str!("tasks.md");
+
+/// How many answers of `fp next` the run may take at the most; a run that needs more does not end.
+const MAX_TURNS: usize = 60;
+
+/// Plays the whole of it on `stage`. Fails when a command fails that should not.
+pub(crate) fn play(stage: &Stage) -> Result<(), CommandError> {
+    let plan = plan(stage)?;
+    let session = [&["run", "start", &plan][..], &["--builders", "2", "--max-iterations", "2"]].concat();
+    stage.fp(&session)?;
+    lead(stage, &plan)?;
+    stage.say("");
+    stage.show(&stage.fp(&["status", &plan])?);
+    stage.say("Commits, newest first:");
+    stage.show(&stage.git(&["log", "--format=  %h %s", "--stat=60", "--reverse"])?);
+    Ok(())
+}
+
+fn plan(stage: &Stage) -> Result<String, CommandError> {
+    let made = stage.json(&["new", GOAL, "--auto"])?;
+    let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
+        return Err(CommandError::failed("`fp new` did not say where the plan is"));
+    };
+    stage.step("planner", &format!("plans {GOAL:?} as {plan}"));
+    stage.fp(&[
+        "interview",
+        plan,
+        "--by",
+        "auto",
+        "--objective",
+        "A command that greets and says goodbye",
+        "--requirement",
+        "It greets by name",
+        "--requirement",
+        "It says goodbye by name",
+        "--assume",
+        "Texts are enough for a demonstration",
+    ])?;
+    fp_host::file::atomic_write(&Path::new(folder).join("tasks.md"), TASKS.as_bytes())?;
+    let checked = stage.json(&["validate", plan])?;
+    stage.step("planner", &format!("breaks it into {} tasks, and they are valid", checked["totalLeafTasks"]));
+    stage.fp(&["plan", plan])?;
+    stage.show(&stage.fp(&["show", plan])?);
+    stage.fp(&["approve", plan, "--by", "auto"])?;
+    stage.step("user", "approves the plan");
+    Ok(plan.to_owned())
+}
+
+/// Does what `fp next` lists until it lists `finish`, as the lead of a session does.
+fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
+    let mut ended: Vec<String> = Vec::new();
+    for _ in 0..MAX_TURNS {
+        let mut next = vec!["next", plan];
+        ended.iter().for_each(|name| next.extend(["--ended", name.as_str()]));
+        let answer = stage.json(&next)?;
+        ended.clear();
+        let actions = answer["actions"].as_array().cloned().unwrap_or_default();
+        for action in &actions {
+            let name = action["name"].as_str().unwrap_or_default();
+            match action["action"].as_str().unwrap_or_default() {
+                "spawn" | "resume" => {
+                    Builder { stage, plan, name }.turn()?;
+                    ended.push(name.to_owned());
+                }
+                "verify" => {
+                    let task = action["task"].as_str().unwrap_or_default();
+                    Verifier { stage, plan, name, task }.turn()?;
+                    ended.push(name.to_owned());
+                }
+                "ask" => answer_question(stage, plan, action)?,
+                "finish" => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+    Err(CommandError::failed(format!("the run did not end within {MAX_TURNS} answers of `fp next`")))
+}
+
+fn answer_question(stage: &Stage, plan: &str, action: &Value) -> Result<(), CommandError> {
+    let question = action["question"].as_str().unwrap_or_default();
+    let option = action["options"][0]["label"].as_str().unwrap_or_default();
+    let text = action["text"].as_str().and_then(|t| t.lines().next()).unwrap_or_default();
+    stage.step("user", &format!("is asked: {text}"));
+    stage.step("user", &format!("answers: {option}"));
+    stage.fp(&["answer", plan, question, "--option", option])?;
+    Ok(())
+}
