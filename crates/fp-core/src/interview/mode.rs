@@ -1,0 +1,257 @@
+//! How much planning a goal deserves: proposed with its reason, so that the user can disagree.
+
+use serde::{Deserialize, Serialize};
+
+use super::intent::{Classified, Intent, list_items};
+use super::words::Words;
+use crate::settings::Settings;
+
+/// A way to plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One task, planned on the spot.
+    Direct,
+    /// One area of the code, a handful of tasks.
+    Pipeline,
+    /// Several areas, or something new.
+    Full,
+}
+
+/// One step of planning, in the words of the skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Ask the user what the code can't tell.
+    Interview,
+    /// Find out what the interview left open.
+    Research,
+    /// Make the tree.
+    Decompose,
+    /// Have the tree criticised.
+    Critique,
+    /// Show the tree and ask.
+    Review,
+    /// Record the approval.
+    Approve,
+}
+
+/// A mode with the reason for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The mode.
+    pub name: Mode,
+    /// Why, as a clause without a full stop.
+    pub reason: String,
+}
+
+/// How many points a goal lists before it counts as more than a pipeline.
+const MANY_ITEMS: usize = 5;
+
+/// Areas of a code base, and the words that point to them.
+const AREAS: &[(&str, &[&str])] = &[
+    (
+        "interface",
+        &[
+            "frontend",
+            "front end",
+            "ui",
+            "page",
+            "screen",
+            "button",
+            "form",
+            "css",
+            "component",
+            "modal",
+            "프론트엔드",
+            "화면",
+            "페이지",
+            "버튼",
+        ],
+    ),
+    (
+        "server",
+        &["backend", "back end", "server", "api", "endpoint*", "webhook*", "백엔드", "서버", "엔드포인트"],
+    ),
+    (
+        "data",
+        &[
+            "database",
+            "schema",
+            "table",
+            "sql",
+            "postgres*",
+            "mysql",
+            "sqlite",
+            "migration",
+            "데이터베이스",
+            "스키마",
+            "테이블",
+        ],
+    ),
+    (
+        "operations",
+        &[
+            "ci",
+            "docker*",
+            "deploy*",
+            "kubernetes",
+            "k8s",
+            "terraform",
+            "helm",
+            "monitoring",
+            "배포",
+            "도커",
+            "모니터링",
+        ],
+    ),
+    ("mobile", &["ios", "android", "mobile app", "모바일"]),
+];
+
+const EVERYWHERE: &[&str] = &[
+    "entire codebase",
+    "whole codebase",
+    "entire project",
+    "whole project",
+    "across the codebase",
+    "across all",
+    "everywhere",
+    "every module",
+    "all modules",
+    "전체",
+    "모든 모듈",
+    "프로젝트 전반",
+];
+
+/// The mode that suits `goal`, which is `classified` already.
+#[must_use]
+pub fn propose(goal: &str, classified: &Classified) -> Proposal {
+    let quoted = classified.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
+    let full = |reason: String| Proposal { name: Mode::Full, reason };
+    match classified.intent {
+        Intent::Trivial => {
+            return Proposal { name: Mode::Direct, reason: format!("a change that one task holds{quoted}") };
+        }
+        Intent::BuildFromScratch => return full(format!("something new that stands by itself{quoted}")),
+        Intent::Architecture => return full(format!("a decision about how the parts work together{quoted}")),
+        Intent::Refactoring | Intent::MidSized => {}
+    }
+    let words = Words::new(goal);
+    let areas: Vec<&str> =
+        AREAS.iter().filter(|(_, signs)| words.first(signs).is_some()).map(|(area, _)| *area).collect();
+    if areas.len() >= 2 {
+        return full(format!("it touches several areas: {}", areas.join(", ")));
+    }
+    if let Some(phrase) = words.first(EVERYWHERE) {
+        return full(format!("it reaches through the whole code base (\"{phrase}\")"));
+    }
+    let items = list_items(goal);
+    if items >= MANY_ITEMS {
+        return full(format!("it lists {items} things to do"));
+    }
+    let what = if classified.intent == Intent::Refactoring { "a refactoring" } else { "a feature or a fix" };
+    Proposal { name: Mode::Pipeline, reason: format!("{what} within one area of the code{quoted}") }
+}
+
+impl Mode {
+    /// Its wire name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Pipeline => "pipeline",
+            Self::Full => "full",
+        }
+    }
+
+    /// The steps of planning in this mode, in order, as `settings` cut them short.
+    #[must_use]
+    pub fn steps(self, settings: &Settings) -> Vec<Step> {
+        let mut steps = vec![Step::Interview];
+        if self != Self::Direct || settings.research_only {
+            steps.push(Step::Research);
+        }
+        if settings.research_only {
+            return steps;
+        }
+        steps.push(Step::Decompose);
+        if self != Self::Direct {
+            steps.push(Step::Critique);
+        }
+        if !settings.skip_plan_review {
+            steps.push(Step::Review);
+        }
+        steps.push(Step::Approve);
+        steps
+    }
+}
+
+impl Step {
+    /// Its wire name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interview => "interview",
+            Self::Research => "research",
+            Self::Decompose => "decompose",
+            Self::Critique => "critique",
+            Self::Review => "review",
+            Self::Approve => "approve",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::intent::classify;
+    use super::*;
+
+    #[test]
+    fn a_mode_comes_with_its_reason() {
+        let check = |goal: &str, name: Mode, reason: &str| {
+            let expect = Proposal { name, reason: reason.into() };
+            assert_eq!(propose(goal, &classify(goal)), expect, "{goal:?}");
+        };
+        check("Fix a typo", Mode::Direct, "a change that one task holds (\"typo\")");
+        check("add a greeting command", Mode::Pipeline, "a feature or a fix within one area of the code");
+        check(
+            "Refactor the parser",
+            Mode::Pipeline,
+            "a refactoring within one area of the code (\"refactor\")",
+        );
+        check(
+            "Refactor error handling across the codebase",
+            Mode::Full,
+            "it reaches through the whole code base (\"across the codebase\")",
+        );
+        check("Build a todo app", Mode::Full, "something new that stands by itself (\"app\")");
+        check(
+            "Split the monolith",
+            Mode::Full,
+            "a decision about how the parts work together (\"monolith\")",
+        );
+        check(
+            "Add a settings page and an API endpoint that stores it in the database",
+            Mode::Full,
+            "it touches several areas: interface, server, data",
+        );
+        check("화면과 서버에 알림 추가", Mode::Full, "it touches several areas: interface, server");
+        check("Todo:\n- a\n- b\n- c\n- d\n- e", Mode::Full, "it lists 5 things to do");
+    }
+
+    #[test]
+    fn steps_follow_from_mode_and_settings() {
+        let check = |mode: Mode, change: fn(&mut Settings), expect: &str| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            let steps: Vec<_> = mode.steps(&settings).into_iter().map(Step::name).collect();
+            assert_eq!(steps.join(" "), expect);
+        };
+        check(Mode::Direct, |_| {}, "interview decompose review approve");
+        check(Mode::Pipeline, |_| {}, "interview research decompose critique review approve");
+        check(Mode::Full, |_| {}, "interview research decompose critique review approve");
+        check(Mode::Direct, |s| s.skip_plan_review = true, "interview decompose approve");
+        check(Mode::Full, |s| s.research_only = true, "interview research");
+        check(Mode::Direct, |s| s.research_only = true, "interview research");
+    }
+}
