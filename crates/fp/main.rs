@@ -1,9 +1,12 @@
 //! `fp`: the command line of Fractal Planner. Parse, run, map to an exit code.
 
+mod assets;
 mod cli;
 mod commands;
 mod context;
 mod error;
+#[cfg(test)]
+mod plugin_lint;
 mod printer;
 mod render;
 
