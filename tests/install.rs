@@ -1,5 +1,6 @@
 //! `fp bundle`, `fp install` and `fp uninstall`, against a stand-in for the client that records its calls.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
