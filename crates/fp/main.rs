@@ -1,11 +1,14 @@
 //! `fp`: the command line of Fractal Planner. Parse, run, map to an exit code.
 
+mod assets;
 mod cli;
 mod commands;
 mod context;
 mod demo;
 mod error;
 mod open;
+#[cfg(test)]
+mod plugin_lint;
 mod printer;
 mod render;
 

@@ -1,3 +1,6 @@
 //! The client: wire types of its hooks, the plugin bundle, installing it.
 
+pub mod bundle;
+pub mod client;
 pub mod hook;
+pub mod install;

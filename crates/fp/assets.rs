@@ -1,0 +1,35 @@
+//! What ships as Markdown, JSON and pictures, embedded: an `fp` anywhere can write the whole plugin.
+
+use fp_host::claude::bundle::BundleFile;
+use include_dir::{Dir, DirEntry, include_dir};
+
+/// Each embedded tree and the folder of the plugin that it fills.
+static TREES: [(&str, Dir<'static>); 4] = [
+    ("", include_dir!("$CARGO_MANIFEST_DIR/plugin")),
+    ("skills/", include_dir!("$CARGO_MANIFEST_DIR/skills")),
+    ("agents/", include_dir!("$CARGO_MANIFEST_DIR/agents")),
+    ("hooks/", include_dir!("$CARGO_MANIFEST_DIR/hooks")),
+];
+
+/// Every file of the plugin but its executable, sorted by path.
+pub(crate) fn plugin_files() -> Vec<BundleFile<'static>> {
+    let mut files = Vec::new();
+    for (folder, tree) in &TREES {
+        collect(folder, tree, &mut files);
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<BundleFile<'static>>) {
+    for entry in tree.entries() {
+        match entry {
+            DirEntry::Dir(inner) => collect(folder, inner, files),
+            DirEntry::File(file) => {
+                let parts: Vec<_> = file.path().iter().map(|part| part.to_string_lossy()).collect();
+                let path = format!("{folder}{}", parts.join("/"));
+                files.push(BundleFile { path, contents: file.contents() });
+            }
+        }
+    }
+}
