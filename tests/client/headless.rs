@@ -1,7 +1,7 @@
 //! A headless session: its events, and the user who answers over stream-json.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -46,8 +46,6 @@ pub(crate) struct Ended {
     pub(crate) events: Vec<Value>,
     /// What the user was asked, questions and permissions, in order.
     pub(crate) prompts: Vec<Prompt>,
-    /// How the client exited.
-    pub(crate) status: ExitStatus,
 }
 
 impl<'a> Headless<'a> {
@@ -116,9 +114,10 @@ impl<'a> Headless<'a> {
         // What it left running would keep its output open.
         self.mark.kill();
         self.readers.drain(..).for_each(|reader| drop(reader.join()));
+        assert!(status.success(), "the client failed with {status}\n{}", self.story());
         assert!(self.stand_in.broken().is_none(), "{}", self.story());
         let (events, prompts) = (lock(&self.shared.events).clone(), lock(&self.shared.prompts).clone());
-        Ended { events, prompts, status }
+        Ended { events, prompts }
     }
 
     /// Kills the client and everything it started, as a power cut does.

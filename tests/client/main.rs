@@ -5,11 +5,13 @@
 //! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
 
 mod assumptions;
+mod cast;
 mod client_binary;
 mod headless;
 
 mod probe;
 mod process;
+mod rehearsal;
 mod request;
 mod sample;
 mod session;
@@ -37,7 +39,11 @@ const THREADS: usize = 4;
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let trials = [assumptions::TESTS].concat().into_iter().map(|(name, test)| trial(name, test)).collect();
+    let trials = [assumptions::TESTS, rehearsal::TESTS]
+        .concat()
+        .into_iter()
+        .map(|(name, test)| trial(name, test))
+        .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

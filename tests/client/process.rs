@@ -39,14 +39,14 @@ impl Mark {
     /// Kills them all, at once and without a chance to clean up.
     pub(crate) fn kill(&self) {
         // A process may have started another one since the list was made.
-        drop(wait::poll(wait::LIMIT, || {
+        let _ = wait::poll(wait::LIMIT, || {
             let living = self.processes();
             for process in &living {
                 // It may have ended by itself meanwhile.
-                drop(kill_process(*process, Signal::KILL));
+                let _ = kill_process(*process, Signal::KILL);
             }
             living.is_empty().then_some(())
-        }));
+        });
     }
 }
 

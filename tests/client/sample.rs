@@ -43,6 +43,11 @@ impl Sample {
         write(&self.path().join(path), content);
     }
 
+    /// The content of a file, empty where there is none.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
+    }
+
     /// What `git` prints for `arguments`.
     ///
     /// # Panics

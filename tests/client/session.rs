@@ -69,11 +69,6 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// The user's home.
-    pub(crate) fn home(&self) -> &Path {
-        self.home.path()
-    }
-
     /// A headless session with one prompt; nobody is there to answer anything.
     pub(crate) fn print(&self, prompt: &str) -> Headless<'_> {
         let mut arguments = self.session_arguments();
