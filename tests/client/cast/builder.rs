@@ -1,0 +1,149 @@
+//! A builder: claims, writes what the test gives it for the task, runs the printed commands, submits.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Done, calls, command_line, quoted_command};
+use crate::request::{Block, Entry, Request, bash, call, text};
+
+/// What a builder says when it stops in the middle of a task.
+const STOPPING: &str = "I stop here for now.";
+
+/// How builders work; all of them alike.
+#[derive(Default)]
+pub(crate) struct Builder {
+    edits: Vec<Edit>,
+    stops: Vec<String>,
+}
+
+struct Edit {
+    task: String,
+    /// The first iteration in which it is made this way.
+    from: u32,
+    path: String,
+    content: String,
+}
+
+/// A task as its payload gives it.
+struct Assignment<'a> {
+    task: &'a str,
+    iteration: u32,
+    commands: Vec<&'a str>,
+    submit: &'a str,
+}
+
+impl Builder {
+    /// For `task`, the file at `path` gets `content`.
+    pub(crate) fn writing(self, task: &str, path: &str, content: &str) -> Self {
+        self.writing_from(1, task, path, content)
+    }
+
+    /// The same, from iteration `from` on; until then, what was said for an earlier one.
+    pub(crate) fn writing_from(mut self, from: u32, task: &str, path: &str, content: &str) -> Self {
+        let [task, path, content] = [task, path, content].map(str::to_owned);
+        self.edits.push(Edit { task, from, path, content });
+        self
+    }
+
+    /// Whoever has `task` stops in its middle, and goes on when nudged.
+    pub(crate) fn stopping_at(mut self, task: &str) -> Self {
+        self.stops.push(task.to_owned());
+        self
+    }
+
+    /// The builder's next words or call.
+    pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
+        let done = calls(request);
+        let claims: Vec<_> = done.iter().filter(|call| call.command().starts_with("fp claim")).collect();
+        let told = latest_instruction(request, claims.last().map_or(0, |claim| claim.position));
+        let Some(claim) = claims.last().filter(|_| told.is_none()) else {
+            return bash(told.expect("a builder is told what to claim"));
+        };
+        if claim.failed {
+            return text(format!("I have nothing to do: {}", claim.result));
+        }
+        let assignment = assignment(claim.result);
+        let again = claims.iter().filter(|earlier| is_same(earlier.result, &assignment)).count() > 1;
+        let stops = self.stops.iter().any(|task| task == assignment.task) && !again;
+        let since: Vec<_> = done.iter().filter(|call| call.position > claim.position).collect();
+        self.work(request, &assignment, &since, stops)
+    }
+
+    fn work(
+        &self,
+        request: &Request,
+        assignment: &Assignment<'_>,
+        since: &[&Done<'_>],
+        stops: bool,
+    ) -> Vec<Block> {
+        let mut steps: Vec<Vec<Block>> = Vec::new();
+        for (path, content) in self.edits_of(assignment) {
+            let path = working_directory(request).join(path);
+            // The client lets nobody overwrite a file they have not looked at.
+            steps.push(call("Read", json!({ "file_path": path })));
+            steps.push(call("Write", json!({ "file_path": path, "content": content })));
+        }
+        assert!(!steps.is_empty(), "no edits were given for task {}", assignment.task);
+        if stops {
+            steps.push(text(STOPPING));
+        }
+        steps.extend(assignment.commands.iter().map(|command| bash(*command)));
+        steps.push(bash(assignment.submit));
+        let submitted = since.last().is_some_and(|call| call.command() == assignment.submit);
+        if submitted {
+            let failed = since.last().is_some_and(|call| call.failed);
+            return text(if failed { "It was not taken." } else { "Submitted." });
+        }
+        steps.into_iter().nth(since.len()).unwrap_or_else(|| text(STOPPING))
+    }
+
+    fn edits_of(&self, assignment: &Assignment<'_>) -> Vec<(&Path, &str)> {
+        let due = |edit: &&Edit| edit.task == assignment.task && edit.from <= assignment.iteration;
+        let latest = |edit: &Edit| {
+            let same = self.edits.iter().filter(due).filter(|other| other.path == edit.path);
+            same.map(|other| other.from).max() == Some(edit.from)
+        };
+        let edits = self.edits.iter().filter(due).filter(|edit| latest(edit));
+        edits.map(|edit| (Path::new(edit.path.as_str()), edit.content.as_str())).collect()
+    }
+}
+
+/// The claim that a prompt or message asks for which came after `position`.
+fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
+    let heard = request.entries()[position..].iter().rev().filter_map(|entry| match entry {
+        Entry::Heard(text) => Some(text.as_str()),
+        _ => None,
+    });
+    heard.filter_map(|text| quoted_command(text, "fp claim")).next()
+}
+
+fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
+    payload.contains("fp submit") && {
+        let other = self::assignment(payload);
+        (other.task, other.iteration) == (assignment.task, assignment.iteration)
+    }
+}
+
+/// Reads a payload: its task and iteration, the commands under VERIFICATION, the line that hands it in.
+fn assignment(payload: &str) -> Assignment<'_> {
+    let title = payload.split_once("(task ").and_then(|(_, rest)| rest.split_once(')'));
+    let place = title.and_then(|(place, _)| place.split_once(", iteration "));
+    let (task, iteration) = place.unwrap_or_else(|| panic!("a payload names task and iteration: {payload}"));
+    Assignment {
+        task,
+        iteration: iteration.parse().expect("an iteration is a number"),
+        commands: payload.lines().filter_map(|line| line.strip_prefix("- Run: ")).collect(),
+        submit: command_line(payload, "fp submit").expect("a payload says how to submit"),
+    }
+}
+
+/// Where the client says that the session works.
+fn working_directory(request: &Request) -> &Path {
+    const SIGN: &str = "Primary working directory: ";
+    let named = request.entries().iter().find_map(|entry| match entry {
+        Entry::Heard(text) => text.split_once(SIGN)?.1.lines().next(),
+        _ => None,
+    });
+    Path::new(named.expect("the client tells every agent the working directory"))
+}

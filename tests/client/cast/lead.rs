@@ -1,0 +1,170 @@
+//! The lead of `/fp:implement`: does what `fp next` lists, and nothing of its own.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Done, calls, quoted};
+use crate::request::{Block, Entry, Request, bash, call, text};
+
+/// What the lead says first when the run is over.
+pub(crate) const OVER: &str = "The run is over.";
+
+#[derive(Deserialize)]
+struct Due {
+    actions: Vec<Action>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+enum Action {
+    Spawn { name: String, agent: String, prompt: String },
+    Verify { name: String, agent: String, prompt: String },
+    Resume { name: String, message: String },
+    Ask(Question),
+    Wait { on: Vec<String> },
+    Deadlock { chain: Vec<String> },
+    Finish { report: String },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    question: String,
+    text: String,
+    header: String,
+    options: Value,
+    multi_select: bool,
+}
+
+/// A tool call that an action asks for.
+enum Step<'a> {
+    Start { name: &'a str, agent: &'a str, prompt: &'a str },
+    Send { name: &'a str, message: &'a str },
+    Ask(&'a Question),
+    Answer(&'a Question),
+}
+
+/// The lead's next words or call.
+pub(super) fn reply(request: &Request) -> Vec<Block> {
+    let done = calls(request);
+    let arguments = arguments(request);
+    let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp run start")) else {
+        return bash(format!("fp run start {arguments}").trim_end());
+    };
+    if start.failed {
+        return text(format!("The run does not start: {}", start.result));
+    }
+    let plan = arguments.split_whitespace().next().filter(|word| !word.starts_with("--")).unwrap_or_default();
+    match done.iter().rposition(|call| call.command().starts_with("fp next")) {
+        Some(last) => go_on(request, plan, &done[last], &done[last + 1..]),
+        None => next(plan, &[]),
+    }
+}
+
+/// What the user typed behind the skill's name.
+fn arguments(request: &Request) -> String {
+    let arguments = request.opening().iter().find_map(|entry| match entry {
+        Entry::Heard(text) => {
+            let (_, rest) = text.split_once("<command-args>")?;
+            Some(rest.split_once("</command-args>")?.0.trim().to_owned())
+        }
+        _ => None,
+    });
+    arguments.unwrap_or_default()
+}
+
+fn next(plan: &str, ended: &[String]) -> Vec<Block> {
+    let ended: String = ended.iter().map(|name| format!(" --ended {name}")).collect();
+    bash(format!("fp next {plan} --format json{ended}"))
+}
+
+/// Does what is left of the actions that `asked` has printed, after the calls `since`.
+fn go_on(request: &Request, plan: &str, asked: &Done<'_>, since: &[Done<'_>]) -> Vec<Block> {
+    let due: Due = serde_json::from_str(asked.result)
+        .unwrap_or_else(|error| panic!("`fp next` printed no actions: {error}: {}", asked.result));
+    let steps = due.actions.iter().flat_map(steps).collect::<Vec<_>>();
+    let played: Vec<_> = since.iter().filter(|call| call.tool != "ToolSearch").collect();
+    if let Some(step) = steps.get(played.len()) {
+        return play(request, plan, step, since.last());
+    }
+    let mut ended = heard_of(&request.entries()[asked.position..]);
+    ended.extend(unreachable(since));
+    match due.actions.last() {
+        Some(Action::Finish { report }) => text(format!("{OVER}\n{report}")),
+        Some(Action::Deadlock { chain }) => text(format!("Deadlock: {}", chain.join("; "))),
+        Some(Action::Wait { on }) if ended.is_empty() => text(format!("Waiting for {}.", on.join(", "))),
+        _ => next(plan, &ended),
+    }
+}
+
+fn steps(action: &Action) -> Vec<Step<'_>> {
+    match action {
+        Action::Spawn { name, agent, prompt } | Action::Verify { name, agent, prompt } => {
+            vec![Step::Start { name, agent, prompt }]
+        }
+        Action::Resume { name, message } => vec![Step::Send { name, message }],
+        Action::Ask(question) => vec![Step::Ask(question), Step::Answer(question)],
+        Action::Wait { .. } | Action::Deadlock { .. } | Action::Finish { .. } => Vec::new(),
+    }
+}
+
+fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>>) -> Vec<Block> {
+    match step {
+        Step::Start { name, agent, prompt } => {
+            let input =
+                json!({ "name": name, "description": name, "subagent_type": agent, "prompt": prompt });
+            call("Agent", input)
+        }
+        Step::Send { name, message } if request.offers("SendMessage") => {
+            call("SendMessage", json!({ "to": name, "summary": name, "message": message }))
+        }
+        Step::Send { .. } => {
+            let searched = before.is_some_and(|call| call.tool == "ToolSearch");
+            assert!(!searched, "ToolSearch has not brought SendMessage");
+            call("ToolSearch", json!({ "query": "select:SendMessage", "max_results": 1 }))
+        }
+        Step::Ask(question) if request.offers("AskUserQuestion") => {
+            let asked = json!({
+                "question": question.text, "header": question.header, "options": question.options,
+                "multiSelect": question.multi_select,
+            });
+            call("AskUserQuestion", json!({ "questions": [asked] }))
+        }
+        Step::Ask(question) => text(format!("{} (`fp answer {plan} {}`)", question.text, question.question)),
+        Step::Answer(question) => {
+            let chosen = chosen(question, before.map_or("", |call| call.result));
+            bash(format!("fp answer {plan} {} --option {}", question.question, quoted(&chosen)))
+        }
+    }
+}
+
+/// The option that the user took, from what the client says about it: `"question"="label"`.
+fn chosen(question: &Question, result: &str) -> String {
+    let answer = result.split_once(&format!("\"{}\"=\"", question.text)).map(|(_, rest)| rest);
+    let label = answer.and_then(|rest| rest.split_once('"')).map(|(label, _)| label.to_owned());
+    label.unwrap_or_else(|| panic!("no answer to {:?} in {result}", question.text))
+}
+
+/// The agents that a notification or a message in `entries` says have ended or gone idle.
+fn heard_of(entries: &[Entry]) -> Vec<String> {
+    const SIGNS: [&str; 2] = ["<summary>Agent \"", "\"type\":\"idle_notification\",\"from\":\""];
+    let heard = entries.iter().filter_map(|entry| match entry {
+        Entry::Heard(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let names = heard.flat_map(|text| {
+        let found = SIGNS.iter().flat_map(move |sign| text.split(sign).skip(1));
+        found.filter_map(|rest| rest.split_once('"')).map(|(name, _)| name.to_owned())
+    });
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The agents that a message could not be sent to.
+fn unreachable<'a>(calls: &'a [Done<'_>]) -> impl Iterator<Item = String> + 'a {
+    let sent = calls.iter().filter(|call| call.tool == "SendMessage");
+    let lost = sent.filter(|call| call.failed || !call.result.contains("\"success\":true"));
+    lost.filter_map(|call| call.input["to"].as_str()).map(str::to_owned)
+}

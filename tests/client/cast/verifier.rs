@@ -1,0 +1,83 @@
+//! A verifier: runs the checks, then fills in the verdict line as the test says.
+
+use super::{calls, command_line, quoted, quoted_command};
+use crate::request::{Block, Entry, Request, bash, text};
+
+/// How verifiers judge; all of them alike.
+#[derive(Default)]
+pub(crate) struct Verifier {
+    failing: Vec<Failing>,
+}
+
+struct Failing {
+    task: String,
+    iteration: u32,
+    reason: String,
+}
+
+impl Verifier {
+    /// The first criterion of `task` does not hold in `iteration`, for `reason`; everything else does.
+    pub(crate) fn failing(mut self, task: &str, iteration: u32, reason: &str) -> Self {
+        self.failing.push(Failing { task: task.to_owned(), iteration, reason: reason.to_owned() });
+        self
+    }
+
+    /// The verifier's next words or call.
+    pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
+        let done = calls(request);
+        let Some(last) = done.last() else {
+            return bash(told(request, "fp verify").expect("a verifier is told what to verify"));
+        };
+        if last.command().starts_with("fp verify") {
+            return bash(self.verdict(last.result));
+        }
+        text(if last.failed { "The verdict was not taken." } else { "The verdict is given." })
+    }
+
+    /// Fills in the line that `fp verify` printed.
+    fn verdict(&self, printed: &str) -> String {
+        let line = command_line(printed, "fp verdict")
+            .unwrap_or_else(|| panic!("`fp verify` prints the verdict line: {printed}"));
+        let head = line.find(" --pass").or_else(|| line.find(" --fail")).map_or(line, |end| &line[..end]);
+        let words: Vec<_> = head.split_whitespace().collect();
+        let iteration = words.iter().skip_while(|word| **word != "--iteration").nth(1);
+        let failing = self.failing.iter().find(|failing| {
+            words.get(3) == Some(&failing.task.as_str())
+                && iteration == Some(&failing.iteration.to_string().as_str())
+        });
+        let flags: String = criteria(line)
+            .iter()
+            .map(|number| match failing {
+                Some(failing) if *number == 1 => {
+                    format!(" --fail {}", quoted(&format!("1: {}", failing.reason)))
+                }
+                _ => {
+                    format!(" --pass {}", quoted(&format!("{number}: seen in the files and in the test run")))
+                }
+            })
+            .collect();
+        let summary = if failing.is_some() { "one criterion does not hold" } else { "every criterion holds" };
+        format!("{head}{flags} --summary {}", quoted(summary))
+    }
+}
+
+/// The numbers of the criteria that the verdict line asks about.
+fn criteria(line: &str) -> Vec<u32> {
+    let places = line.split("--pass").skip(1).chain(line.split("--fail").skip(1));
+    let digits = places.map(|place| {
+        let place = place.trim_start_matches([' ', '\'', '"']);
+        place.chars().take_while(char::is_ascii_digit).collect::<String>()
+    });
+    let mut numbers: Vec<u32> = digits.filter_map(|digits| digits.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert!(!numbers.is_empty(), "the verdict line names no criterion: {line}");
+    numbers
+}
+
+fn told<'a>(request: &'a Request, start: &str) -> Option<&'a str> {
+    request.opening().iter().rev().find_map(|entry| match entry {
+        Entry::Heard(text) => quoted_command(text, start),
+        _ => None,
+    })
+}

@@ -1,0 +1,63 @@
+//! Where the client under test comes from.
+//!
+//! `FP_CLIENT` names it; else the copy that `.ci/fetch-client` keeps under `target/client/`; else whatever
+//! `claude` is on the `PATH`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The version that the tests were written against, and that `.ci/fetch-client` fetches.
+const PINNED_VERSION: &str = include_str!("VERSION");
+
+/// Cargo's target directory, where everything goes that a test leaves behind.
+pub(crate) fn target_directory() -> &'static Path {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    scratch.parent().unwrap_or(scratch)
+}
+
+/// The client's path, `None` where there is none and none is required.
+///
+/// # Errors
+///
+/// When `FP_CLIENT` names no file, or no client is there and `FP_REQUIRE_CLIENT=1` is set.
+pub(crate) fn find() -> Result<Option<PathBuf>, String> {
+    static FOUND: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
+    FOUND.get_or_init(look).clone()
+}
+
+/// The client's path, in a test that runs only where there is one.
+pub(crate) fn path() -> PathBuf {
+    find().ok().flatten().expect("a test runs only when the client was found")
+}
+
+fn look() -> Result<Option<PathBuf>, String> {
+    if let Some(named) = env::var_os("FP_CLIENT") {
+        let named = PathBuf::from(named);
+        return match named.is_file() {
+            true => Ok(Some(named)),
+            false => Err(format!("FP_CLIENT names no file: {}", named.display())),
+        };
+    }
+    let cached = target_directory().join("client").join(PINNED_VERSION.trim()).join("claude");
+    let found = std::iter::once(cached).chain(on_path("claude")).find(|path| path.is_file());
+    match found {
+        None if env::var("FP_REQUIRE_CLIENT").is_ok_and(|value| value == "1") => {
+            Err("no client, and FP_REQUIRE_CLIENT=1 requires it: run .ci/fetch-client".to_owned())
+        }
+        found => Ok(found),
+    }
+}
+
+fn on_path(program: &str) -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).map(|directory| directory.join(program)).collect()
+}
+
+/// A `PATH` for cleared environments: the system's own directories, and that of `git` where it is elsewhere.
+pub(crate) fn search_path() -> String {
+    let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let git = on_path("git").into_iter().find(|path| path.is_file());
+    let directories = git.iter().filter_map(|path| path.parent()).map(Path::to_owned).chain(system);
+    env::join_paths(directories).expect("directories of a PATH have no colon").to_string_lossy().into_owned()
+}

@@ -1,0 +1,60 @@
+//! The plugin inside the real Claude Code client, driven by a scripted model on loopback.
+//!
+//! Nothing here needs an account or the network: [`stand_in`] plays the Messages API, a script plays the
+//! model, and the client is the public one. Where the client isn't on the machine every test is ignored,
+//! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
+
+mod assumptions;
+mod cast;
+mod client_binary;
+mod headless;
+
+mod probe;
+mod process;
+mod rehearsal;
+mod request;
+mod sample;
+mod session;
+mod stand_in;
+mod terminal;
+mod wait;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+/// Lists the tests of a module, under the module's name.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        /// The tests of this module.
+        pub(crate) const TESTS: &[(&str, fn())] =
+            &[$((concat!(module_path!(), "::", stringify!($name)), $name)),*];
+    };
+}
+pub(crate) use tests;
+
+/// Sessions spend their time waiting for each other, so more of them than cores run at once.
+const THREADS: usize = 4;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
+    let trials = [assumptions::TESTS, rehearsal::TESTS]
+        .concat()
+        .into_iter()
+        .map(|(name, test)| trial(name, test))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(name: &str, test: fn()) -> Trial {
+    let name = name.strip_prefix("client::").unwrap_or(name);
+    Trial::ignorable_test(name, move || match client_binary::find() {
+        Ok(Some(_)) => {
+            test();
+            Ok(Completion::Completed)
+        }
+        Ok(None) => Ok(Completion::ignored_with("skipped: no client")),
+        Err(reason) => Err(Failed::from(reason)),
+    })
+}

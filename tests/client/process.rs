@@ -1,0 +1,62 @@
+//! Ends everything that a session has started.
+//!
+//! The client starts commands in sessions of their own, which outlive it when it is killed. All of them
+//! inherit its environment, so a session is marked there and found again by that mark.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::wait;
+
+/// The variable that marks the processes of a session.
+pub(crate) const VARIABLE: &str = "FP_CLIENT_SESSION";
+
+/// The mark of one session. Dropped, it kills every process that carries it.
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// A mark that no other session of this machine has.
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        Self(format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The value of [`VARIABLE`].
+    pub(crate) fn value(&self) -> &str {
+        &self.0
+    }
+
+    /// The living processes of the session.
+    pub(crate) fn processes(&self) -> Vec<Pid> {
+        let variable = format!("{VARIABLE}={}", self.0);
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter(|number| is_marked(*number, &variable)).filter_map(Pid::from_raw).collect()
+    }
+
+    /// Kills them all, at once and without a chance to clean up.
+    pub(crate) fn kill(&self) {
+        // A process may have started another one since the list was made.
+        let _ = wait::poll(wait::LIMIT, || {
+            let living = self.processes();
+            for process in &living {
+                // It may have ended by itself meanwhile.
+                let _ = kill_process(*process, Signal::KILL);
+            }
+            living.is_empty().then_some(())
+        });
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn is_marked(process: i32, variable: &str) -> bool {
+    let environment = std::fs::read(Path::new("/proc").join(process.to_string()).join("environ"));
+    environment.is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
+}

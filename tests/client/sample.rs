@@ -1,0 +1,152 @@
+//! A small repository to plan and build in: shell scripts with a shell test, so that no toolchain is needed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::client_binary;
+use crate::session::write;
+
+/// The repository. Its history, identity and dates are always the same.
+pub(crate) struct Sample {
+    directory: TempDir,
+    repository: PathBuf,
+}
+
+impl Sample {
+    /// A repository with two commits and a clean tree.
+    pub(crate) fn new() -> Self {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let repository = directory.path().join("repository");
+        let sample = Self { directory, repository };
+        sample.write("README.md", README);
+        sample.git(&["init", "--quiet", "--initial-branch=main"]);
+        sample.git(&["config", "user.name", "Sample Author"]);
+        sample.git(&["config", "user.email", "author@example.com"]);
+        sample.write("lib/text.sh", TEXT);
+        sample.write("bin/hello", HELLO);
+        sample.commit("feat: say hello");
+        sample.write("tests/run.sh", RUN_TESTS);
+        sample.write("tests/hello_test.sh", HELLO_TEST);
+        sample.commit("test: check what hello says");
+        sample
+    }
+
+    /// Its top directory.
+    pub(crate) fn path(&self) -> &Path {
+        &self.repository
+    }
+
+    /// Writes a file, by its path in the repository.
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        write(&self.path().join(path), content);
+    }
+
+    /// The content of a file, empty where there is none.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
+    }
+
+    /// What `git` prints for `arguments`.
+    ///
+    /// # Panics
+    ///
+    /// When it fails.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        printed("git", self.run("git", arguments))
+    }
+
+    /// The subjects of the commits made since the sample was, oldest first.
+    pub(crate) fn new_subjects(&self) -> Vec<String> {
+        self.new_commits().iter().map(|commit| self.git(&["log", "-1", "--format=%s", commit])).collect()
+    }
+
+    /// The files in each of the commits made since the sample was, oldest first.
+    pub(crate) fn new_commit_files(&self) -> Vec<Vec<String>> {
+        let files = |commit: &String| {
+            let shown = self.git(&["show", "--name-only", "--format=", commit]);
+            shown.lines().map(str::to_owned).collect()
+        };
+        self.new_commits().iter().map(files).collect()
+    }
+
+    /// What `git status` has to say; empty when everything is committed.
+    pub(crate) fn uncommitted(&self) -> String {
+        self.git(&["status", "--porcelain"])
+    }
+
+    /// Whether the repository's own tests pass.
+    pub(crate) fn tests_pass(&self) -> bool {
+        self.run("sh", &["tests/run.sh"]).status.success()
+    }
+
+    /// What `fp` prints on standard output for `arguments`.
+    ///
+    /// # Panics
+    ///
+    /// When it fails.
+    pub(crate) fn fp(&self, arguments: &[&str]) -> String {
+        printed("fp", self.run(env!("CARGO_BIN_EXE_fp"), arguments))
+    }
+
+    fn new_commits(&self) -> Vec<String> {
+        const OWN: usize = 2;
+        let commits = self.git(&["log", "--reverse", "--format=%H"]);
+        commits.lines().skip(OWN).map(str::to_owned).collect()
+    }
+
+    fn commit(&self, subject: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", subject]);
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+        let date = "2026-01-05T12:00:00Z";
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.path()).env_clear();
+        command.env("PATH", client_binary::search_path()).env("HOME", self.directory.path().join("home"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
+        command.output().expect("git and sh are installed, and cargo has built fp")
+    }
+}
+
+fn printed(program: &str, output: Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} failed with {}: {errors}", output.status);
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+const README: &str = "\
+# Sample
+
+`bin/hello` says hello. `sh tests/run.sh` runs the tests.
+";
+
+const TEXT: &str = "\
+# Prints its arguments in capitals.
+shout() {
+  printf '%s\\n' \"$*\" | tr '[:lower:]' '[:upper:]'
+}
+";
+
+const HELLO: &str = "\
+#!/bin/sh
+. \"$(dirname \"$0\")/../lib/text.sh\"
+shout \"hello, ${1:-world}\"
+";
+
+const RUN_TESTS: &str = "\
+#!/bin/sh
+# Runs every test beside this file; fails when one does.
+cd \"$(dirname \"$0\")/..\" || exit 1
+failed=0
+for test in tests/*_test.sh; do
+  if sh \"$test\"; then echo \"ok $test\"; else echo \"failed $test\"; failed=1; fi
+done
+exit $failed
+";
+
+const HELLO_TEST: &str = "\
+[ \"$(sh bin/hello)\" = 'HELLO, WORLD' ] && [ \"$(sh bin/hello ada)\" = 'HELLO, ADA' ]
+";

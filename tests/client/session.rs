@@ -1,0 +1,155 @@
+//! The real client in a home of its own, with a cleared environment, talking to the stand-in only.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::client_binary;
+use crate::headless::Headless;
+use crate::process::{self, Mark};
+use crate::stand_in::StandIn;
+use crate::terminal::Terminal;
+
+const KEY: &str = "made-up-key-for-loopback-only";
+
+/// How the client treats a tool call that no rule allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Permissions {
+    /// It asks.
+    Default,
+    /// It allows everything.
+    Bypassed,
+}
+
+/// A user of the client: a home and a directory to work in. Sessions may follow each other in it.
+pub(crate) struct Client<'a> {
+    stand_in: &'a StandIn,
+    home: TempDir,
+    directory: PathBuf,
+    plugin: Option<PathBuf>,
+    permissions: Permissions,
+    teams: bool,
+}
+
+impl<'a> Client<'a> {
+    /// A new user who has seen the first-run dialogs and trusts `directory`.
+    pub(crate) fn new(stand_in: &'a StandIn, directory: &Path) -> Self {
+        let home = TempDir::new().expect("a temporary directory can be made");
+        let directory = directory.canonicalize().expect("the working directory exists");
+        let state = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "customApiKeyResponses": { "approved": [&KEY[KEY.len() - 20..]], "rejected": [] },
+            "projects": { directory.to_string_lossy(): { "hasTrustDialogAccepted": true } },
+        });
+        let settings = json!({ "skipDangerousModePermissionPrompt": true });
+        write(&home.path().join(".claude.json"), &state.to_string());
+        write(&home.path().join(".claude/settings.json"), &settings.to_string());
+        Self { stand_in, home, directory, plugin: None, permissions: Permissions::Bypassed, teams: false }
+    }
+
+    /// Loads the plugin in `directory` in every session.
+    pub(crate) fn with_plugin(mut self, directory: &Path) -> Self {
+        self.plugin = Some(directory.to_owned());
+        self
+    }
+
+    /// Sessions ask for what no rule allows, or don't.
+    pub(crate) fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// Switches teammates on, as a user does in the settings. They are there in interactive sessions only.
+    pub(crate) fn with_teams(mut self) -> Self {
+        self.teams = true;
+        self
+    }
+
+    /// A headless session with one prompt; nobody is there to answer anything.
+    pub(crate) fn print(&self, prompt: &str) -> Headless<'_> {
+        let mut arguments = self.session_arguments();
+        arguments.extend(["-p", prompt, "--output-format", "stream-json", "--verbose"].map(OsString::from));
+        let (mut command, mark) = self.command(&arguments);
+        command.stdin(Stdio::null());
+        Headless::start(self.stand_in, command, mark)
+    }
+
+    /// A headless session whose user answers questions and allows what is asked for.
+    pub(crate) fn converse(&self, prompt: &str) -> Headless<'_> {
+        let mut arguments = self.session_arguments();
+        let driven = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
+        let asked = ["--verbose", "--permission-prompt-tool", "stdio"];
+        arguments.extend(driven.iter().chain(&asked).map(OsString::from));
+        let (mut command, mark) = self.command(&arguments);
+        command.stdin(Stdio::piped());
+        let session = Headless::start(self.stand_in, command, mark);
+        session.say(prompt);
+        session
+    }
+
+    /// An interactive session in a pseudo-terminal, ready for its first prompt.
+    pub(crate) fn open(&self) -> Terminal<'_> {
+        let mark = Mark::new();
+        let environment = self.environment(&mark);
+        Terminal::open(self.stand_in, &self.directory, self.session_arguments(), environment, mark)
+    }
+
+    /// A command of the client that is no session, such as `plugin list`; ready to run, and killed with the
+    /// mark.
+    pub(crate) fn command(&self, arguments: &[impl AsRef<std::ffi::OsStr>]) -> (Command, Mark) {
+        let mark = Mark::new();
+        let mut command = Command::new(client_binary::path());
+        command.args(arguments).env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        (command, mark)
+    }
+
+    fn session_arguments(&self) -> Vec<OsString> {
+        let mode = match self.permissions {
+            Permissions::Default => "default",
+            Permissions::Bypassed => "bypassPermissions",
+        };
+        let mut arguments = vec!["--permission-mode".into(), mode.into()];
+        if let Some(plugin) = &self.plugin {
+            arguments.extend(["--plugin-dir".into(), plugin.into()]);
+        }
+        arguments
+    }
+
+    fn environment(&self, mark: &Mark) -> Vec<(String, String)> {
+        let path = client_binary::search_path();
+        let home = self.home.path().to_string_lossy().into_owned();
+        let url = self.stand_in.url();
+        let teams = if self.teams { "1" } else { "0" };
+        [
+            ("HOME", home.as_str()),
+            ("PATH", &path),
+            ("TERM", "xterm-256color"),
+            ("LANG", "C.UTF-8"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("ANTHROPIC_BASE_URL", &url),
+            ("ANTHROPIC_API_KEY", KEY),
+            ("CLAUDE_CODE_TMPDIR", &home),
+            ("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", teams),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("DISABLE_TELEMETRY", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("DISABLE_ERROR_REPORTING", "1"),
+            // It runs as root where the tests do.
+            ("IS_SANDBOX", "1"),
+            (process::VARIABLE, mark.value()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+    }
+}
+
+/// Writes a file of the test's own making, and the directories above it.
+pub(crate) fn write(path: &Path, content: &str) {
+    let directory = path.parent().expect("a file has a directory");
+    std::fs::create_dir_all(directory).expect("a temporary directory is writable");
+    std::fs::write(path, content).expect("a temporary directory is writable");
+}
