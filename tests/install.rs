@@ -2,35 +2,38 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use common::{Environment, Output};
 use insta::assert_snapshot;
-use tempfile::TempDir;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A home of its own with a client in it.
-struct Home {
-    folder: TempDir,
-}
+/// A place with a client in it.
+struct Home(Environment);
 
 impl Home {
     fn new() -> Self {
-        let home = Self { folder: TempDir::new().unwrap() };
-        fs::create_dir(home.path("bin")).unwrap();
-        fs::create_dir(home.path("project")).unwrap();
+        let place = Environment::new();
+        let bin = place.beside("bin");
+        fs::create_dir(&bin).unwrap();
         let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/client/claude");
-        symlink(stand_in, home.path("bin/claude")).unwrap();
+        symlink(stand_in, bin.join("claude")).unwrap();
+        let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
+        let data = place.beside("data");
+        let home = Self(place.env("PATH", search).env("XDG_DATA_HOME", data));
         home.client("version", "2.1.329 (Claude Code)\n");
         home.client("offers", VERSION);
         home
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.0.beside(name)
     }
 
     /// Sets a part of the client's state.
@@ -44,32 +47,14 @@ impl Home {
         let calls = fs::read_to_string(&file).unwrap_or_default();
         drop(fs::remove_file(file));
         let reads = ["--version", "plugin marketplace list --json", "plugin list --json"];
-        self.readable(calls.lines().filter(|call| !reads.contains(call)).map(|call| format!("{call}\n")))
+        let changes = calls.lines().filter(|call| !reads.contains(call)).map(|call| format!("{call}\n"));
+        changes.collect::<String>().replace(self.path("").to_str().unwrap(), "[ROOT]/")
     }
 
-    /// Exit status, standard output and standard error of `fp`, with the home's path as `~` and fp's version
-    /// as `VERSION`.
-    fn fp(&self, arguments: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_fp"))
-            .args(arguments)
-            .current_dir(self.path("project"))
-            .env_clear()
-            .env("HOME", self.path(""))
-            .env("PATH", std::env::join_paths([self.path("bin"), "/usr/bin".into(), "/bin".into()]).unwrap())
-            .env("XDG_DATA_HOME", self.path("data"))
-            .output()
-            .unwrap();
-        let code = output.status.code().unwrap();
-        self.readable([
-            format!("[{code}]\n"),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        ])
-    }
-
-    fn readable(&self, parts: impl IntoIterator<Item = String>) -> String {
-        let home = self.path("").to_str().unwrap().trim_end_matches('/').to_owned();
-        parts.into_iter().collect::<String>().replace(&home, "~").replace(VERSION, "VERSION")
+    /// What `fp` said, with its version as `VERSION`.
+    fn fp(&self, arguments: &[&str]) -> Output {
+        let output = self.0.fp(arguments);
+        Output { stdout: output.stdout.replace(VERSION, "VERSION"), ..output }
     }
 
     /// The names in a folder, sorted.
@@ -83,22 +68,23 @@ impl Home {
 }
 
 /// The data folder on this system, below the home.
-const DATA: &str = if cfg!(target_os = "macos") { "Library/Application Support" } else { "data" };
+const DATA: &str = if cfg!(target_os = "macos") { "home/Library/Application Support" } else { "data" };
 
 #[test]
 fn a_bundle_is_complete_and_runs() {
     let home = Home::new();
     assert_snapshot!(home.fp(&["bundle", "--out", "out"]), @"
-    [0]
+    exit status: 0
+    --- stdout
     plugin       out/fp (fp VERSION)
     marketplace  out
     ");
-    assert_eq!(home.names("project/out"), [".claude-plugin", "fp"]);
+    assert_eq!(home.names("work/out"), [".claude-plugin", "fp"]);
     assert_eq!(
-        home.names("project/out/fp"),
+        home.names("work/out/fp"),
         [".claude-plugin", "README.md", "agents", "bin", "hooks", "skills"]
     );
-    let program = home.path("project/out/fp/bin/fp");
+    let program = home.path("work/out/fp/bin/fp");
     let output = Command::new(program).arg("--version").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("fp {VERSION}\n"));
 }
@@ -106,13 +92,14 @@ fn a_bundle_is_complete_and_runs() {
 #[test]
 fn a_bundle_is_not_written_over_a_project() {
     let home = Home::new();
-    fs::write(home.path("project/main.rs"), "mine").unwrap();
+    fs::write(home.path("work/main.rs"), "mine").unwrap();
     assert_snapshot!(home.fp(&["bundle", "--out", "."]), @"
-    [2]
+    exit status: 2
+    --- stderr
     error: . is not a bundle of fp: it has `main.rs`
     hint: name an empty folder, or one that `fp bundle` has written
     ");
-    assert_eq!(home.names("project"), ["main.rs"]);
+    assert_eq!(home.names("work"), ["main.rs"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -120,39 +107,45 @@ fn a_bundle_is_not_written_over_a_project() {
 fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     let home = Home::new();
     assert_snapshot!(home.fp(&["install", "--dry-run"]), @"
-    [0]
-    Claude Code  ~/bin/claude (2.1.329)
-    bundle       ~/data/fractal-planner/bundle (fp VERSION): would be written
+    exit status: 0
+    --- stdout
+    Claude Code  [ROOT]/bin/claude (2.1.329)
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): would be written
     marketplace  fractal-planner: would be added
     plugin       fp@fractal-planner, scope user: would be added
     ");
     assert_eq!((home.calls().as_str(), home.names("data")), ("", vec![]));
     assert_snapshot!(home.fp(&["install"]), @"
-    [0]
-    Claude Code  ~/bin/claude (2.1.329)
-    bundle       ~/data/fractal-planner/bundle (fp VERSION): written
+    exit status: 0
+    --- stdout
+    Claude Code  [ROOT]/bin/claude (2.1.329)
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
     marketplace  fractal-planner: added
     plugin       fp@fractal-planner, scope user: added
+    --- stderr
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_snapshot!(home.calls(), @"
-    plugin marketplace add ~/data/fractal-planner/bundle
+    plugin marketplace add [ROOT]/data/fractal-planner/bundle
     plugin install fp@fractal-planner --scope user
     ");
     assert_snapshot!(home.fp(&["install"]), @"
-    [0]
-    Claude Code  ~/bin/claude (2.1.329)
-    bundle       ~/data/fractal-planner/bundle (fp VERSION): written
+    exit status: 0
+    --- stdout
+    Claude Code  [ROOT]/bin/claude (2.1.329)
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
     marketplace  fractal-planner: already there
     plugin       fp@fractal-planner, scope user: already there
+    --- stderr
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_eq!(home.calls(), "");
     assert_snapshot!(home.fp(&["uninstall"]), @"
-    [0]
+    exit status: 0
+    --- stdout
     plugin       scope user: removed
     marketplace  removed
-    bundle       ~/data/fractal-planner/bundle: removed
+    bundle       [ROOT]/data/fractal-planner/bundle: removed
     ");
     assert_snapshot!(home.calls(), @"
     plugin uninstall fp@fractal-planner --scope user
@@ -160,7 +153,8 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     ");
     assert_eq!(home.names("data"), Vec::<String>::new());
     assert_snapshot!(home.fp(&["uninstall"]), @"
-    [0]
+    exit status: 0
+    --- stdout
     nothing is installed
     ");
     assert_eq!(home.calls(), "");
@@ -175,7 +169,7 @@ fn an_older_or_disabled_plugin_is_brought_up() {
         home.client("plugins.json", plugin);
         let said = home.fp(&["install"]);
         assert_eq!(home.calls(), call);
-        assert!(said.contains(says), "{said}");
+        assert!(said.stdout.contains(says), "{said}");
     };
     check(
         r#"[{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}]"#,
@@ -206,9 +200,9 @@ fn a_project_scope_is_installed_and_uninstalled_in_its_project() {
     let home = Home::new();
     home.fp(&["install", "--scope", "project"]);
     let plugins = fs::read_to_string(home.path("bin/plugins.json")).unwrap();
-    assert!(plugins.contains(&format!(r#""projectPath":"{}""#, home.path("project").display())), "{plugins}");
+    assert!(plugins.contains(&format!(r#""projectPath":"{}""#, home.path("work").display())), "{plugins}");
     let said = home.fp(&["uninstall"]);
-    assert!(said.contains("plugin       scope project in ~/project: removed\n"), "{said}");
+    assert!(said.stdout.contains("plugin       scope project in [ROOT]/work: removed\n"), "{said}");
 }
 
 #[test]
@@ -220,7 +214,7 @@ fn a_project_that_is_gone_does_not_stop_an_uninstallation() {
         r#"[{"id":"fp@fractal-planner","version":"0.2.0","scope":"project","enabled":true,"projectPath":"/gone/away"}]"#,
     );
     home.calls();
-    assert!(home.fp(&["uninstall"]).starts_with("[0]\nmarketplace  removed\n"));
+    assert!(home.fp(&["uninstall"]).stdout.starts_with("marketplace  removed\n"));
     assert_eq!(home.calls(), "plugin marketplace remove fractal-planner\n");
 }
 
@@ -234,43 +228,50 @@ fn each_reason_not_to_install_says_what_to_do() {
     };
     home.client("marketplaces.json", r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#);
     assert_snapshot!(refused(&["install"]), @"
-    [2]
+    exit status: 2
+    --- stderr
     error: the client has another marketplace named `fractal-planner`, from o/r
     hint: `claude plugin marketplace remove fractal-planner` removes it with its plugins; then run this again
     ");
     home.client("marketplaces.json", r#"[{"name":"other","source":"github","repo":"o/r"}]"#);
     home.client("plugins.json", r#"[{"id":"fp@other","version":"9.0.0","scope":"local","enabled":true}]"#);
     assert_snapshot!(refused(&["install"]), @"
-    [2]
+    exit status: 2
+    --- stderr
     error: the client has another plugin named `fp`: fp@other, scope local
     hint: run `claude plugin uninstall fp@other --scope local`, then this again
     ");
     home.client("plugins.json", "Plugins: none");
     assert_snapshot!(refused(&["install"]), @"
-    [2]
+    exit status: 2
+    --- stderr
     error: `claude plugin list --json` gave an unexpected answer: expected value at line 1 column 1
     hint: update Claude Code and fp to versions of about the same age
     ");
     home.client("version", "2.1.199 (Claude Code)");
     assert_snapshot!(refused(&["install"]), @"
-    [2]
-    error: Claude Code 2.1.199 at ~/bin/claude is too old: the plugin needs 2.1.200 or newer
+    exit status: 2
+    --- stderr
+    error: Claude Code 2.1.199 at [ROOT]/bin/claude is too old: the plugin needs 2.1.200 or newer
     hint: run `claude update`, then this again
     ");
     home.client("version", "claude the cat 1.0");
     assert_snapshot!(refused(&["install"]), @r#"
-    [2]
-    error: ~/bin/claude is not Claude Code: `--version` says "claude the cat 1.0"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/bin/claude is not Claude Code: `--version` says "claude the cat 1.0"
     hint: say where Claude Code is with `--client PATH`
     "#);
     assert_snapshot!(refused(&["install", "--client", "nowhere/claude"]), @"
-    [2]
-    error: ~/project/nowhere/claude can't be run: no such file or directory
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/nowhere/claude can't be run: no such file or directory
     hint: say where Claude Code is with `--client PATH`
     ");
     fs::remove_file(home.path("bin/claude")).unwrap();
     assert_snapshot!(refused(&["install"]), @"
-    [2]
+    exit status: 2
+    --- stderr
     error: Claude Code is not installed here: there is no `claude` on PATH
     hint: install Claude Code, or say where it is with `--client PATH`
     ");
@@ -284,7 +285,7 @@ fn what_is_from_elsewhere_is_not_uninstalled() {
         "plugins.json",
         r#"[{"id":"fp@fractal-planner","version":"9.0.0","scope":"user","enabled":true}]"#,
     );
-    assert_eq!(home.fp(&["uninstall"]), "[0]\nnothing is installed\n");
+    assert_eq!(home.fp(&["uninstall"]).stdout, "nothing is installed\n");
     assert_eq!(home.calls(), "");
 }
 
@@ -293,12 +294,13 @@ fn a_refusal_of_the_client_is_passed_on_and_can_be_repeated() {
     let home = Home::new();
     home.client("refuses", "marketplace add");
     assert_snapshot!(home.fp(&["install"]), @"
-    [2]
-    error: `claude plugin marketplace add ~/data/fractal-planner/bundle` failed: Failed: marketplace add is not to be
-    hint: run `claude plugin marketplace add ~/data/fractal-planner/bundle` by hand to see all that it says
+    exit status: 2
+    --- stderr
+    error: `claude plugin marketplace add [ROOT]/data/fractal-planner/bundle` failed: Failed: marketplace add is not to be
+    hint: run `claude plugin marketplace add [ROOT]/data/fractal-planner/bundle` by hand to see all that it says
     ");
     fs::remove_file(home.path("bin/refuses")).unwrap();
-    assert!(home.fp(&["install"]).starts_with("[0]\n"));
+    assert_eq!(home.fp(&["install"]).code, 0);
 }
 
 #[cfg(target_os = "linux")]
@@ -307,8 +309,9 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     let home = Home::new();
     fs::write(home.path("data"), "a file").unwrap();
     assert_snapshot!(home.fp(&["install"]), @"
-    [2]
-    error: ~/data/fractal-planner/bundle can't be written: not a directory
+    exit status: 2
+    --- stderr
+    error: [ROOT]/data/fractal-planner/bundle can't be written: not a directory
     hint: name a folder that can be written; XDG_DATA_HOME chooses the folder on Linux
     ");
     assert_eq!(home.calls(), "");
@@ -320,7 +323,7 @@ fn without_client_and_bundle_there_is_nothing_to_uninstall() {
     home.fp(&["install"]);
     fs::remove_file(home.path("bin/claude")).unwrap();
     let said = home.fp(&["uninstall"]);
-    assert!(said.starts_with("[2]\nerror: Claude Code is not installed here"), "{said}");
+    assert!(said.stderr.starts_with("error: Claude Code is not installed here"), "{said}");
     fs::remove_dir_all(home.path(DATA)).unwrap();
-    assert_eq!(home.fp(&["uninstall"]), "[0]\nnothing is installed\n");
+    assert_eq!(home.fp(&["uninstall"]).stdout, "nothing is installed\n");
 }
