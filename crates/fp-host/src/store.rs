@@ -7,7 +7,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fp_core::plan::id::PlanId;
 use fp_core::run::State;
@@ -258,40 +259,36 @@ impl Store {
 /// Takes an advisory lock on `path`, which is made if it isn't there; waits up to `patience`. The lock is given
 /// back when the file is dropped, or the process ends. Fails with [`StoreError::Locked`] in the end.
 pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(io_error(path))?;
-    let start = Instant::now();
-    let mut pause = Duration::from_micros(200);
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::Error(e)) => return Err(io_error(path)(e)),
-            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
-                let mut holder = String::new();
-                // Who holds it is only told for the reader's sake.
-                drop(file.read_to_string(&mut holder));
-                let holder = Some(holder.trim().to_owned()).filter(|h| !h.is_empty() && h.len() < 20);
-                return Err(StoreError::Locked {
-                    path: path.to_owned(),
-                    holder,
-                    seconds: patience.as_secs(),
-                });
-            }
-            Err(TryLockError::WouldBlock) => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(4));
-            }
-        }
-    }
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    let file = file.map_err(io_error(path))?;
+    let mut file = match file.try_lock() {
+        Ok(()) => file,
+        Err(TryLockError::Error(e)) => return Err(io_error(path)(e)),
+        Err(TryLockError::WouldBlock) => wait_for(file, path, patience)?,
+    };
     let id = std::process::id().to_string();
     // A disk too full for ten digits must not keep anybody from the lock.
     drop(file.set_len(0).and_then(|()| file.write_all(id.as_bytes())));
     Ok(file)
+}
+
+/// Waits in the system's queue, where nobody is overtaken for ever as a process that asks again and again is.
+/// The queue knows no time limit, so a thread stands in it; should the limit come first, it ends with the process.
+fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreError> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let locked = file.lock().map(|()| file);
+        // Nobody is listening any more when the time was over first.
+        drop(sender.send(locked));
+    });
+    match receiver.recv_timeout(patience) {
+        Ok(locked) => locked.map_err(io_error(path)),
+        Err(_) => {
+            let holder = fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+            let holder = Some(holder).filter(|h| !h.is_empty() && h.len() < 20);
+            Err(StoreError::Locked { path: path.to_owned(), holder, seconds: patience.as_secs() })
+        }
+    }
 }
 
 fn mark(file: &File) -> io::Result<LogMark> {
@@ -356,6 +353,12 @@ impl Ledger<'_> {
     #[must_use]
     pub fn state(&self) -> &State {
         &self.loaded.state
+    }
+
+    /// The state, and the lock given back.
+    #[must_use]
+    pub fn into_state(self) -> State {
+        self.loaded.state
     }
 
     /// What was found on opening that is worth a line to the user.

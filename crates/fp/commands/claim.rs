@@ -39,7 +39,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let (id, events) = ledger.state().claim(&args.owner, args.task.as_ref(), &edited, fresh_token(), base)?;
     ledger.append(events, context.now())?;
-    let state = ledger.state();
+    let state = &ledger.into_state();
     let task = state.expect_task(&id)?;
     let parsed = tree.parse();
     let leaf = plan::leaf(&parsed, &id).ok_or_else(|| {

@@ -1,0 +1,96 @@
+//! Plans to run, and the steps of a run as a builder and a verifier take them.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fmt::Write as _;
+
+use super::{Environment, Output};
+
+/// Id of the plan that [`Environment::plan`] writes.
+pub(crate) const PLAN: &str = "sample-20261121";
+
+/// A leaf of a sample tree: its id, what it waits for, its file and its test command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaf<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) after: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) test: &'a str,
+}
+
+/// A leaf that changes `file` and is tested by nothing.
+pub(crate) fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf<'a> {
+    Leaf { id, after, file, test: "none" }
+}
+
+/// A valid tree with these leaves below one root.
+pub(crate) fn tree(leaves: &[Leaf<'_>]) -> String {
+    let mut text = String::from("## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n");
+    for Leaf { id, after, file, test } in leaves {
+        let _ = write!(
+            text,
+            "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - `{file}` has a line about {id}\n  \
+             - Dependencies: {after}\n  - Files: {file}\n  - Tests Required: no\n  - Hints:\n    - One line\n    \
+             - A newline at its end\n  - Guardrails:\n    - Do NOT modify files outside: {file}\n    \
+             - Do NOT add new dependencies\n  - Test Commands: {test}\n"
+        );
+    }
+    text
+}
+
+impl Environment {
+    /// Writes the plan [`PLAN`] with this tree.
+    pub(crate) fn plan(&self, tree: &str) {
+        self.write(".fractal-planner/plans/.gitignore", "*\n");
+        self.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tree);
+    }
+
+    /// Approves and starts [`PLAN`] in the session `s1`.
+    pub(crate) fn start(&self, flags: &[&str]) {
+        self.done(&["approve", PLAN]);
+        self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
+    }
+
+    /// Runs `fp`, which has to succeed.
+    pub(crate) fn done(&self, args: &[&str]) -> Output {
+        let output = self.fp(args);
+        assert_eq!(output.code, 0, "fp {args:?}:\n{output}");
+        output
+    }
+
+    /// Claims for `owner`: the task and the token; nothing when nothing is ready.
+    pub(crate) fn claim(&self, owner: &str) -> Option<(String, String)> {
+        let output = self.fp(&["claim", PLAN, "--as", owner, "--format", "json"]);
+        if output.code != 0 {
+            assert!(output.code == 1 || output.code == 3, "{output}");
+            return None;
+        }
+        let claim = output.json();
+        Some((claim["task"].as_str()?.to_owned(), claim["claim"].as_str()?.to_owned()))
+    }
+
+    /// Claims for `owner`, writes `file` and hands the task in. Returns the task.
+    pub(crate) fn build(&self, owner: &str, file: &str, text: &str) -> String {
+        let (task, token) = self.claim(owner).expect("a task is ready");
+        self.write(file, text);
+        self.done(&["submit", PLAN, &task, "--claim", &token]);
+        task
+    }
+
+    /// Passes the only criterion of `task`.
+    pub(crate) fn pass(&self, task: &str) -> Output {
+        self.fp(&["verdict", PLAN, task, "--pass", "1: seen", "--summary", "fine"])
+    }
+
+    /// Fails the only criterion of `task`.
+    pub(crate) fn fail(&self, task: &str) -> Output {
+        self.fp(&["verdict", PLAN, task, "--fail", "1: not seen", "--summary", "not yet"])
+    }
+
+    /// The state of each task, in document order.
+    pub(crate) fn statuses(&self) -> Vec<(String, String)> {
+        let report = self.done(&["status", PLAN, "--format", "json"]).json();
+        let tasks = report["tasks"].as_array().cloned().unwrap_or_default();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        tasks.iter().map(|task| (text(&task["id"]), text(&task["status"]))).collect()
+    }
+}
