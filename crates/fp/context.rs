@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fp_core::settings::{PartialSettings, Settings};
 use fp_host::config::{self, Config, Origin};
-use fp_host::plan_folder::Plans;
+use fp_host::plan_folder::{PlanFolder, Plans};
 use fp_host::repo::Repo;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -76,11 +76,20 @@ impl Context {
         Ok(self.settings.get_or_init(|| config.settings()))
     }
 
-    /// The settings in force with what `flags` say over them.
-    pub(crate) fn settings_with(&self, flags: PartialSettings) -> Result<Settings, CommandError> {
+    /// The settings in force with what `layer` says, in its place among the others.
+    pub(crate) fn settings_with(
+        &self,
+        origin: Origin,
+        layer: PartialSettings,
+    ) -> Result<Settings, CommandError> {
         let mut config = self.config()?.clone();
-        config.add(Origin::Runtime, flags);
+        config.add(origin, layer);
         Ok(config.settings())
+    }
+
+    /// The settings in force for a plan, which keeps the flags that it was made with.
+    pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
+        self.settings_with(Origin::Plan, folder.settings()?)
     }
 
     /// The plans of the repository.

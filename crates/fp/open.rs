@@ -18,7 +18,8 @@ impl Context {
                 .map_or(true, |loaded| loaded.state.run.is_none_or(|run| run.status == RunStatus::Running))
         };
         let folder = self.plans()?.choose(selector, active)?;
-        Ok(OpenPlan::new(self.repo().clone(), self.settings()?.clone(), folder))
+        let settings = self.settings_for(&folder)?;
+        Ok(OpenPlan::new(self.repo().clone(), settings, folder))
     }
 
     /// Says what reading a log brought up.

@@ -2,6 +2,7 @@
 //! never leads out of the repository.
 
 mod error;
+mod record;
 mod selector;
 
 use std::fs;
@@ -14,6 +15,7 @@ use fp_core::settings::Settings;
 use jiff::civil::Date;
 
 pub use error::PlanError;
+pub use record::PlanRecord;
 
 use crate::file::{self, FileError};
 use crate::repo::Repo;

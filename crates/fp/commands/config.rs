@@ -1,12 +1,99 @@
 //! `fp config`.
 
+use fp_host::config::{self, Origin};
+use serde_json::{Map, Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandResult, Exit};
+use crate::printer::Format;
+use crate::render::status::fit;
+
+/// Columns of a line.
+const WIDTH: usize = 80;
 
 /// Show the configuration
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Say for every setting where its value comes from
+    #[arg(long, global = true)]
+    origin: bool,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp config` is not built yet"))
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every setting with the value in force
+    Show,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let (Some(Command::Show) | None) = args.command;
+    let explained = context.config()?.explained();
+    let user = config::user_file(&|name| context.env(name));
+    let project = context.repo().config_file();
+    match context.format {
+        Format::Json => {
+            let mut report = json!({ "settings": context.settings()? });
+            if args.origin {
+                let origins: Map<String, Value> =
+                    explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
+                report["origins"] = origins.into();
+                report["files"] = json!({ "user": user, "project": project });
+            }
+            context.printer.json(&report)?;
+        }
+        Format::Text => {
+            let rows: Vec<Row> = explained
+                .into_iter()
+                .map(|(key, (value, origin))| Row { key, value: shown(&value), origin })
+                .collect();
+            context.printer.data(&table(&rows, args.origin));
+            if args.origin {
+                let there = |path: &std::path::Path| if path.exists() { "" } else { " (not there)" };
+                if let Some(user) = user {
+                    context.printer.note(&format!("user:    {}{}", user.display(), there(&user)));
+                }
+                context.printer.note(&format!("project: {}{}", project.display(), there(&project)));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+struct Row {
+    key: String,
+    value: String,
+    origin: Origin,
+}
+
+/// A value as one would say it: text without quotes, `-` for none.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".into(),
+        Value::String(text) => text.escape_debug().to_string(),
+        Value::Array(entries) if entries.is_empty() => "none".into(),
+        Value::Array(entries) => entries.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn table(rows: &[Row], with_origin: bool) -> String {
+    let key_width = rows.iter().map(|row| row.key.width()).max().unwrap_or(0);
+    let origin_width =
+        if with_origin { rows.iter().map(|row| row.origin.name().len()).max().unwrap_or(0) } else { 0 };
+    let room = WIDTH - key_width - origin_width - 4;
+    let mut text = String::new();
+    for row in rows {
+        let value = fit(&row.value, room);
+        let line = if with_origin {
+            format!("{:key_width$}  {:origin_width$}  {value}", row.key, row.origin.name())
+        } else {
+            format!("{:key_width$}  {value}", row.key)
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }

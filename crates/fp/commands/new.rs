@@ -1,12 +1,209 @@
 //! `fp new`.
 
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use fp_core::interview::intent::classify;
+use fp_core::interview::mode::propose;
+use fp_core::interview::{Mode, Proposal, Step, Strategy, strategy};
+use fp_core::plan::id::PlanId;
+use fp_core::report::status::{Phase, StatusReport};
+use fp_core::run::event::Decider;
+use fp_core::settings::{PartialSettings, Ranged, Settings};
+use fp_host::config::Origin;
+use fp_host::git::{Git, GitError};
+use fp_host::plan_folder::{PlanRecord, Plans};
+use fp_host::store::Store;
+use serde::Serialize;
+use serde_json::json;
+
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// What is to be done, in your own words; put `--` before it if it begins with a dash
+    #[arg(required = true, value_name = "GOAL")]
+    goal: Vec<String>,
+    /// How much planning; proposed from the goal where it is left out
+    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
+    mode: Option<Mode>,
+    /// Plan without questions: what would be asked is decided and recorded as an assumption
+    #[arg(long)]
+    auto: bool,
+    /// Highest complexity (1-10) of a task in this plan
+    #[arg(long, value_name = "N")]
+    max_complexity: Option<Ranged<1, 10>>,
+}
 
-pub(crate) fn run(_args: Args, _context: &Context) -> CommandResult {
-    Err(CommandError::failed("`fp new` is not built yet"))
+/// What the skill and the user are told.
+struct Report {
+    record: PlanRecord,
+    path: PathBuf,
+    settings: Settings,
+    strategy: Strategy,
+    interrupted: Vec<Interrupted>,
+    attended: bool,
+    warnings: Vec<String>,
+}
+
+/// A plan whose run is not over.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Interrupted {
+    plan_id: PlanId,
+    done: usize,
+    total: usize,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let goal = args.goal.join(" ");
+    if goal.trim().is_empty() {
+        return Err(CommandError::failed("the goal is empty")
+            .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+    }
+    let flags = PartialSettings { max_complexity: args.max_complexity, ..PartialSettings::default() };
+    let settings = context.settings_with(Origin::Plan, flags.clone())?;
+    let plans = context.plans()?;
+    let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
+    let interrupted = interrupted(&plans, &mut warnings)?;
+
+    let classified = classify(&goal);
+    let proposal = match args.mode {
+        Some(name) => Proposal { name, reason: "asked for with --mode".into() },
+        None => propose(&goal, &classified),
+    };
+    let folder = plans.create(&goal, context.today())?;
+    let record = PlanRecord {
+        plan_id: folder.id().clone(),
+        goal,
+        intent: classified.intent,
+        mode: proposal.name,
+        mode_reason: proposal.reason,
+        created_at: context.now(),
+        by: if args.auto { Decider::Auto } else { Decider::User },
+        settings: flags,
+    };
+    if let Err(error) = folder.describe(&record) {
+        // A folder without its goal is no plan; it is ours and empty.
+        drop(std::fs::remove_dir(folder.path()));
+        return Err(error.into());
+    }
+    let report = Report {
+        path: folder.path().to_owned(),
+        settings,
+        strategy: strategy(classified.intent),
+        interrupted,
+        attended: context.attended(),
+        warnings,
+        record,
+    };
+    for warning in &report.warnings {
+        context.printer.note(&format!("warning: {warning}"));
+    }
+    match context.format {
+        Format::Json => context.printer.json(&report.json())?,
+        Format::Text => context.printer.data(&report.text()),
+    }
+    Ok(Exit::Done)
+}
+
+/// What will keep a plan from being implemented here, though it can be made.
+fn git_warning(context: &Context) -> Option<String> {
+    let repo = context.repo();
+    let found = match repo.git_dir {
+        Some(_) => Git::open(&repo.root).and_then(|git| git.head()),
+        None => Err(GitError::NotARepository(repo.root.clone())),
+    };
+    let missing = match found {
+        Ok(_) => return None,
+        Err(GitError::NotARepository(_)) => {
+            "there is no git repository here; run `git init` and commit".to_owned()
+        }
+        Err(GitError::NoCommit) => "the repository has no commit yet; make one".to_owned(),
+        Err(GitError::NotInstalled) => "git was not found on PATH; install it".to_owned(),
+        Err(error) => return Some(error.to_string()),
+    };
+    Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
+}
+
+/// The plans whose run is not over; one whose log can't be read becomes a warning.
+fn interrupted(plans: &Plans, warnings: &mut Vec<String>) -> Result<Vec<Interrupted>, CommandError> {
+    let mut interrupted = Vec::new();
+    for plan_id in plans.list()? {
+        let folder = plans.open(&plan_id)?;
+        match Store::new(folder.path().to_owned(), plan_id.clone()).load() {
+            Ok(loaded) => {
+                let report = StatusReport::new(&loaded.state);
+                if report.phase == Phase::Running {
+                    let (done, total) = (report.counts.completed, report.counts.total);
+                    interrupted.push(Interrupted { plan_id, done, total });
+                }
+            }
+            Err(error) => warnings.push(format!("plan {plan_id}: {error}")),
+        }
+    }
+    Ok(interrupted)
+}
+
+impl Report {
+    fn steps(&self) -> Vec<Step> {
+        self.record.mode.steps(&self.settings)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Self { record, settings, .. } = self;
+        json!({
+            "planId": record.plan_id,
+            "path": self.path,
+            "goal": record.goal,
+            "intent": record.intent,
+            "mode": { "name": record.mode, "reason": record.mode_reason },
+            "steps": self.steps(),
+            "strategy": self.strategy,
+            "config": {
+                "maxComplexity": settings.max_complexity,
+                "maxParallelTasks": settings.max_parallel_tasks,
+                "preAnalysis": settings.pre_analysis,
+                "researchOnly": settings.research_only,
+                "planOnly": settings.plan_only,
+                "skipPlanReview": settings.skip_plan_review,
+                "language": settings.language,
+            },
+            "interruptedPlans": self.interrupted,
+            "attended": self.attended,
+            "warnings": self.warnings,
+        })
+    }
+
+    fn text(&self) -> String {
+        let Self { record, .. } = self;
+        let id = &record.plan_id;
+        let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
+        let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
+        text += &format!("  intent  {}\n", record.intent.name());
+        text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
+        text += &format!("  steps   {}\n", steps.join(", "));
+        text += "\nLook at:\n";
+        text += &bullets(self.strategy.focus_areas);
+        text += "\nAsk first:\n";
+        text += &bullets(self.strategy.first_questions);
+        text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
+        text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
+        text += "  write tasks.md in the folder\n";
+        text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
+        if !self.interrupted.is_empty() {
+            text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
+            for plan in &self.interrupted {
+                text += &format!("  {}  {} of {} done\n", plan.plan_id, plan.done, plan.total);
+            }
+        }
+        text
+    }
+}
+
+fn bullets(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("  - {line}\n")).collect()
 }

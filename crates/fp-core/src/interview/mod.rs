@@ -1,14 +1,17 @@
 //! What is known of a goal before anything is planned: its intent, the mode and steps that suit it, what to
 //! ask first, and what the interview found.
 
+pub mod answers;
 pub mod intent;
 pub mod mode;
-
+pub mod record;
+pub mod render;
 pub mod slug;
 pub mod strategy;
 mod words;
 
+pub use answers::Answers;
 pub use intent::Intent;
 pub use mode::{Mode, Proposal, Step};
-
-pub use strategy::Strategy;
+pub use record::Interview;
+pub use strategy::{Strategy, strategy};

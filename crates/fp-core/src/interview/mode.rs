@@ -153,7 +153,22 @@ pub fn propose(goal: &str, classified: &Classified) -> Proposal {
     Proposal { name: Mode::Pipeline, reason: format!("{what} within one area of the code{quoted}") }
 }
 
+/// A text that names no mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a mode is one of direct, pipeline, full")]
+pub struct UnknownMode;
+
+impl std::str::FromStr for Mode {
+    type Err = UnknownMode;
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        Self::ALL.into_iter().find(|mode| mode.name() == text).ok_or(UnknownMode)
+    }
+}
+
 impl Mode {
+    /// All modes, from the least planning to the most.
+    pub const ALL: [Self; 3] = [Self::Direct, Self::Pipeline, Self::Full];
+
     /// Its wire name.
     #[must_use]
     pub fn name(self) -> &'static str {

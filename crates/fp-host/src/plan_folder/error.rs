@@ -70,6 +70,18 @@ pub enum PlanError {
         /// The id without its number.
         base: String,
     },
+    /// `plan.json` can't be understood.
+    #[error("{}:{line}:{column}: {detail}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        detail: String,
+    },
     /// A file or folder could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
@@ -92,6 +104,9 @@ impl PlanError {
             }
             Self::Outside { .. } | Self::Link { .. } => {
                 Some("put a real folder in the link's place, or set `plansDir` to one inside the repository")
+            }
+            Self::Record { .. } => {
+                Some("correct that place, or delete the file: the plan loses its goal and flags")
             }
             Self::NotAFolder { .. } => Some("move the file out of the way"),
             Self::TooMany { .. } => Some("say in the goal what is special about this plan"),

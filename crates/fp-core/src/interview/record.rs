@@ -1,0 +1,230 @@
+//! `interview.json`: what the interview found. Read leniently, since people and models write it too, and kept
+//! as the document it is, so that nothing in it is lost when something is added.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Version of `interview.json`.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// A requirement with the id that tasks cover it by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Requirement {
+    /// Its id: its own, or `R` and its position from 1.
+    pub id: String,
+    /// What must be so in the end.
+    pub text: String,
+    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+}
+
+/// A question with its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decided {
+    /// What was asked.
+    pub question: String,
+    /// What was chosen.
+    pub answer: String,
+    /// Who chose: `user` or `auto`; empty where it is not recorded.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+}
+
+/// Why a text is no record of an interview.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidInterview {
+    /// It is not JSON.
+    #[error("{line}:{column}: not JSON: {detail}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the parser said.
+        detail: String,
+    },
+    /// A newer version wrote it.
+    #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
+    Newer(u64),
+    /// It is JSON but no object.
+    #[error("1:1: an interview is a JSON object, and this is none")]
+    NoObject,
+}
+
+/// What an interview found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Interview {
+    pub(super) document: Map<String, Value>,
+}
+
+impl Interview {
+    /// Reads `text`, the content of `interview.json`. Whatever it has in a form that is not understood is kept
+    /// and passed over.
+    pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
+        match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+            Ok(Value::Object(document)) => match document.get("schemaVersion").and_then(Value::as_u64) {
+                Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
+                _ => Ok(Self { document }),
+            },
+            Ok(_) => Err(InvalidInterview::NoObject),
+            Err(fault) => {
+                let (line, column) = (fault.line(), fault.column());
+                let whole = fault.to_string();
+                let detail =
+                    whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+                Err(InvalidInterview::Syntax { line, column, detail: detail.to_lowercase() })
+            }
+        }
+    }
+
+    /// The document as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(&self.document).expect("a JSON value has a text");
+        text + "\n"
+    }
+
+    /// Whether nothing is recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
+    }
+
+    /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
+    #[must_use]
+    pub fn requirements(&self) -> Vec<Requirement> {
+        let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
+            let id =
+                key.or_else(|| text_of(value, &["id"])).map_or_else(|| format!("R{}", index + 1), Into::into);
+            let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
+            let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
+            Some(Requirement { id, text: text.trim().to_owned(), by }).filter(|found| !found.text.is_empty())
+        };
+        self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
+    }
+
+    /// What the goal is, in the user's sense.
+    #[must_use]
+    pub fn objective(&self) -> Option<&str> {
+        self.text("objective")
+    }
+
+    /// What belongs to it.
+    #[must_use]
+    pub fn scope_inclusions(&self) -> Vec<&str> {
+        self.texts("scopeInclusions")
+    }
+
+    /// What expressly does not.
+    #[must_use]
+    pub fn scope_exclusions(&self) -> Vec<&str> {
+        self.texts("scopeExclusions")
+    }
+
+    /// The questions that were answered.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<Decided> {
+        let read = |(_, value): (_, &Value)| {
+            let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
+            let decided = match value.as_str() {
+                Some(text) => Decided { question: String::new(), answer: text.to_owned(), by: String::new() },
+                None => Decided { question: field("question"), answer: field("answer"), by: field("by") },
+            };
+            Some(decided).filter(|decided| !decided.answer.is_empty())
+        };
+        self.entries("decisions").into_iter().filter_map(read).collect()
+    }
+
+    /// What was taken for granted without asking.
+    #[must_use]
+    pub fn assumptions(&self) -> Vec<&str> {
+        self.texts("assumptions")
+    }
+
+    /// How it is to be done.
+    #[must_use]
+    pub fn approach(&self) -> Option<&str> {
+        self.text("approach")
+    }
+
+    /// How it is to be tested.
+    #[must_use]
+    pub fn test_strategy(&self) -> Option<&str> {
+        self.text("testStrategy")
+    }
+
+    /// What nobody has answered yet.
+    #[must_use]
+    pub fn open_questions(&self) -> Vec<&str> {
+        self.texts("openQuestions")
+    }
+
+    /// Who said what `field` is: `user` or `auto`.
+    #[must_use]
+    pub fn said_by(&self, field: &str) -> Option<&str> {
+        self.document.get("saidBy")?.get(field)?.as_str()
+    }
+
+    fn text(&self, field: &str) -> Option<&str> {
+        let text = self.document.get(field)?.as_str()?.trim();
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    fn texts(&self, field: &str) -> Vec<&str> {
+        let texts = self.entries(field).into_iter().filter_map(|(_, value)| {
+            value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))
+        });
+        texts.map(str::trim).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// The entries of a list; a single text counts as a list of one, an object as one with keys.
+    fn entries(&self, field: &str) -> Vec<(Option<&str>, &Value)> {
+        match self.document.get(field) {
+            Some(Value::Array(entries)) => entries.iter().map(|entry| (None, entry)).collect(),
+            Some(Value::Object(entries)) => {
+                entries.iter().map(|(key, entry)| (Some(key.as_str()), entry)).collect()
+            }
+            Some(text @ Value::String(_)) => vec![(None, text)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
+    names.iter().find_map(|name| value.get(name)?.as_str()).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_read_in_every_form() {
+        let check = |json: &str, expect: &[(&str, &str)]| {
+            let found = Interview::parse(json).unwrap().requirements();
+            let found: Vec<_> = found.iter().map(|r| (r.id.as_str(), r.text.as_str())).collect();
+            assert_eq!(found, expect, "{json}");
+        };
+        check("{}", &[]);
+        check(
+            r#"{"requirements": [{"id": "R7", "text": "a"}, {"text": " b "}]}"#,
+            &[("R7", "a"), ("R2", "b")],
+        );
+        check(r#"{"requirements": ["a", "", 3, null, "b"]}"#, &[("R1", "a"), ("R5", "b")]);
+        check(r#"{"requirements": {"R1": "a", "R2": {"text": "b"}}}"#, &[("R1", "a"), ("R2", "b")]);
+        check(r#"{"requirements": "a"}"#, &[("R1", "a")]);
+        check(r#"{"requirements": 3}"#, &[]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_interview_says_where() {
+        let check = |text: &str, expect: &str| {
+            assert_eq!(Interview::parse(text).unwrap_err().to_string(), expect, "{text:?}");
+        };
+        check("", "1:0: not JSON: eof while parsing a value");
+        check("{\n  \"objective\": \"x\",\n}", "3:1: not JSON: trailing comma");
+        check("{\"schemaVersion\": 2}", "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)");
+        check("[]", "1:1: an interview is a JSON object, and this is none");
+    }
+}

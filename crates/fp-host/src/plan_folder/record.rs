@@ -1,0 +1,78 @@
+//! `plan.json`: what a plan was made for, and with which flags.
+
+use fp_core::interview::{Intent, Mode};
+use fp_core::plan::id::PlanId;
+use fp_core::run::event::Decider;
+use fp_core::settings::PartialSettings;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{PlanError, PlanFolder};
+use crate::file;
+use crate::plan::PLAN;
+
+/// Version of `plan.json`.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Largest `plan.json` that is read, in bytes: the goal is the user's own words, however many.
+const CAP: u64 = 16 * 1024 * 1024;
+
+/// What a plan was made for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanRecord {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// The user's own words.
+    pub goal: String,
+    /// What kind of work they ask for.
+    pub intent: Intent,
+    /// How much planning that deserves.
+    pub mode: Mode,
+    /// Why.
+    pub mode_reason: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Who answers for the plan's choices: the user, or nobody, as the user asked.
+    pub by: Decider,
+    /// The settings that were given for this plan alone.
+    pub settings: PartialSettings,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    schema_version: u32,
+    #[serde(flatten)]
+    record: &'a PlanRecord,
+}
+
+impl PlanFolder {
+    /// Writes what the plan was made for.
+    pub fn describe(&self, record: &PlanRecord) -> Result<(), PlanError> {
+        let written = Written { schema_version: SCHEMA_VERSION, record };
+        let mut text =
+            serde_json::to_string_pretty(&written).expect("a record has text keys and plain values");
+        text.push('\n');
+        Ok(file::atomic_write(&self.file(PLAN), text.as_bytes())?)
+    }
+
+    /// The settings that were given for this plan alone; none for a plan that has no `plan.json`.
+    pub fn settings(&self) -> Result<PartialSettings, PlanError> {
+        #[derive(Deserialize)]
+        struct Read {
+            #[serde(default)]
+            settings: PartialSettings,
+        }
+        let path = self.file(PLAN);
+        let Some(text) = file::read_text_if_there(&path, CAP)? else {
+            return Ok(PartialSettings::default());
+        };
+        serde_json::from_str::<Read>(&text).map(|read| read.settings).map_err(|fault| {
+            let (line, column) = (fault.line(), fault.column());
+            let whole = fault.to_string();
+            let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+            PlanError::Record { path, line, column, detail: detail.to_owned() }
+        })
+    }
+}
