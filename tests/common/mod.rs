@@ -7,7 +7,7 @@ pub(crate) mod plan;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A folder `work` to run in and a folder `home` beside it, both temporary.
@@ -93,7 +93,7 @@ impl Environment {
 
     /// Runs git in `work`; its standard output. Panics if it fails.
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let output = self.run("git", args, &self.path(""));
+        let output = self.run("git", args);
         assert_eq!(output.code, 0, "git {args:?}: {}", output.stderr);
         output.stdout
     }
@@ -105,7 +105,12 @@ impl Environment {
 
     /// Runs `fp` in a folder within `work`.
     pub(crate) fn fp_in(&self, folder: &str, args: &[&str]) -> Output {
-        self.run(env!("CARGO_BIN_EXE_fp"), args, &self.path(folder))
+        self.run_in(folder, env!("CARGO_BIN_EXE_fp"), args)
+    }
+
+    /// Runs any program in `work`.
+    pub(crate) fn run(&self, program: &str, args: &[&str]) -> Output {
+        self.run_in("", program, args)
     }
 
     /// `fp` with this environment, to be run in `work` as the caller likes.
@@ -116,8 +121,8 @@ impl Environment {
         command
     }
 
-    fn run(&self, program: &str, args: &[&str], folder: &Path) -> Output {
-        let output = self.command(program).args(args).current_dir(folder).output().unwrap();
+    fn run_in(&self, folder: &str, program: &str, args: &[&str]) -> Output {
+        let output = self.command(program).args(args).current_dir(self.path(folder)).output().unwrap();
         Output {
             stdout: self.shown(&output.stdout),
             stderr: self.shown(&output.stderr),

@@ -86,6 +86,10 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::NotFound => Some("check the path"),
+        Kind::NotADirectory => {
+            Some("a file stands where a folder of that path should be: move it out of the way")
+        }
+        Kind::FileTooLarge => Some("the limit on the size of files is reached: `ulimit -f` says what it is"),
         Kind::PermissionDenied => Some("check who owns the file and its folder, and their permissions"),
         Kind::ReadOnlyFilesystem => Some("the disk is mounted read-only: work on one that can be written"),
         Kind::StorageFull | Kind::QuotaExceeded => {

@@ -162,9 +162,14 @@ impl Plans {
     /// Whether the folder of all plans exists; fails where a link takes it out of the repository.
     fn dir_is_inside(&self) -> Result<bool, PlanError> {
         match fs::canonicalize(&self.dir) {
+            Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder { path: self.dir.clone() }),
             Ok(real) if real.starts_with(&self.root) => Ok(true),
             Ok(target) => Err(PlanError::Outside { path: self.dir.clone(), target }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let file = self.dir.ancestors().find(|above| above.is_file()).unwrap_or(&self.dir);
+                Err(PlanError::NotAFolder { path: file.to_owned() })
+            }
             Err(source) => Err(FileError::Read { path: self.dir.clone(), source }.into()),
         }
     }

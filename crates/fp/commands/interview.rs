@@ -128,10 +128,8 @@ fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
     let Some(text) = file::read_text_if_there(&path, CAP)? else {
         return Ok(Interview::default());
     };
-    Interview::parse(&text).map_err(|error| {
-        CommandError::failed(format!("{}:{error}", path.display()))
-            .hint("correct that place, or delete the file to begin anew")
-    })
+    Interview::parse(&text)
+        .map_err(|error| CommandError::failed(format!("{}:{error}", path.display())).hint(error.hint()))
 }
 
 fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {

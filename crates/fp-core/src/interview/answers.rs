@@ -60,7 +60,7 @@ impl Interview {
         ];
         for (field, text) in said {
             if let Some(text) = text {
-                replace(&mut document, field, text, by);
+                replace(&mut document, field, text, by)?;
             }
         }
         add_requirements(&mut document, &answers.requirements, by)?;
@@ -88,17 +88,20 @@ fn name(by: Decider) -> &'static str {
     }
 }
 
-fn replace(document: &mut Map<String, Value>, field: &'static str, text: &str, by: Decider) {
+fn replace(
+    document: &mut Map<String, Value>,
+    field: &'static str,
+    text: &str,
+    by: Decider,
+) -> Result<(), NotAList> {
     let before = document.insert(field.into(), text.into());
     if let Some(before) = before.filter(|before| before.as_str() != Some(text) && !before.is_null()) {
-        let superseded = document.entry("superseded").or_insert_with(|| json!([]));
-        if let Value::Array(superseded) = superseded {
-            superseded.push(json!({ "field": field, "was": before }));
-        }
+        list(document, "superseded")?.push(json!({ "field": field, "was": before }));
     }
     if let Value::Object(said_by) = document.entry("saidBy").or_insert_with(|| json!({})) {
         said_by.insert(field.into(), name(by).into());
     }
+    Ok(())
 }
 
 /// The list in `field`, made where there is none; a single text becomes its first entry.

@@ -44,12 +44,26 @@ pub enum InvalidInterview {
         /// What the parser said.
         detail: String,
     },
+    /// There is nothing in it.
+    #[error("1:1: it is empty, which is not JSON")]
+    Empty,
     /// A newer version wrote it.
     #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
     Newer(u64),
     /// It is JSON but no object.
     #[error("1:1: an interview is a JSON object, and this is none")]
     NoObject,
+}
+
+impl InvalidInterview {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Newer(_) => "update fp: `fp --version` says what this one is",
+            _ => "correct that place, or delete the file to begin anew",
+        }
+    }
 }
 
 /// What an interview found.
@@ -62,7 +76,11 @@ impl Interview {
     /// Reads `text`, the content of `interview.json`. Whatever it has in a form that is not understood is kept
     /// and passed over.
     pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
-        match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(InvalidInterview::Empty);
+        }
+        match serde_json::from_str(text) {
             Ok(Value::Object(document)) => match document.get("schemaVersion").and_then(Value::as_u64) {
                 Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
                 _ => Ok(Self { document }),
@@ -222,7 +240,7 @@ mod tests {
         let check = |text: &str, expect: &str| {
             assert_eq!(Interview::parse(text).unwrap_err().to_string(), expect, "{text:?}");
         };
-        check("", "1:0: not JSON: eof while parsing a value");
+        check("", "1:1: it is empty, which is not JSON");
         check("{\n  \"objective\": \"x\",\n}", "3:1: not JSON: trailing comma");
         check("{\"schemaVersion\": 2}", "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)");
         check("[]", "1:1: an interview is a JSON object, and this is none");

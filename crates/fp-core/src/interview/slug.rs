@@ -84,4 +84,12 @@ mod tests {
         check("🎉", "plan");
         check("", "plan");
     }
+    proptest::proptest! {
+        #[test]
+        fn a_slug_of_anything_begins_an_id(goal in r"\PC{0,80}|[a-zé' \n-]{0,120}") {
+            let slug = slug(&goal);
+            proptest::prop_assert!(slug.len() <= MAX_BYTES && !slug.ends_with('-'), "{:?}", slug);
+            proptest::prop_assert!(PlanId::new(slug).is_ok());
+        }
+    }
 }

@@ -174,3 +174,15 @@ fn ranges_hold_for_flags_too() {
     check("", None);
     check("99999999999999999999", None);
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_plans_folder_leads_out_of_the_repository(path in r"(\.{0,3}|/|\\|~|[a-z .:가]{0,3}|\.git)*") {
+        let mut settings = Settings::default();
+        if let Some(dir) = PlansDir::new(&path) {
+            dir.apply(&mut settings.plans_dir);
+            let mut parts = std::path::Path::new(&settings.plans_dir).components();
+            proptest::prop_assert!(parts.all(|part| matches!(part, std::path::Component::Normal(_))), "{:?}", path);
+        }
+    }
+}

@@ -102,7 +102,8 @@ impl PlanError {
             | Self::SeveralActive { .. } => {
                 Some("name a plan by its number, its id or a part of its id; `fp plans` lists them")
             }
-            Self::Outside { .. } | Self::Link { .. } => {
+            Self::Link { .. } => Some("remove the link, or put the real folder in its place"),
+            Self::Outside { .. } => {
                 Some("put a real folder in the link's place, or set `plansDir` to one inside the repository")
             }
             Self::Record { .. } => {

@@ -1,3 +1,7 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
 use super::*;
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -114,5 +118,65 @@ fn what_can_not_be_added_to_is_left_alone() {
         let mut interview = Interview::parse(&before.to_string()).unwrap();
         assert_eq!(interview.merge(&answers, Decider::User).unwrap_err().to_string(), message);
         assert_eq!(Value::Object(interview.document), before);
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        "[a-cR1 ]{0,4}".prop_map(Value::from)
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("id|text|question|[a-c]", inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+/// All texts in `value`, with how often each occurs.
+fn contents(value: &Value, found: &mut BTreeMap<String, usize>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|field| contents(field, found)),
+        Value::Array(entries) => entries.iter().for_each(|entry| contents(entry, found)),
+        Value::String(text) => *found.entry(text.clone()).or_default() += 1,
+        _ => {}
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_there_survives(
+        before in prop::collection::btree_map(
+            "objective|requirements|scopeExclusions|openQuestions|decisions|saidBy|superseded|mine",
+            any_json(),
+            0..6,
+        ),
+    ) {
+        let document = before.into_iter().collect();
+        let mut interview = Interview { document };
+        let mut kept = BTreeMap::new();
+        contents(&Value::Object(interview.document.clone()), &mut kept);
+        let answers = Answers {
+            objective: Some("new".into()),
+            requirements: texts(&["new", "newer"]),
+            exclude: texts(&["new"]),
+            open: texts(&["new"]),
+            ..Answers::default()
+        };
+        let untouched = interview.clone();
+        match interview.merge(&answers, Decider::User) {
+            Err(_) => prop_assert_eq!(interview, untouched),
+            Ok(()) => {
+                let mut now = BTreeMap::new();
+                contents(&Value::Object(interview.document.clone()), &mut now);
+                for (text, count) in kept {
+                    prop_assert!(now.get(&text).is_some_and(|there| *there >= count), "{:?} was lost", text);
+                }
+                prop_assert!(interview.requirements().iter().any(|r| r.text == "newer"));
+            }
+        }
     }
 }
