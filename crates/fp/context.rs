@@ -107,9 +107,9 @@ impl Context {
         self.env("FP_NOW").and_then(|text| text.parse().ok()).unwrap_or_else(Timestamp::now)
     }
 
-    /// The user's day of this command.
+    /// The day of this command in UTC.
     pub(crate) fn today(&self) -> Date {
-        self.now().to_zoned(TimeZone::system()).date()
+        self.now().to_zoned(TimeZone::UTC).date()
     }
 
     /// The client's session this runs in, if any.
