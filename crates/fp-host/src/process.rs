@@ -1,1 +1,0 @@
-//! Commands with a time limit that leave nothing running.

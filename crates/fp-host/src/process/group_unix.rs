@@ -1,0 +1,102 @@
+//! A process group, and a watcher that kills it should this process die before it could.
+
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::escaped::Mark;
+use super::{End, POLL};
+
+/// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
+/// other end of the pipe has died.
+const WATCHER: &str = r#"read -r _ || kill -s KILL -- "-$1""#;
+
+/// The shell that runs `line`.
+pub(super) fn shell(line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg("--").arg(line);
+    command
+}
+
+/// A command in a process group of its own.
+pub(super) struct Group {
+    leader: Child,
+    id: Pid,
+    watcher: Option<Child>,
+    mark: Mark,
+}
+
+impl Group {
+    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+        let mark = Mark::new();
+        let leader = command.envs(mark.variable()).process_group(0).spawn()?;
+        // The command keeps what it inherits: as long as it is open here, the output doesn't end.
+        drop(command);
+        let id = Pid::from_child(&leader);
+        Ok(Self { leader, id, watcher: watch(id), mark })
+    }
+
+    /// How the leader ended, if it has.
+    pub(super) fn poll(&mut self) -> io::Result<Option<End>> {
+        Ok(self.leader.try_wait()?.map(end))
+    }
+
+    /// Asks every process of the group to end, and kills after `grace` those that have not.
+    pub(super) fn end(&mut self, grace: Duration) -> io::Result<()> {
+        self.signal(Signal::TERM);
+        let deadline = Instant::now() + grace;
+        while self.leader.try_wait()?.is_none() && Instant::now() < deadline {
+            std::thread::sleep(POLL / 5);
+        }
+        let deadline = Instant::now() + grace / 4;
+        while self.is_there() && Instant::now() < deadline {
+            std::thread::sleep(POLL / 5);
+        }
+        self.signal(Signal::KILL);
+        self.leader.wait()?;
+        self.mark.kill_escaped();
+        if let Some(mut watcher) = self.watcher.take() {
+            // A line lets it go; if it is gone already, there is nobody to tell.
+            drop(watcher.stdin.take().map(|mut stdin| stdin.write_all(b"\n")));
+            drop(watcher.wait());
+        }
+        Ok(())
+    }
+
+    /// A group without members can't be signalled, and need not be.
+    fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.id, signal);
+    }
+
+    /// Whether the group has members; dead ones count until their parent has been told, which in a container
+    /// may be never.
+    fn is_there(&self) -> bool {
+        test_kill_process_group(self.id).is_ok()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if self.watcher.is_some() {
+            drop(self.end(Duration::ZERO));
+        }
+    }
+}
+
+/// Without a watcher the command can still be run.
+fn watch(id: Pid) -> Option<Child> {
+    let mut watcher = Command::new("sh");
+    watcher.args(["-c", WATCHER, "sh", &id.as_raw_nonzero().to_string()]);
+    watcher.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    watcher.spawn().ok()
+}
+
+fn end(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, signal) => End::Signalled(signal.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,120 @@
+//! Runs one command line of an approved plan with a time limit, and leaves nothing of it running: not what it
+//! put into the background, not what ignores a signal, and not when this process itself is killed meanwhile.
+
+#[cfg(unix)]
+mod escaped;
+#[cfg_attr(unix, path = "group_unix.rs")]
+#[cfg_attr(not(unix), path = "group_windows.rs")]
+mod group;
+mod output;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use group::Group;
+pub use output::Output;
+use output::Reader;
+
+/// How long a group has to end by itself before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long to wait for output that is under way when the last process has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+/// The longest pause between two looks at the process.
+const POLL: Duration = Duration::from_millis(10);
+
+/// What a command may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time until it is ended.
+    pub time: Duration,
+    /// Bytes of output kept from the beginning.
+    pub head: usize,
+    /// Bytes of output kept from the end.
+    pub tail: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(600), head: 4 * 1024, tail: 12 * 1024 }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With this exit status.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// It took longer than it may.
+    TimedOut,
+}
+
+/// A command that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// How.
+    pub end: End,
+    /// How long it took.
+    pub duration: Duration,
+    /// What it printed on standard output and standard error, in the order in which it did.
+    pub output: Output,
+}
+
+impl Run {
+    /// Whether it ended by itself with status 0.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        self.end == End::Exited(0)
+    }
+}
+
+/// Why a command could not be run.
+#[derive(Debug, thiserror::Error)]
+#[error("the shell could not be started in {}: {source}", directory.display())]
+pub struct ProcessError {
+    /// Where it was to run.
+    pub directory: PathBuf,
+    /// What is in the way.
+    pub source: io::Error,
+}
+
+/// Runs `line` through the platform's shell (`sh -c`, `cmd /C`) in `directory`, without input. The whole group
+/// of processes is ended with it.
+///
+/// # Errors
+/// There is no shell or no such directory. A command that isn't found is no error: the shell says so.
+pub fn run_line(line: &str, directory: &Path, limits: Limits) -> Result<Run, ProcessError> {
+    start(line, directory, limits).map_err(|source| ProcessError { directory: directory.to_owned(), source })
+}
+
+fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<Run> {
+    let started = Instant::now();
+    let (pipe, out) = io::pipe()?;
+    let mut command = group::shell(line);
+    command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+    let mut group = Group::spawn(command)?;
+    let reader = Reader::start(pipe, limits.head, limits.tail);
+    let end = wait(&mut group, started + limits.time)?;
+    group.end(GRACE)?;
+    let output = reader.finish(DRAIN);
+    Ok(Run { end, duration: started.elapsed(), output })
+}
+
+/// Waits for the command itself, not for what it put into the background.
+fn wait(group: &mut Group, deadline: Instant) -> io::Result<End> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(end) = group.poll()? {
+            return Ok(end);
+        }
+        let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        else {
+            return Ok(End::TimedOut);
+        };
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(POLL);
+    }
+}

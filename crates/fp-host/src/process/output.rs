@@ -1,0 +1,196 @@
+//! The output of a command, bounded in memory whatever its length: its beginning, its end, and a hash of it
+//! all.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::io::{PipeReader, Read};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+/// What a command printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Its beginning.
+    pub head: Vec<u8>,
+    /// Its end, without what is in `head`.
+    pub tail: Vec<u8>,
+    /// How many bytes there were.
+    pub total: u64,
+    /// SHA-256 of all of them, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Output {
+    /// How many bytes between head and tail were dropped.
+    #[must_use]
+    pub fn cut(&self) -> u64 {
+        self.total - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The output as text for people and models: what isn't UTF-8 is replaced, control characters (but line
+    /// endings and tabs) are left out, and what was cut is said.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = readable(&self.head);
+        if self.cut() > 0 {
+            let _ = write!(text, "\n[… {} bytes left out …]\n", self.cut());
+        }
+        if self.cut() == 0 {
+            // One text, so that a character on the border stays whole.
+            return readable(&[self.head.as_slice(), &self.tail].concat());
+        }
+        text.push_str(&readable(&self.tail));
+        text
+    }
+}
+
+fn readable(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    without_escapes(&text).filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// Leaves out whole sequences such as those for colour, whose rest would otherwise be read as text.
+fn without_escapes(text: &str) -> impl Iterator<Item = char> {
+    let mut chars = text.chars().peekable();
+    std::iter::from_fn(move || {
+        while chars.next_if_eq(&'\x1b').is_some() {
+            if chars.next_if_eq(&'[').is_some() {
+                while chars.next_if(|c| !('@'..='~').contains(c)).is_some() {}
+                chars.next();
+            }
+        }
+        chars.next()
+    })
+}
+
+/// Reads a pipe to its end in a thread of its own.
+pub(super) struct Reader {
+    kept: Arc<Mutex<Kept>>,
+    ended: Receiver<()>,
+}
+
+struct Kept {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    head_limit: usize,
+    tail_limit: usize,
+    total: u64,
+    hash: Sha256,
+}
+
+impl Kept {
+    fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        self.hash.update(bytes);
+        let (head, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
+        self.head.extend_from_slice(head);
+        let rest = &rest[rest.len().saturating_sub(self.tail_limit)..];
+        let over = (self.tail.len() + rest.len()).saturating_sub(self.tail_limit);
+        self.tail.drain(..over);
+        self.tail.extend(rest);
+    }
+
+    fn output(&self) -> Output {
+        let mut sha256 = String::with_capacity(64);
+        for byte in self.hash.clone().finalize() {
+            let _ = write!(sha256, "{byte:02x}");
+        }
+        Output {
+            head: self.head.clone(),
+            tail: self.tail.iter().copied().collect(),
+            total: self.total,
+            sha256,
+        }
+    }
+}
+
+impl Reader {
+    /// Begins to read `pipe`, of which it keeps `head` bytes and the last `tail` bytes behind them.
+    pub(super) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
+        let kept = Arc::new(Mutex::new(Kept {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            head_limit: head,
+            tail_limit: tail,
+            total: 0,
+            hash: Sha256::new(),
+        }));
+        let (end, ended) = channel();
+        let shared = Arc::clone(&kept);
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 * 1024];
+            while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
+            }
+            // Nobody listens any more once the patience of `finish` is over.
+            let _ = end.send(());
+        });
+        Self { kept, ended }
+    }
+
+    /// What was read, once the pipe has ended; after `patience` without, what was read until then. A process
+    /// that got away may hold the pipe open for ever.
+    pub(super) fn finish(self, patience: Duration) -> Output {
+        let _ = self.ended.recv_timeout(patience);
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).output()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn kept(chunks: &[&[u8]], head: usize, tail: usize) -> Output {
+        let mut kept = Kept {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            head_limit: head,
+            tail_limit: tail,
+            total: 0,
+            hash: Sha256::new(),
+        };
+        chunks.iter().for_each(|chunk| kept.push(chunk));
+        kept.output()
+    }
+
+    #[test]
+    fn what_is_said() {
+        let check = |chunks: &[&[u8]], expect: &str| assert_eq!(kept(chunks, 4, 4).to_text(), expect);
+        check(&[], "");
+        check(&[b"abc"], "abc");
+        check(&[b"abcdefgh"], "abcdefgh");
+        check(&[b"abcd", b"efghi"], "abcd\n[… 1 bytes left out …]\nfghi");
+        check(&[b"ab\xffc"], "ab\u{fffd}c");
+        check(&["abc한글".as_bytes()], "abc\u{fffd}\n[… 1 bytes left out …]\n\u{fffd}글");
+        check(&["ab한글".as_bytes()], "ab한글");
+        check(&[b"a\x1b[1", b"mb\r\n"], "ab\n");
+    }
+
+    #[test]
+    fn the_hash_is_of_all_bytes() {
+        let expect = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(kept(&[b"a", b"bc"], 1, 1).sha256, expect);
+    }
+
+    proptest! {
+        #[test]
+        fn head_and_tail_are_those_of_the_whole(
+            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..9),
+            head in 0usize..9,
+            tail in 0usize..9,
+        ) {
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            let (whole, output) = (chunks.concat(), kept(&chunks, head, tail));
+            prop_assert_eq!(output.total, whole.len() as u64);
+            prop_assert_eq!(&output.head, &whole[..whole.len().min(head)]);
+            let rest = &whole[output.head.len()..];
+            prop_assert_eq!(&output.tail, &rest[rest.len().saturating_sub(tail)..]);
+            prop_assert_eq!(output.cut(), (rest.len() - output.tail.len()) as u64);
+        }
+    }
+}
