@@ -5,17 +5,21 @@
 //! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
 
 mod assumptions;
+mod bundle;
 mod cast;
 mod client_binary;
 mod headless;
-
+mod implement;
 mod probe;
 mod process;
 mod rehearsal;
 mod request;
+mod resume;
+mod run;
 mod sample;
 mod session;
 mod stand_in;
+mod teammates;
 mod terminal;
 mod wait;
 
@@ -39,11 +43,18 @@ const THREADS: usize = 4;
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
-    let trials = [assumptions::TESTS, rehearsal::TESTS]
-        .concat()
-        .into_iter()
-        .map(|(name, test)| trial(name, test))
-        .collect();
+    let trials = [
+        assumptions::TESTS,
+        rehearsal::TESTS,
+        bundle::TESTS,
+        implement::TESTS,
+        teammates::TESTS,
+        resume::TESTS,
+    ]
+    .concat()
+    .into_iter()
+    .map(|(name, test)| trial(name, test))
+    .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

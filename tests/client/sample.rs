@@ -14,6 +14,15 @@ pub(crate) struct Sample {
     repository: PathBuf,
 }
 
+/// A commit of the repository.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    /// Its full hash.
+    pub(crate) hash: String,
+    /// What it changes, in git's order.
+    pub(crate) files: Vec<String>,
+}
+
 impl Sample {
     /// A repository with two commits and a clean tree.
     pub(crate) fn new() -> Self {
@@ -57,18 +66,15 @@ impl Sample {
         printed("git", self.run("git", arguments))
     }
 
-    /// The subjects of the commits made since the sample was, oldest first.
-    pub(crate) fn new_subjects(&self) -> Vec<String> {
-        self.new_commits().iter().map(|commit| self.git(&["log", "-1", "--format=%s", commit])).collect()
-    }
-
-    /// The files in each of the commits made since the sample was, oldest first.
-    pub(crate) fn new_commit_files(&self) -> Vec<Vec<String>> {
-        let files = |commit: &String| {
-            let shown = self.git(&["show", "--name-only", "--format=", commit]);
-            shown.lines().map(str::to_owned).collect()
+    /// The commits made since the sample was, oldest first.
+    pub(crate) fn new_commits(&self) -> Vec<Commit> {
+        const OWN: usize = 2;
+        let hashes = self.git(&["log", "--reverse", "--format=%H"]);
+        let commit = |hash: &str| {
+            let shown = self.git(&["show", "--name-only", "--format=", hash]);
+            Commit { hash: hash.to_owned(), files: shown.lines().map(str::to_owned).collect() }
         };
-        self.new_commits().iter().map(files).collect()
+        hashes.lines().skip(OWN).map(commit).collect()
     }
 
     /// What `git status` has to say; empty when everything is committed.
@@ -88,12 +94,6 @@ impl Sample {
     /// When it fails.
     pub(crate) fn fp(&self, arguments: &[&str]) -> String {
         printed("fp", self.run(env!("CARGO_BIN_EXE_fp"), arguments))
-    }
-
-    fn new_commits(&self) -> Vec<String> {
-        const OWN: usize = 2;
-        let commits = self.git(&["log", "--reverse", "--format=%H"]);
-        commits.lines().skip(OWN).map(str::to_owned).collect()
     }
 
     fn commit(&self, subject: &str) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::client_binary;
@@ -105,6 +105,27 @@ impl<'a> Client<'a> {
         let mut command = Command::new(client_binary::path());
         command.args(arguments).env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
         (command, mark)
+    }
+
+    /// What `fp` prints when the user runs it.
+    ///
+    /// # Panics
+    ///
+    /// When it fails.
+    pub(crate) fn fp(&self, arguments: &[&str]) -> String {
+        let mark = Mark::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fp"));
+        command.args(arguments).env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        let output = command.output().expect("cargo has built fp");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "fp {arguments:?} failed with {}: {errors}", output.status);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The user's settings of the client.
+    pub(crate) fn settings(&self) -> Value {
+        let text = std::fs::read_to_string(self.home.path().join(".claude/settings.json"));
+        text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
     fn session_arguments(&self) -> Vec<OsString> {

@@ -1,0 +1,135 @@
+//! What `fp bundle` and `fp install` make, by the client's own judgement.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::client_binary;
+use crate::request::{bash, text};
+use crate::sample::Sample;
+use crate::session::Client;
+use crate::stand_in::StandIn;
+use crate::tests;
+
+tests![
+    the_client_finds_nothing_wrong_with_the_plugin,
+    the_client_installs_the_plugin_from_its_marketplace,
+    fp_installs_and_uninstalls_itself,
+];
+
+const INSTALLED: &str = "fp@fractal-planner";
+
+/// The folder that `fp bundle` has written, once for all tests.
+fn bundle() -> &'static Path {
+    static BUNDLE: OnceLock<PathBuf> = OnceLock::new();
+    BUNDLE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("client-bundle");
+        let path = folder.to_str().expect("the target directory has a readable name");
+        Sample::new().fp(&["bundle", "--out", path]);
+        folder
+    })
+}
+
+/// The plugin in it, for `--plugin-dir`.
+pub(crate) fn plugin() -> PathBuf {
+    bundle().join("fp")
+}
+
+/// Runs a command of the client that is no session.
+fn run(client: &Client<'_>, arguments: &[&str]) -> Output {
+    let (mut command, _mark) = client.command(arguments);
+    command.output().expect("the client can be started")
+}
+
+fn succeed(client: &Client<'_>, arguments: &[&str]) -> String {
+    let output = run(client, arguments);
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?} failed: {out}{errors}");
+    out.into_owned()
+}
+
+fn json_of(client: &Client<'_>, arguments: &[&str]) -> Value {
+    let printed = succeed(client, arguments);
+    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {printed}"))
+}
+
+fn silent() -> StandIn {
+    StandIn::start(|_| text("ok"))
+}
+
+/// Ids of the plugins that the client has.
+fn installed(client: &Client<'_>) -> Vec<Value> {
+    let listed = json_of(client, &["plugin", "list", "--json"]);
+    let plugins = listed.as_array().expect("the client lists plugins");
+    plugins.iter().map(|plugin| plugin["id"].clone()).collect()
+}
+
+/// The client leaves an empty object where it has taken the last entry out.
+fn without_empty(settings: Value) -> Value {
+    match settings {
+        Value::Object(fields) => fields.into_iter().filter(|(_, value)| *value != json!({})).collect(),
+        other => other,
+    }
+}
+
+fn the_client_finds_nothing_wrong_with_the_plugin() {
+    let (sample, stand_in) = (Sample::new(), silent());
+    let client = Client::new(&stand_in, sample.path());
+    let plugin = plugin();
+    let path = plugin.to_str().expect("the target directory has a readable name");
+    let report =
+        json_of(&client, &["plugin", "validate", path, "--strict", "--json", "--profile", "directory"]);
+    assert_eq!(report["success"], true, "{report:#}");
+    for findings in ["/manifest/errors", "/manifest/warnings", "/contents", "/directory/findings"] {
+        assert_eq!(report.pointer(findings), Some(&json!([])), "{findings}: {report:#}");
+    }
+    assert_eq!(report["directory"]["incomplete"], false, "{report:#}");
+    for skill in ["fp:plan", "fp:implement", "fp:status"] {
+        let skills = report["provides"]["skills"].as_array().expect("it says what it has looked at");
+        assert!(skills.contains(&json!(skill)), "{report:#}");
+    }
+    let marketplace = bundle().to_str().expect("the target directory has a readable name");
+    let report = json_of(&client, &["plugin", "validate", marketplace, "--strict", "--json"]);
+    assert_eq!(report["manifest"]["warnings"], json!([]), "{report:#}");
+}
+
+fn the_client_installs_the_plugin_from_its_marketplace() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|request| match request.turns() {
+        0 => bash("fp --version"),
+        _ => text("all done"),
+    });
+    let client = Client::new(&stand_in, sample.path());
+    let marketplace = bundle().to_str().expect("the target directory has a readable name");
+    succeed(&client, &["plugin", "marketplace", "add", marketplace]);
+    succeed(&client, &["plugin", "install", INSTALLED]);
+    assert_eq!(installed(&client), [INSTALLED]);
+
+    assert_eq!(client.print("/fp:status").end().result(), "all done");
+    let requests = stand_in.of_lead();
+    assert!(requests[0].was_told("Show where a plan stands"), "{}", requests[0].summary());
+    assert_eq!(requests[1].last_result(), format!("fp {}", env!("CARGO_PKG_VERSION")));
+
+    succeed(&client, &["plugin", "uninstall", INSTALLED]);
+    assert!(installed(&client).is_empty());
+}
+
+fn fp_installs_and_uninstalls_itself() {
+    let (sample, stand_in) = (Sample::new(), silent());
+    let client = Client::new(&stand_in, sample.path());
+    let before = client.settings();
+    let program = client_binary::path();
+    let program = program.to_str().expect("the client has a readable path");
+
+    client.fp(&["install", "--client", program]);
+    assert_eq!(installed(&client), [INSTALLED]);
+    client.fp(&["install", "--client", program]);
+    assert_eq!(installed(&client), [INSTALLED], "twice is as good as once");
+
+    client.fp(&["uninstall", "--client", program]);
+    assert!(installed(&client).is_empty());
+    assert_eq!(json_of(&client, &["plugin", "marketplace", "list", "--json"]), json!([]));
+    assert_eq!(without_empty(client.settings()), before);
+}

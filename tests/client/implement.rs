@@ -1,0 +1,32 @@
+//! `/fp:implement` without a user: builders and verifiers are background subagents.
+
+use crate::bundle::plugin;
+use crate::cast::OVER;
+use crate::run::{FEEDBACK, PLAN, assert_built, cast, sample};
+use crate::session::Client;
+use crate::stand_in::StandIn;
+use crate::tests;
+
+tests![a_plan_is_built_to_one_verified_commit_a_task];
+
+fn a_plan_is_built_to_one_verified_commit_a_task() {
+    let (sample, cast) = (sample(), cast());
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print(&format!("/fp:implement {PLAN} --builders 1")).end();
+
+    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    assert_built(&sample);
+
+    assert!(stand_in.of_lead()[0].was_told("Runs a plan's tasks with builders and verifiers"));
+    let builder = stand_in.of_agent("builder-1");
+    assert!(builder[0].system_prompt().contains("You build one task of a plan and submit it."));
+    assert!(builder.iter().any(|request| request.was_told(FEEDBACK)), "the builder is told why it failed");
+    for verifier in ["verifier-1-1-i1", "verifier-1-1-i2", "verifier-1-2-i1", "verifier-2-i1"] {
+        let requests = stand_in.of_agent(verifier);
+        assert!(!requests.is_empty(), "{verifier} was started");
+        assert!(requests[0].system_prompt().contains("You judge one submitted task."));
+    }
+    let evidence = sample.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1.1-verification.md"));
+    assert!(evidence.contains("title ada"), "{evidence}");
+}
