@@ -1,11 +1,13 @@
 //! `fp next`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fp_core::plan::id::AgentName;
+use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::report::status::StatusReport;
 use fp_core::run::next::{Action, Surroundings};
+use fp_core::run::{State, approval};
+use fp_host::plan::Tree;
 use fp_host::run::{commit::settle, fresh_token};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -40,6 +42,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         edited: tree.edited(ledger.state()),
         token: fresh_token(),
     };
+    say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
     let first = ledger.state().seq;
     ledger.append(turn.events, around.now)?;
@@ -67,4 +70,20 @@ fn numbered(first: u64, actions: &[Action]) -> Result<Vec<Value>, CommandError> 
         serde_json::to_value(whole).map_err(CommandError::failed)
     };
     actions.iter().enumerate().map(with_id).collect()
+}
+
+/// Says what was changed in the tree behind the run's back: it does not run before it is approved.
+fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
+    if state.approval.as_ref().is_none_or(|approval| approval.tree_hash == tree.hash) {
+        return;
+    }
+    let leaves = approval::leaves(&tree.parse()).unwrap_or_default();
+    let added = leaves.iter().filter(|leaf| state.task(&leaf.id).is_none()).map(|leaf| &leaf.id);
+    let changed: Vec<&str> = edited.iter().chain(added).map(TaskId::as_str).collect();
+    if !changed.is_empty() {
+        let (tasks, plan) = (changed.join(", "), &state.plan_id);
+        context
+            .printer
+            .note(&format!("note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"));
+    }
 }

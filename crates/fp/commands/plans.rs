@@ -51,7 +51,8 @@ fn text(rows: &[(usize, StatusReport)], hidden: usize) -> String {
             0 => String::new(),
             total => format!("  {} of {total} done", counts.completed),
         };
-        text.push_str(&format!("{number:>3}  {:<44}  {:<9}{done}\n", report.plan_id, report.phase.word()));
+        let row = format!("{number:>3}  {:<44}  {:<9}{done}", report.plan_id, report.phase.word());
+        text.push_str(&format!("{}\n", row.trim_end()));
     }
     if rows.is_empty() {
         text.push_str("No active plan; `fp new GOAL` makes one\n");

@@ -42,6 +42,10 @@ impl State {
             }
             Event::RunStarted { session, builders, max_iterations, no_commit } => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
+                let same = session.is_some() && self.run.as_ref().is_some_and(|r| r.session == *session);
+                if !same {
+                    self.agents.clear();
+                }
                 self.run = Some(Run {
                     session: session.clone(),
                     builders: *builders,
@@ -50,7 +54,6 @@ impl State {
                     status: RunStatus::Running,
                     started_at,
                 });
-                self.agents.clear();
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::AgentEnded { name } => self.agent_ended(name, at),
