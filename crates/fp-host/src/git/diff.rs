@@ -12,7 +12,7 @@ use super::{Git, GitError, Oid};
 const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
 
 /// Ids of a file's content before and after a change; `None` where there is no file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Blobs {
     pub(crate) before: Option<Oid>,
     pub(crate) after: Option<Oid>,
