@@ -1,5 +1,6 @@
 //! Every side effect of Fractal Planner: files, git, processes, configuration and the client.
 
+pub mod changes;
 pub mod claude;
 pub mod config;
 pub mod file;

@@ -1,8 +1,26 @@
-//! Mechanical checks of a change, from measured facts.
+//! Mechanical checks of a change, from measured facts: what can be decided without judgement is decided here,
+//! before anybody judges, and never from an agent's word.
 
+mod boundary;
 pub mod change;
+mod commands;
+mod dependencies;
+mod intent;
+mod leftovers;
+pub mod ownership;
+mod test_cases;
+mod test_files;
+mod weakened;
 
 use serde::{Deserialize, Serialize};
+
+pub use boundary::Boundary;
+use change::{Change, ChangeStatus, ChangedLines};
+pub use commands::{CommandEnd, CommandRun, name as command_check_name};
+pub use test_files::is_test_file;
+
+use crate::plan::task::Task;
+use crate::repo_path::RepoPath;
 
 /// What a check found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,3 +47,135 @@ pub struct Check {
     /// What shows it.
     pub detail: String,
 }
+
+impl Check {
+    fn new(name: &str, verdict: CheckVerdict, detail: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), verdict, detail: detail.into() }
+    }
+}
+
+/// What a task may do, and what it says it will.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// The files it may change, as listed, with the extensions that were granted.
+    pub files: Vec<String>,
+    /// Everything it says that it wants: title, description, acceptance, hints.
+    pub text: String,
+    /// The other tasks that are running.
+    pub others: Vec<OtherTask>,
+}
+
+impl Scope {
+    /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
+    #[must_use]
+    pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
+        let description = task.fields.description.iter().map(|field| field.value.as_str());
+        let text = std::iter::once(task.description.as_str())
+            .chain(description)
+            .chain(task.acceptance())
+            .chain(task.hints())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let files = task.files().map(str::to_owned).chain(granted.iter().cloned()).collect();
+        Self { files, text, others }
+    }
+}
+
+/// A task that runs at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherTask {
+    /// Its id.
+    pub id: String,
+    /// The files it may change, as listed.
+    pub files: Vec<String>,
+}
+
+/// What was measured of a task's change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// What the task changed.
+    pub changes: Vec<Change>,
+    /// Changes that are another running task's, in a working tree that they share.
+    pub elsewhere: Vec<(Change, String)>,
+    /// The lines of the changed files.
+    pub lines: Vec<ChangedLines>,
+    /// The texts of those changed files that [`wants_text`].
+    pub texts: Vec<ChangedText>,
+    /// Files that [`wants_text`] and that are too large to be read.
+    pub unread: Vec<RepoPath>,
+    /// Listed files that are there, but that git ignores.
+    pub ignored: Vec<String>,
+    /// Whether HEAD still contains the commit that the task began on.
+    pub base_kept: bool,
+    /// Commits that somebody made since then and not `fp`: short id and subject.
+    pub commits: Vec<String>,
+}
+
+/// The text of a changed file on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedText {
+    /// Where it is now; for a deletion, where it was.
+    pub path: RepoPath,
+    /// What it was; `None` for a new file. Not UTF-8 is replaced.
+    pub before: Option<String>,
+    /// What it is; `None` for a deleted file.
+    pub after: Option<String>,
+}
+
+/// Whether the checks need the whole text of a changed file: manifests, lock files and tests.
+#[must_use]
+pub fn wants_text(change: &Change) -> bool {
+    change.kind == change::FileKind::File
+        && change.status != ChangeStatus::ModeChanged
+        && change.ends().any(|path| dependencies::is_of_interest(path) || weakened::is_of_interest(path))
+}
+
+/// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
+#[must_use]
+pub fn check(scope: &Scope, facts: &Facts, runs: &[CommandRun]) -> Vec<Check> {
+    let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
+    checks.extend(history(facts));
+    checks.push(dependencies::check(scope, facts));
+    checks.push(leftovers::check(scope, facts));
+    checks.push(weakened::check(scope, facts));
+    checks.extend(runs.iter().map(commands::check));
+    checks
+}
+
+/// A task that lists files and changes nothing has not been done.
+fn changed(scope: &Scope, facts: &Facts) -> Check {
+    let check = |verdict, detail: String| Check::new("changes", verdict, detail);
+    match facts.changes.len() {
+        0 if scope.files.is_empty() => check(CheckVerdict::NotApplicable, "the task lists no files".into()),
+        0 => check(
+            CheckVerdict::Fail,
+            "nothing differs from what was there when the task was claimed, but the task lists files".into(),
+        ),
+        1 => check(CheckVerdict::Pass, "1 file changed".into()),
+        n => check(CheckVerdict::Pass, format!("{n} files changed")),
+    }
+}
+
+/// Commits are made by `fp` after the verdict; what else happened to the history is told.
+fn history(facts: &Facts) -> Option<Check> {
+    if !facts.base_kept {
+        let detail = "HEAD no longer contains the commit that the task began on: \
+                      a branch was switched, or history rewritten";
+        return Some(Check::new("history", CheckVerdict::Fail, detail));
+    }
+    let detail = format!("committed since the task began, not by fp: {}", facts.commits.join("; "));
+    (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
+}
+
+/// `items` as one line, cut after the tenth.
+fn list(items: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    if items.len() > SHOWN {
+        text.push_str(&format!("; and {} more", items.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -101,6 +101,11 @@ impl Call {
         self
     }
 
+    pub(super) fn env_remove(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     /// Paths as arguments behind `--`.
     pub(super) fn paths<'p>(mut self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Self {
         self.command.arg("--").args(paths.into_iter().map(|path| os_string(path.as_bytes())));

@@ -11,12 +11,24 @@ use super::{Git, GitError, Oid};
 /// Above this, paths are not given as arguments, for which the platform has a limit; everything is read.
 const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
 
+/// Ids of a file's content before and after a change; `None` where there is no file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Blobs {
+    pub(crate) before: Option<Oid>,
+    pub(crate) after: Option<Oid>,
+}
+
 impl Git {
     /// What changed from one tree to another, renames recognised, sorted by path. One process.
     ///
     /// # Errors
     /// [`GitError::MissingObject`] if git has one of the trees no more.
     pub fn diff(&self, base: &Oid, tree: &Oid) -> Result<Vec<Change>, GitError> {
+        Ok(self.diff_with_blobs(base, tree)?.into_iter().map(|(change, _)| change).collect())
+    }
+
+    /// [`Git::diff`], each change with the ids of its content before and after.
+    pub(crate) fn diff_with_blobs(&self, base: &Oid, tree: &Oid) -> Result<Vec<(Change, Blobs)>, GitError> {
         if base == tree {
             return Ok(Vec::new());
         }
@@ -70,19 +82,19 @@ impl super::command::Finished {
 }
 
 /// Reads `--raw -z`; fails with the record that it doesn't know.
-fn changes(output: &[u8]) -> Result<Vec<Change>, &[u8]> {
+fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
     let mut changes = Vec::new();
     while let Some(record) = records.next() {
         let mut path = || records.next().map(RepoPath::from_bytes);
         changes.push(change(record, &mut path).ok_or(record)?);
     }
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    changes.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
     Ok(changes)
 }
 
 /// One `:old-mode new-mode old-id new-id status`, and the paths that follow it.
-fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<Change> {
+fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
     let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
     let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
     let first = path()?;
@@ -100,7 +112,13 @@ fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<C
         b"160000" => FileKind::Submodule,
         _ => FileKind::File,
     };
-    Some(Change { path, status, kind })
+    Some((Change { path, status, kind }, Blobs { before: blob(old_id), after: blob(new_id) }))
+}
+
+/// The id, unless it is the one of all zeros that stands for nothing.
+fn blob(id: &[u8]) -> Option<Oid> {
+    let id = std::str::from_utf8(id).ok()?;
+    id.bytes().any(|digit| digit != b'0').then(|| id.parse().ok())?
 }
 
 /// Reads a patch without context. Hunks are read by the counts of their header, so that no line of a file
@@ -193,7 +211,8 @@ mod tests {
         let (a, b) = ("1".repeat(40), "2".repeat(40));
         let check = |record: String, path: &str, status: ChangeStatus, kind: FileKind| {
             let expect = Change { path: path.into(), status, kind };
-            assert_eq!(changes(record.as_bytes()), Ok(vec![expect]), "{record:?}");
+            let found = changes(record.as_bytes()).map(|found| found[0].0.clone());
+            assert_eq!(found, Ok(expect), "{record:?}");
         };
         check(format!(":000000 100644 {a} {b} A\0x\0"), "x", ChangeStatus::Added, FileKind::File);
         check(format!(":120000 000000 {a} {b} D\0x\0"), "x", ChangeStatus::Deleted, FileKind::Symlink);

@@ -35,6 +35,22 @@ impl Git {
         commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
     }
 
+    /// Whether HEAD is `commit`, or has it behind it. One process.
+    ///
+    /// # Errors
+    /// A failing git; a commit that git doesn't have is none that HEAD contains.
+    pub fn contains(&self, commit: &Oid) -> Result<bool, GitError> {
+        let finished = self.call(&["merge-base", "--is-ancestor", commit.as_str(), "HEAD"]).run()?;
+        match &finished.failure {
+            Some(failure)
+                if failure.status == Some(1) || failure.stderr.contains("Not a valid commit name") =>
+            {
+                Ok(false)
+            }
+            _ => finished.into_output().map(|_| true),
+        }
+    }
+
     /// The subjects of the last `count` commits that are no merges, newest first; none in a repository
     /// without a commit. One process.
     ///

@@ -4,6 +4,7 @@
 //! name means anything to a shell or to git; the user's index is never changed except for the files of a
 //! commit; and an error carries the command that failed and what it said.
 
+mod blobs;
 mod command;
 mod commit;
 mod diff;
@@ -21,6 +22,7 @@ use fp_core::settings::Settings;
 use crate::repo::{self, Repo};
 
 pub use commit::{Blocked, Outcome};
+pub(crate) use diff::Blobs;
 pub use error::{Failure, GitError};
 pub use history::Commit;
 pub use oid::{InvalidOid, Oid};

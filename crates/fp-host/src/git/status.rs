@@ -189,6 +189,30 @@ impl Git {
     }
 }
 
+impl Git {
+    /// Those of `files`, paths below the working tree, that git ignores; a file that it tracks is not ignored,
+    /// whatever its rules say. One process, or none for no file.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn ignored(&self, files: &[&String]) -> Result<Vec<String>, GitError> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        // This command alone can't take paths as literal; behind `./` they are.
+        let input = files.iter().flat_map(|file| format!("./{file}\0").into_bytes()).collect();
+        let call = self.call(&["check-ignore", "-z", "--stdin"]).env_remove("GIT_LITERAL_PATHSPECS");
+        let finished = call.input(input).run()?;
+        // Status 1 says that none is.
+        if finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1)) {
+            return Ok(Vec::new());
+        }
+        let output = finished.into_output()?;
+        let names = output.split(|&b| b == 0).filter_map(|name| name.strip_prefix(b"./"));
+        Ok(names.map(|name| RepoPath::from_bytes(name).to_string()).collect())
+    }
+}
+
 /// Reads porcelain v2 under `-z`; fails with the record that it doesn't know.
 fn parse(output: &[u8]) -> Result<Status, &[u8]> {
     let mut status = Status { commit: None, branch: None, entries: Vec::new() };

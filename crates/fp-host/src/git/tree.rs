@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fp_core::repo_path::RepoPath;
 
-use super::{Entry, EntryState, Git, GitError, Oid, Status};
+use super::{EntryState, Git, GitError, Oid, Status};
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,18 +18,11 @@ pub struct Snapshot {
     pub status: Status,
 }
 
-impl Snapshot {
-    /// Submodules with changes inside that no commit of theirs holds; a tree can't show them.
-    pub fn dirty_submodules(&self) -> impl Iterator<Item = &RepoPath> {
-        let dirty = |e: &&Entry| matches!(e.state, EntryState::Tracked { dirty_submodule: true, .. });
-        self.status.entries.iter().filter(dirty).map(|e| &e.path)
-    }
-}
-
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
     /// that it knows to be unchanged are not read. One process where nothing differs from HEAD, three to
-    /// four where something does. A nested repository is in the tree by name only.
+    /// four where something does. A nested repository, and a submodule with changes inside that no commit of
+    /// it holds, are in the tree by a mark.
     ///
     /// # Errors
     /// A failing git, or a temporary file that can't be written.
@@ -108,6 +101,7 @@ fn edits(status: &Status) -> (Vec<u8>, Vec<u8>) {
             EntryState::Tracked { unstaged: b'D', .. } => put("0", "0", &entry.path),
             EntryState::Tracked { unstaged: b'.', .. } => {}
             EntryState::NestedRepository => put("160000", "1", &entry.path),
+            EntryState::Tracked { dirty_submodule: true, .. } => put("160000", "2", &entry.path),
             EntryState::Tracked { .. } | EntryState::Unmerged | EntryState::Untracked => {
                 read.extend_from_slice(entry.path.as_bytes());
                 read.push(0);

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use fp_core::verification::{CommandEnd, CommandRun};
 use group::Group;
 pub use output::Output;
 use output::Reader;
@@ -88,6 +89,41 @@ pub struct ProcessError {
 /// There is no shell or no such directory. A command that isn't found is no error: the shell says so.
 pub fn run_line(line: &str, directory: &Path, limits: Limits) -> Result<Run, ProcessError> {
     start(line, directory, limits).map_err(|source| ProcessError { directory: directory.to_owned(), source })
+}
+
+/// Runs `lines`, one after the other, and records each as the checks take it; one that can't be started is
+/// recorded as such.
+#[must_use]
+pub fn run_commands<'l>(
+    lines: impl IntoIterator<Item = &'l str>,
+    directory: &Path,
+    limits: Limits,
+) -> Vec<CommandRun> {
+    lines.into_iter().map(|line| record(line, run_line(line, directory, limits), limits)).collect()
+}
+
+fn record(line: &str, run: Result<Run, ProcessError>, limits: Limits) -> CommandRun {
+    let line = line.to_owned();
+    match run {
+        Ok(run) => CommandRun {
+            line,
+            end: match run.end {
+                End::Exited(status) => CommandEnd::Exited(status),
+                End::Signalled(signal) => CommandEnd::Signalled(signal),
+                End::TimedOut => CommandEnd::TimedOut(limits.time.as_secs()),
+            },
+            millis: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+            output: run.output.to_text(),
+            sha256: run.output.sha256,
+        },
+        Err(error) => CommandRun {
+            line,
+            end: CommandEnd::NotStarted,
+            millis: 0,
+            output: error.to_string(),
+            sha256: String::new(),
+        },
+    }
 }
 
 fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<Run> {

@@ -1,0 +1,379 @@
+//! The names that manifests list. What lies in the repository itself (path, file, workspace) is no dependency.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::{Ecosystem, Names, Read};
+
+/// The kind of manifest that a path, in lower case, is.
+pub(super) fn of(path: &str) -> Option<(Ecosystem, Read)> {
+    use Ecosystem::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_folder = |wanted: &str| folder == wanted || folder.ends_with(&format!("/{wanted}"));
+    Some(match name {
+        "cargo.toml" => (Cargo, cargo),
+        "package.json" => (Npm, npm),
+        "pyproject.toml" => (Python, pyproject),
+        "pipfile" => (Python, pipfile),
+        "go.mod" => (Go, go),
+        "gemfile" => (Ruby, ruby),
+        "pom.xml" => (Jvm, maven),
+        "libs.versions.toml" => (Jvm, catalog),
+        "composer.json" => (Php, composer),
+        "packages.config" | "directory.packages.props" => (DotNet, dot_net),
+        "package.swift" => (Swift, swift),
+        _ if name.starts_with("requirements") && name.ends_with(".txt") => (Python, requirements),
+        _ if in_folder("requirements") && name.ends_with(".txt") => (Python, requirements),
+        _ if name.ends_with(".gemspec") => (Ruby, ruby),
+        _ if name.ends_with(".gradle") || name.ends_with(".gradle.kts") => (Jvm, gradle),
+        _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => (DotNet, dot_net),
+        _ => return None,
+    })
+}
+
+/// The names that `patterns` find, in their first group with a match.
+fn found(text: &str, patterns: &[&LazyLock<Regex>]) -> Names {
+    let captures = patterns.iter().flat_map(|pattern| pattern.captures_iter(text));
+    captures.filter_map(|found| Some(found.iter().skip(1).flatten().next()?.as_str().to_owned())).collect()
+}
+
+macro_rules! pattern {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is a constant"));
+    };
+}
+
+fn toml(text: &str) -> Option<DocumentMut> {
+    text.parse().ok()
+}
+
+fn table<'t>(parent: &'t dyn TableLike, path: &[&str]) -> Option<&'t dyn TableLike> {
+    let (first, rest) = path.split_first()?;
+    let inner = parent.get(first)?.as_table_like()?;
+    if rest.is_empty() { Some(inner) } else { table(inner, rest) }
+}
+
+fn cargo(text: &str) -> Option<Names> {
+    let document = toml(text)?;
+    let mut names = Names::new();
+    cargo_tables(document.as_table(), &mut names);
+    if let Some(workspace) = table(document.as_table(), &["workspace"]) {
+        cargo_tables(workspace, &mut names);
+    }
+    for (_, target) in table(document.as_table(), &["target"]).into_iter().flat_map(|t| t.iter()) {
+        if let Some(target) = target.as_table_like() {
+            cargo_tables(target, &mut names);
+        }
+    }
+    Some(names)
+}
+
+fn cargo_tables(parent: &dyn TableLike, names: &mut Names) {
+    for key in
+        ["dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies"]
+    {
+        for (name, item) in table(parent, &[key]).into_iter().flat_map(|t| t.iter()) {
+            let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
+            let local = field("path").is_some() && field("git").is_none();
+            if !local {
+                // Renamed, it is still what it is.
+                names.insert(field("package").and_then(Item::as_str).unwrap_or(name).replace('_', "-"));
+            }
+        }
+    }
+}
+
+fn catalog(text: &str) -> Option<Names> {
+    let document = toml(text)?;
+    let mut names = Names::new();
+    for key in ["libraries", "plugins"] {
+        for (name, _) in table(document.as_table(), &[key]).into_iter().flat_map(|t| t.iter()) {
+            names.insert(name.to_owned());
+        }
+    }
+    Some(names)
+}
+
+pattern!(REQUIREMENT, r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)");
+
+/// The name at the beginning of a requirement, as package indexes compare it.
+fn requirement(text: &str) -> Option<String> {
+    let name = REQUIREMENT.captures(text)?.get(1)?.as_str();
+    Some(name.to_lowercase().replace(['_', '.'], "-"))
+}
+
+fn requirements(text: &str) -> Option<Names> {
+    Some(text.lines().filter_map(requirement_line).collect())
+}
+
+/// What a line of a requirements file asks for: a package by name, or by the address it comes from.
+fn requirement_line(line: &str) -> Option<String> {
+    let line = line.split(" #").next().unwrap_or_default().trim();
+    let line = line.strip_prefix("-e ").or(line.strip_prefix("--editable ")).unwrap_or(line).trim();
+    match line.split_once("://") {
+        Some((scheme, _)) if !scheme.starts_with(['-', '#']) && !scheme.contains('@') => {
+            Some(line.to_owned())
+        }
+        _ => requirement(line),
+    }
+}
+
+fn strings(item: &Item) -> impl Iterator<Item = &str> {
+    item.as_array().into_iter().flatten().filter_map(toml_edit::Value::as_str)
+}
+
+fn pyproject(text: &str) -> Option<Names> {
+    let document = toml(text)?;
+    let root: &dyn TableLike = document.as_table();
+    let list = |path: &[&str], key: &str| -> Vec<String> {
+        let item = if path.is_empty() { root.get(key) } else { table(root, path).and_then(|t| t.get(key)) };
+        item.into_iter().flat_map(strings).filter_map(requirement).collect()
+    };
+    let mut names = Names::from_iter(list(&["project"], "dependencies"));
+    names.extend(list(&["build-system"], "requires"));
+    names.extend(list(&["tool", "uv"], "dev-dependencies"));
+    for groups in [
+        &["project", "optional-dependencies"][..],
+        &["dependency-groups"],
+        &["tool", "pdm", "dev-dependencies"],
+    ] {
+        let groups = table(root, groups).into_iter().flat_map(|t| t.iter());
+        names.extend(groups.flat_map(|(_, group)| strings(group)).filter_map(requirement));
+    }
+    if let Some(poetry) = table(root, &["tool", "poetry"]) {
+        for key in ["dependencies", "dev-dependencies"] {
+            names.extend(python_table(poetry, key));
+        }
+        for (_, group) in table(poetry, &["group"]).into_iter().flat_map(|t| t.iter()) {
+            names.extend(
+                group.as_table_like().into_iter().flat_map(|group| python_table(group, "dependencies")),
+            );
+        }
+    }
+    Some(names)
+}
+
+fn python_table(parent: &dyn TableLike, key: &str) -> Vec<String> {
+    let entries = table(parent, &[key]).into_iter().flat_map(|t| t.iter());
+    let local = |item: &Item| item.as_table_like().is_some_and(|t| t.contains_key("path"));
+    entries
+        .filter(|(name, item)| *name != "python" && !local(item))
+        .filter_map(|(name, _)| requirement(name))
+        .collect()
+}
+
+fn pipfile(text: &str) -> Option<Names> {
+    let document = toml(text)?;
+    let keys = ["packages", "dev-packages"];
+    Some(keys.iter().flat_map(|key| python_table(document.as_table(), key)).collect())
+}
+
+fn npm(text: &str) -> Option<Names> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let local = |version: &Value| {
+        let text = version.as_str().unwrap_or_default();
+        ["file:", "link:", "workspace:", "portal:"].iter().any(|prefix| text.starts_with(prefix))
+    };
+    let keys = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+    let tables = keys.iter().filter_map(|key| value.get(key)?.as_object());
+    let entries = tables.flatten().filter(|(_, version)| !local(version));
+    // Under an alias, it is still what it is.
+    let name = |(name, version): (&String, &Value)| {
+        let aliased = version.as_str().and_then(|text| text.strip_prefix("npm:"));
+        let aliased =
+            aliased.map(|text| text.get(1..).and_then(|t| t.find('@')).map_or(text, |at| &text[..=at]));
+        aliased.unwrap_or(name).to_owned()
+    };
+    Some(entries.map(name).collect())
+}
+
+fn composer(text: &str) -> Option<Names> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let tables = ["require", "require-dev"].into_iter().filter_map(|key| value.get(key)?.as_object());
+    Some(tables.flatten().map(|(name, _)| name.to_lowercase()).filter(|name| name != "php").collect())
+}
+
+pattern!(GO_ENTRY, r"^([\w.~-]+(?:/[\w.~+-]+)*)\s+v\d");
+pattern!(GO_REPLACEMENT, r"=>\s*([\w~][\w.~-]*(?:/[\w.~+-]+)*)\s+v\d");
+pattern!(GO_TOOL, r"^tool\s+([\w.~-]+(?:/[\w.~+-]+)*)$");
+
+fn go(text: &str) -> Option<Names> {
+    let mut names = Names::new();
+    let mut block = "";
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default().trim();
+        if let Some(name) = line.strip_suffix('(') {
+            block = name.trim();
+            continue;
+        }
+        if line == ")" {
+            block = "";
+            continue;
+        }
+        let (directive, rest) =
+            if block.is_empty() { line.split_once(' ').unwrap_or((line, "")) } else { (block, line) };
+        let rest = rest.trim();
+        match directive {
+            "require" => names.extend(found(rest, &[&GO_ENTRY])),
+            "replace" => names.extend(found(rest, &[&GO_REPLACEMENT])),
+            "tool" => names.extend(found(&format!("tool {rest}"), &[&GO_TOOL])),
+            _ => {}
+        }
+    }
+    Some(names)
+}
+
+pattern!(GEM, r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#);
+pattern!(GEMSPEC, r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#);
+
+fn ruby(text: &str) -> Option<Names> {
+    Some(found(text, &[&GEM, &GEMSPEC]))
+}
+
+pattern!(XML_COMMENT, r"(?s)<!--.*?-->");
+pattern!(
+    MAVEN_BLOCK,
+    r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>"
+);
+pattern!(MAVEN_GROUP, r"<groupId>\s*([^<]*?)\s*</groupId>");
+pattern!(MAVEN_ARTIFACT, r"<artifactId>\s*([^<]*?)\s*</artifactId>");
+
+fn maven(text: &str) -> Option<Names> {
+    let text = XML_COMMENT.replace_all(text, "");
+    let part = |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
+    let name = |block: &str| {
+        let group = part(&MAVEN_GROUP, block).unwrap_or_else(|| "org.apache.maven.plugins".to_owned());
+        Some(format!("{group}:{}", part(&MAVEN_ARTIFACT, block)?))
+    };
+    let blocks = MAVEN_BLOCK.captures_iter(&text).filter_map(|block| name(block.get(1)?.as_str()));
+    text.contains("<project").then(|| blocks.collect())
+}
+
+pattern!(
+    GRADLE,
+    r#"(?m)^\s*\w+(?:\.\w+)*\s*[( ]\s*(?:(?:enforcedPlatform|platform|kotlin)\s*\(\s*)?["']([\w.-]+:[\w.-]+)(?::[^"'\s]*)?["']"#
+);
+pattern!(GRADLE_CATALOG, r"(?m)^\s*\w+\s*[( ]\s*(?:(?:enforcedPlatform|platform)\s*\(\s*)?(libs\.[\w.]+)");
+pattern!(GRADLE_MAP, r#"group\s*[:=]\s*["']([^"']+)["']\s*,\s*name\s*[:=]\s*["']([^"']+)["']"#);
+pattern!(GRADLE_PLUGIN, r#"(?m)^\s*id\s*[( ]\s*["']([^"']+)["']"#);
+
+fn gradle(text: &str) -> Option<Names> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let mut names = found(&text, &[&GRADLE, &GRADLE_CATALOG, &GRADLE_PLUGIN]);
+    names.extend(GRADLE_MAP.captures_iter(&text).map(|found| format!("{}:{}", &found[1], &found[2])));
+    Some(names)
+}
+
+pattern!(
+    PACKAGE_REFERENCE,
+    r#"(?i)<Package(?:Reference|Version)\b[^>]*?\b(?:Include|Update)\s*=\s*"([^"]+)""#
+);
+pattern!(PACKAGE_ID, r#"(?i)<package\b[^>]*?\bid\s*=\s*"([^"]+)""#);
+
+fn dot_net(text: &str) -> Option<Names> {
+    let text = XML_COMMENT.replace_all(text, "");
+    Some(found(&text, &[&PACKAGE_REFERENCE, &PACKAGE_ID]))
+}
+
+pattern!(SWIFT_PACKAGE, r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#);
+
+fn swift(text: &str) -> Option<Names> {
+    Some(found(text, &[&SWIFT_PACKAGE]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_manifest() {
+        let check = |path: &str, text: &str, expect: &[&str]| {
+            let (_, read) = of(path).unwrap_or_else(|| panic!("{path} is a manifest"));
+            let names: Vec<String> =
+                read(text).unwrap_or_else(|| panic!("{path}: {text}")).into_iter().collect();
+            assert_eq!(names, expect, "{path}: {text}");
+        };
+        check(
+            "cargo.toml",
+            "[dependencies]\na = '1'\nb.version = '2'\nlocal = { path = 'x' }\nc_d = { package = 'e_f', version = '1' }\n\
+             [target.'cfg(unix)'.dependencies]\ng = '1'\n[workspace.dependencies.h]\nversion = '1'\n[dev-dependencies]\ni.workspace = true\n\
+             [features]\nj = []\n# k = '1'",
+            &["a", "b", "e-f", "g", "h", "i"],
+        );
+        check(
+            "web/package.json",
+            r#"{"dependencies": {"a": "1", "w": "workspace:*", "x": "npm:@s/y@2"}, "devDependencies": {"@s/b": "2"}, "scripts": {"c": ""}}"#,
+            &["@s/b", "@s/y", "a"],
+        );
+        check(
+            "pyproject.toml",
+            "[project]\ndependencies = ['A_b>=1', 'c[x]; python_version > \"3\"']\n[project.optional-dependencies]\ndev = ['d']\n\
+             [dependency-groups]\ntest = ['e', {include-group = 'x'}]\n[build-system]\nrequires = ['hatchling']\n\
+             [tool.poetry.dependencies]\npython = '^3'\nf = '1'\nme = {path = '.'}\n[tool.poetry.group.dev.dependencies]\ng = '1'\n[tool.uv]\ndev-dependencies = ['h']",
+            &["a-b", "c", "d", "e", "f", "g", "h", "hatchling"],
+        );
+        check(
+            "requirements-dev.txt",
+            "# x\na==1 # why\n-r other.txt\nB.c\n\n-e git+https://x/y@main\nd @ https://x/d.whl\n--index-url https://x\n",
+            &["a", "b-c", "d", "git+https://x/y@main"],
+        );
+        check("requirements/base.txt", "a", &["a"]);
+        check(
+            "go.mod",
+            "module m\ngo 1.22\nrequire a.b/c v1.0.0\nrequire (\n\td.e/f v1 // indirect\n\t// g.h/i v1\n)\nreplace a.b/c => j.k/l v2\nreplace x => ../x\ntool t.u/v\n",
+            &["a.b/c", "d.e/f", "j.k/l", "t.u/v"],
+        );
+        check("gemfile", "source 'x'\ngem 'a', '~> 1'\n  gem(\"b\")\n# gem 'c'\n", &["a", "b"]);
+        check("x.gemspec", "s.add_dependency 'a'\ns.add_development_dependency(\"b\", '1')", &["a", "b"]);
+        check(
+            "pom.xml",
+            "<project><!-- <dependency><artifactId>no</artifactId></dependency> --><dependencies><dependency>\n<groupId>g</groupId>\n<artifactId>a</artifactId></dependency></dependencies><artifactId>self</artifactId></project>",
+            &["g:a"],
+        );
+        check(
+            "app/build.gradle.kts",
+            "plugins { \n id(\"p\") version \"1\"\n}\nimplementation(\"g:a:1\")\ntestImplementation 'h:b:2'\napi(libs.x.y)\nimplementation(platform(\"i:bom:1\"))\nimplementation(project(\":core\"))\n// api 'no:no:1'\ncompile group: 'k', name: 'l', version: '1'",
+            &["g:a", "h:b", "i:bom", "k:l", "libs.x.y", "p"],
+        );
+        check("gradle/libs.versions.toml", "[libraries]\na = 'g:a:1'\n[versions]\nb = '1'", &["a"]);
+        check(
+            "composer.json",
+            r#"{"require": {"php": ">=8", "V/a": "1"}, "require-dev": {"v/b": "1"}}"#,
+            &["v/a", "v/b"],
+        );
+        check(
+            "x/y.csproj",
+            r#"<PackageReference Version="1" Include="A" /><!-- <PackageReference Include="B"/> --><ProjectReference Include="C"/>"#,
+            &["A"],
+        );
+        check(
+            "package.swift",
+            r#".package(name: "x", url: "https://a/b", from: "1"), .package(path: "../c")"#,
+            &["https://a/b"],
+        );
+    }
+
+    #[test]
+    fn what_is_broken_is_not_empty() {
+        let check =
+            |path: &str, text: &str| assert_eq!(of(path).and_then(|(_, read)| read(text)), None, "{path}");
+        check("cargo.toml", "[dependencies\n");
+        check("package.json", "{");
+        check("pyproject.toml", "=");
+        check("pom.xml", "nonsense");
+    }
+
+    #[test]
+    fn what_is_no_manifest() {
+        let check = |path: &str| assert!(of(path).is_none(), "{path}");
+        check("src/cargo.rs");
+        check("my-package.json");
+        check("requirements.md");
+        check("pom.xml.bak");
+    }
+}

@@ -1,0 +1,173 @@
+//! Whose a change is, where several builders work in one working tree: git tells what changed, not who did it.
+//!
+//! A path is the task's unless another task's commit made it what it is, or it is in the boundary of another
+//! running task and not in this one's, and this task's builder was not seen to edit it.
+
+use std::collections::HashSet;
+
+use super::boundary::Boundary;
+use super::change::{Change, ChangeStatus};
+use super::{OtherTask, Scope};
+use crate::repo_path::RepoPath;
+
+/// What tells one task's changes from another's.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// Whether other tasks work in the same working tree.
+    pub shared: bool,
+    /// Paths that are as another task's commit has left them.
+    pub settled: HashSet<RepoPath>,
+    /// Paths that this task's builder was seen to edit.
+    pub seen: HashSet<RepoPath>,
+}
+
+enum Owner {
+    This,
+    Settled,
+    Other(String),
+}
+
+/// The changes that are the task's, and those that are another running task's, with its id.
+#[must_use]
+pub fn divide(
+    changes: Vec<Change>,
+    scope: &Scope,
+    evidence: &Evidence,
+) -> (Vec<Change>, Vec<(Change, String)>) {
+    let judge = Judge {
+        own: Boundary::new(&scope.files),
+        others: scope.others.iter().map(|task| (task, Boundary::new(&task.files))).collect(),
+        evidence,
+    };
+    let (mut own, mut elsewhere) = (Vec::new(), Vec::new());
+    for change in changes.into_iter().flat_map(|change| judge.split(change)) {
+        match judge.owner(&change) {
+            Owner::This => own.push(change),
+            Owner::Settled => {}
+            Owner::Other(task) => elsewhere.push((change, task)),
+        }
+    }
+    (own, elsewhere)
+}
+
+struct Judge<'s> {
+    own: Boundary,
+    others: Vec<(&'s OtherTask, Boundary)>,
+    evidence: &'s Evidence,
+}
+
+impl Judge<'_> {
+    fn owner(&self, change: &Change) -> Owner {
+        let path = &change.path;
+        if self.evidence.settled.contains(path) {
+            return Owner::Settled;
+        }
+        if !self.evidence.shared || self.own.covers(path) || self.evidence.seen.contains(path) {
+            return Owner::This;
+        }
+        let new = change.status == ChangeStatus::Added;
+        let other = self.others.iter().find(|(_, other)| {
+            other.covers(path)
+                || other.allows_lock(path) && !self.own.allows_lock(path)
+                || new && other.allows_new(path) && self.gives_way(other, path)
+        });
+        other.map_or(Owner::This, |(task, _)| Owner::Other(task.id.clone()))
+    }
+
+    /// Whether a new test file that stands beside `other`'s files is rather its than this task's: it doesn't stand
+    /// beside this one's, or it is named like a file of the other and not like one of these.
+    fn gives_way(&self, other: &Boundary, path: &RepoPath) -> bool {
+        !self.own.allows_new(path) || other.is_named_like(path) && !self.own.is_named_like(path)
+    }
+
+    /// A rename as it is, or, if its ends have different owners, as what it is then: git takes what one task
+    /// deleted and another one added for a rename if they are alike.
+    fn split(&self, change: Change) -> Vec<Change> {
+        let ChangeStatus::Renamed { from } = &change.status else { return vec![change] };
+        let part = |path: &RepoPath, status| Change { path: path.clone(), status, kind: change.kind };
+        let (gone, new) = (part(from, ChangeStatus::Deleted), part(&change.path, ChangeStatus::Added));
+        let same = matches!((self.owner(&gone), self.owner(&new)), (Owner::This, Owner::This));
+        if same { vec![change] } else { vec![gone, new] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verification::change::FileKind;
+
+    fn change(path: &str, status: ChangeStatus) -> Change {
+        Change { path: path.into(), status, kind: FileKind::File }
+    }
+
+    /// Divides changes (a path, `+` for a new one, `from>to` for a rename) between a task with `src/a.rs` and one
+    /// with `src/b.rs`.
+    #[track_caller]
+    fn check(changes: &[&str], evidence: &Evidence, own: &[&str], elsewhere: &[&str]) {
+        let changes = changes.iter().map(|text| match (text.strip_prefix('+'), text.split_once('>')) {
+            (Some(path), _) => change(path, ChangeStatus::Added),
+            (_, Some((from, to))) => change(to, ChangeStatus::Renamed { from: from.into() }),
+            _ => change(text, ChangeStatus::Modified),
+        });
+        let others =
+            vec![OtherTask { id: "2".into(), files: vec!["src/b.rs".into(), "b/Cargo.toml".into()] }];
+        let scope = Scope { files: vec!["src/a.rs".into()], text: String::new(), others };
+        let (found, found_elsewhere) = divide(changes.collect(), &scope, evidence);
+        let shown = |change: &Change| match &change.status {
+            ChangeStatus::Renamed { from } => format!("{from}>{}", change.path),
+            ChangeStatus::Added => format!("+{}", change.path),
+            ChangeStatus::Deleted => format!("-{}", change.path),
+            _ => change.path.to_string(),
+        };
+        let found: Vec<String> = found.iter().map(shown).collect();
+        let found_elsewhere: Vec<String> = found_elsewhere.iter().map(|(change, _)| shown(change)).collect();
+        assert_eq!(
+            (found, found_elsewhere),
+            (own.iter().map(|t| (*t).into()).collect(), elsewhere.iter().map(|t| (*t).into()).collect())
+        );
+    }
+
+    #[test]
+    fn alone_everything_is_the_tasks() {
+        let alone = Evidence::default();
+        check(
+            &["src/a.rs", "src/b.rs", "+tests/b.rs"],
+            &alone,
+            &["src/a.rs", "src/b.rs", "+tests/b.rs"],
+            &[],
+        );
+        check(&["src/b.rs>src/a.rs"], &alone, &["src/b.rs>src/a.rs"], &[]);
+    }
+
+    #[test]
+    fn what_is_in_anothers_boundary_is_the_others() {
+        let shared = Evidence { shared: true, ..Evidence::default() };
+        check(&["src/a.rs", "src/b.rs", "src/c.rs"], &shared, &["src/a.rs", "src/c.rs"], &["src/b.rs"]);
+        check(&["Cargo.lock", "b/Cargo.lock"], &shared, &[], &["Cargo.lock", "b/Cargo.lock"]);
+        check(
+            &["+tests/b.rs", "+tests/a.rs", "+tests/c.rs"],
+            &shared,
+            &["+tests/a.rs", "+tests/c.rs"],
+            &["+tests/b.rs"],
+        );
+        check(&["+src/b/tests.rs"], &shared, &[], &["+src/b/tests.rs"]);
+        let seen = Evidence { seen: HashSet::from(["src/b.rs".into()]), ..shared };
+        check(&["src/b.rs"], &seen, &["src/b.rs"], &[]);
+    }
+
+    #[test]
+    fn what_another_task_committed_is_nobodys() {
+        let settled = Evidence { settled: HashSet::from(["src/c.rs".into()]), ..Evidence::default() };
+        check(&["src/a.rs", "src/c.rs"], &settled, &["src/a.rs"], &[]);
+    }
+
+    #[test]
+    fn a_rename_between_two_tasks_is_none() {
+        let shared = Evidence { shared: true, ..Evidence::default() };
+        check(&["src/b.rs>src/a.rs"], &shared, &["+src/a.rs"], &["-src/b.rs"]);
+        check(&["src/a.rs>src/b.rs"], &shared, &["-src/a.rs"], &["+src/b.rs"]);
+        check(&["src/a.rs>src/c.rs"], &shared, &["src/a.rs>src/c.rs"], &[]);
+        let settled = Evidence { settled: HashSet::from(["src/c.rs".into()]), ..Evidence::default() };
+        check(&["src/c.rs>src/a.rs"], &settled, &["+src/a.rs"], &[]);
+    }
+}

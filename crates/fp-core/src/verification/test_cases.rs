@@ -1,0 +1,313 @@
+//! Finds test cases, and what switches them off, in the text of a test file. Line by line and by convention, not
+//! by parsing: what it can't see, it doesn't count on either side of a change.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A test case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TestCase {
+    /// Its name, as in the source.
+    pub(super) name: String,
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// Everything up to the next test case, without its own first line, blanks taken out.
+    pub(super) body: String,
+}
+
+/// Where what switches a test off stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In front of the test case.
+    Before,
+    /// On its line.
+    On,
+    /// Inside it.
+    Inside,
+    /// It switches off all others.
+    Elsewhere,
+}
+
+struct Language {
+    extensions: &'static [&'static str],
+    /// A test case whose first group with a match is its name.
+    case: Regex,
+    /// A line that makes the next function one.
+    mark: Option<Regex>,
+    /// A function, whose first group with a match is its name.
+    function: Option<Regex>,
+    /// What switches tests off.
+    off: Vec<(Regex, Place)>,
+    /// What looks at a result.
+    assertion: Regex,
+}
+
+struct Spec {
+    extensions: &'static [&'static str],
+    case: &'static str,
+    mark: &'static str,
+    function: &'static str,
+    off: &'static [(&'static str, Place)],
+    assertion: &'static str,
+}
+
+/// A pattern that matches nothing.
+const NONE: &str = r"[^\s\S]";
+
+const SPECS: [Spec; 11] = [
+    Spec {
+        extensions: &["rs"],
+        case: NONE,
+        mark: r"^\s*#\[\s*(?:[\w:]+::)?(?:test|rstest|test_case|test_matrix|quickcheck|wasm_bindgen_test)\b",
+        function: r"\bfn\s+(\w+)",
+        off: &[(r"^\s*#\[\s*ignore\b", Place::Before), (r"#\[\s*cfg_attr\(.*\bignore\b", Place::Before)],
+        assertion: r"\b(?:debug_)?assert\w*!|\bassert_\w+!|\.expect_err\(|\bpanic!",
+    },
+    Spec {
+        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"],
+        case: r#"(?:^|[\s;({])(?:x?it|x?test|fit|specify|xspecify)(?:\.\w+)*(?:\([^'"`]*\))?\s*\(\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`)"#,
+        mark: "",
+        function: "",
+        off: &[
+            (r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(", Place::On),
+            (r"\b(?:describe|context|suite)\.skip\b|\bxdescribe\s*\(|\bxcontext\s*\(", Place::Elsewhere),
+            (
+                r"\b(?:it|test|describe|context|suite|specify)\.only\b|\bf(?:it|describe)\s*\(",
+                Place::Elsewhere,
+            ),
+            (r"\bthis\.skip\(\)|\bt\.skip\(", Place::Inside),
+        ],
+        assertion: r"\bexpect\s*\(|\bassert\b|\.should\b|\bt\.(?:is|deepEqual|true|equal)\(",
+    },
+    Spec {
+        extensions: &["py"],
+        case: r"^\s*(?:async\s+)?def\s+(test\w*)\s*\(",
+        mark: "",
+        function: "",
+        off: &[
+            (
+                r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
+                Place::Before,
+            ),
+            (r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b", Place::Inside),
+            (r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b", Place::Elsewhere),
+        ],
+        assertion: r"^\s*assert\b|\bself\.assert\w+\(|\bpytest\.raises\(",
+    },
+    Spec {
+        extensions: &["go"],
+        case: r#"^func\s+((?:Test|Fuzz|Example|Benchmark)\w*)\s*\(|\bt\.Run\(\s*"([^"]*)""#,
+        mark: "",
+        function: "",
+        off: &[(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(", Place::Inside)],
+        assertion: r"\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require)\.\w+\(",
+    },
+    Spec {
+        extensions: &["java", "kt", "scala", "groovy"],
+        case: r#"^\s*(?:test|it|should)\s*\(\s*"([^"]*)"|^\s*def\s+"([^"]*)""#,
+        mark: r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b",
+        function: r"(?:\bvoid|\bfun|>|\bdef)\s+(`[^`]+`|\w+)\s*\(",
+        off: &[
+            (
+                r"@(?:Disabled\w*|Ignore|Ignored|PendingFeature)\b|@Test\(.*\benabled\s*=\s*false",
+                Place::Before,
+            ),
+            (r"\bassume(?:True|False|That)\s*\(", Place::Inside),
+        ],
+        assertion: r"\bassert\w*\s*[({]|\bverify\s*\(|\bshould\w*\b|\bexpect\w*\s*\(",
+    },
+    Spec {
+        extensions: &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "m", "mm"],
+        case: r#"^\s*(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*([^)]*?)\s*\)|^\s*(?:TEST_CASE|SCENARIO|SECTION)\s*\(\s*"([^"]*)"|^\s*BOOST_(?:AUTO|FIXTURE)_TEST_CASE\s*\(\s*(\w+)|^\s*(?:static\s+)?(?:void|int|bool)\s+(test_?\w+)\s*\("#,
+        mark: "",
+        function: "",
+        off: &[
+            (r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(", Place::Inside),
+            (r"\bDISABLED_\w+", Place::On),
+            (r"^\s*#\s*if\s+0\b", Place::Before),
+        ],
+        assertion: r"\b(?:ASSERT|EXPECT|REQUIRE|CHECK|TEST_ASSERT|BOOST_(?:CHECK|REQUIRE|TEST))\w*\s*\(|\bassert\s*\(",
+    },
+    Spec {
+        extensions: &["rb"],
+        case: r#"^\s*(?:x?it|specify|xspecify|scenario|xscenario|fit|test|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|^\s*def\s+(test_\w+)"#,
+        mark: "",
+        function: "",
+        off: &[
+            (
+                r"^\s*x(?:it|specify|scenario)\b|\bskip:\s*(?:true|['\x22])|\bpending:\s*(?:true|['\x22])",
+                Place::On,
+            ),
+            (r"^\s*(?:skip|pending)\b", Place::Inside),
+            (r"^\s*x(?:describe|context)\b|\bfocus:\s*true|^\s*f(?:it|describe|context)\b", Place::Elsewhere),
+        ],
+        assertion: r"\bexpect\b|\bassert\w*|\bmust_\w+|\.should\b|\brefute\w*",
+    },
+    Spec {
+        extensions: &["php", "phpt"],
+        case: r#"\bfunction\s+(test\w*)\s*\(|^\s*(?:it|test)\s*\(\s*(?:'([^']*)'|"([^"]*)")"#,
+        mark: r"#\[\s*Test\b|@test\b",
+        function: r"\bfunction\s+(\w+)\s*\(",
+        off: &[
+            (r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(", Place::Inside),
+            (r"->only\s*\(", Place::Elsewhere),
+        ],
+        assertion: r"\bassert\w*\s*\(|\bexpect\w*\s*\(",
+    },
+    Spec {
+        extensions: &["cs", "fs"],
+        case: NONE,
+        mark: r"\[\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property)\b",
+        function: r"(?:\bvoid|\bTask(?:<\w+>)?|\bValueTask|\blet)\s+(``[^`]+``|\w+)\s*\(",
+        off: &[
+            (r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*", Place::Before),
+            (r"\bAssert\.(?:Ignore|Inconclusive)\(", Place::Inside),
+        ],
+        assertion: r"\bAssert\.\w+|\.Should\w*\(|\bExpect\(",
+    },
+    Spec {
+        extensions: &["swift"],
+        case: r"\bfunc\s+(test\w*)\s*\(",
+        mark: r"@Test\b",
+        function: r"\bfunc\s+(`[^`]+`|\w+)\s*\(",
+        off: &[(r"\bXCTSkip\w*", Place::Inside), (r"@Test\(.*\.disabled\(", Place::Before)],
+        assertion: r"\bXCTAssert\w*\(|#expect\(|#require\(|\bXCTFail\(",
+    },
+    Spec {
+        extensions: &["sh", "bash", "zsh", "bats", "t"],
+        case: r#"^\s*@test\s+(?:'([^']*)'|"([^"]*)")|^\s*(?:function\s+)?((?:test|it)_?\w+)\s*\(\s*\)"#,
+        mark: "",
+        function: "",
+        off: &[(r"^\s*(?:skip|startSkipping)\b", Place::Inside)],
+        assertion: r"\bassert\w*|^\s*\[\[?\s|\brefute\w*|^\s*test\s",
+    },
+];
+
+static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| SPECS.iter().map(compile).collect());
+
+fn compile(spec: &Spec) -> Language {
+    let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is a constant");
+    let some = |pattern: &str| (!pattern.is_empty()).then(|| regex(pattern));
+    Language {
+        extensions: spec.extensions,
+        case: regex(spec.case),
+        mark: some(spec.mark),
+        function: some(spec.function),
+        off: spec.off.iter().map(|(pattern, place)| (regex(pattern), *place)).collect(),
+        assertion: regex(spec.assertion),
+    }
+}
+
+fn language(path: &str) -> Option<&'static Language> {
+    let extension = path.rsplit_once('.')?.1;
+    LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+}
+
+/// The test cases in `text`, whose file's name in lower case is `path`.
+pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
+    let Some(language) = language(path) else { return Vec::new() };
+    let mut cases: Vec<TestCase> = Vec::new();
+    let mut marked = false;
+    for (index, line) in text.lines().enumerate() {
+        marked |= language.mark.as_ref().is_some_and(|mark| mark.is_match(line));
+        let function = language.function.as_ref().filter(|_| marked);
+        let name = name(&language.case, line).or_else(|| function.and_then(|function| name(function, line)));
+        if let Some(name) = name {
+            marked = false;
+            cases.push(TestCase { name, line: index + 1, body: String::new() });
+        } else if let Some(case) = cases.last_mut() {
+            case.body.extend(line.chars().filter(|c| !c.is_whitespace()));
+        }
+    }
+    cases
+}
+
+fn name(pattern: &Regex, line: &str) -> Option<String> {
+    let found = pattern.captures(line)?;
+    found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
+}
+
+/// Where a line of such a file switches tests off, if it does.
+pub(super) fn switches_off(path: &str, line: &str) -> Option<Place> {
+    language(path)?.off.iter().find(|(pattern, _)| pattern.is_match(line)).map(|(_, place)| *place)
+}
+
+/// How many lines of `text` look at a result.
+pub(super) fn assertions(path: &str, text: &str) -> usize {
+    let Some(language) = language(path) else { return 0 };
+    text.lines().filter(|line| language.assertion.is_match(line)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_cases_of_every_language() {
+        let check = |path: &str, text: &str, expect: &[&str]| {
+            let names: Vec<String> = test_cases(path, text).into_iter().map(|case| case.name).collect();
+            assert_eq!(names, expect, "{path}: {text}");
+        };
+        check(
+            "a.rs",
+            "#[test]\n#[ignore]\nfn one() {}\nfn helper() {}\n#[tokio::test]\nasync fn two() {}",
+            &["one", "two"],
+        );
+        check(
+            "a.ts",
+            "it('adds', () => {});\n  test.skip(\"subs\", f)\nxit(`muls`)\ntest.each([1])('n %d')\nsubmit('x')",
+            &["adds", "subs", "muls", "n %d"],
+        );
+        check(
+            "a.py",
+            "def test_a():\n  pass\nclass T:\n  async def test_b(self):\ndef helper():",
+            &["test_a", "test_b"],
+        );
+        check(
+            "a.go",
+            "func TestA(t *testing.T) {\n\tt.Run(\"sub\", f)\n}\nfunc helper() {}",
+            &["TestA", "sub"],
+        );
+        check("A.kt", "@Test\nfun `does it`() {}\nfun helper() {}", &["`does it`"]);
+        check("A.java", "@ParameterizedTest\n@ValueSource\nvoid works(int x) {}", &["works"]);
+        check(
+            "a.cc",
+            "TEST_F(A, B) {\n}\nTEST_CASE(\"c\") {}\nvoid test_d(void) {",
+            &["A, B", "c", "test_d"],
+        );
+        check("a.rb", "it 'x' do\nend\ndef test_y\nend\nitem 'z'", &["x", "test_y"]);
+        check(
+            "a.php",
+            "public function testA() {}\n#[Test]\npublic function b() {}\nit('c', fn);",
+            &["testA", "b", "c"],
+        );
+        check("a.cs", "[Fact]\npublic async Task Works() {}\npublic void Helper() {}", &["Works"]);
+        check("a.swift", "func testA() {}\n@Test func b() {}\nfunc c() {}", &["testA", "b"]);
+        check("a.bats", "@test \"runs\" {\n}\ntest_it() {", &["runs", "test_it"]);
+        check("a.txt", "#[test]\nfn one() {}", &[]);
+    }
+
+    #[test]
+    fn what_switches_tests_off() {
+        let check = |path: &str, line: &str, expect: Option<Place>| {
+            assert_eq!(switches_off(path, line), expect, "{path}: {line}");
+        };
+        check("a.rs", "    #[ignore = \"slow\"]", Some(Place::Before));
+        check("a.rs", "    let ignore = 1;", None);
+        check("a.ts", "it.skip('a', f)", Some(Place::On));
+        check("a.ts", "xit('a', f)", Some(Place::On));
+        check("a.ts", "describe.only('a', f)", Some(Place::Elsewhere));
+        check("a.ts", "exit(1)", None);
+        check("a.py", "@pytest.mark.skip(reason='x')", Some(Place::Before));
+        check("a.py", "    self.skipTest('x')", Some(Place::Inside));
+        check("a.go", "\tt.Skip(\"x\")", Some(Place::Inside));
+        check("A.java", "@Disabled", Some(Place::Before));
+        check("a.cc", "TEST(A, DISABLED_b) {", Some(Place::On));
+        check("a.rb", "  xit 'a' do", Some(Place::On));
+        check("a.php", "$this->markTestSkipped('x');", Some(Place::Inside));
+        check("a.cs", "[Fact(Skip = \"x\")]", Some(Place::Before));
+        check("a.swift", "throw XCTSkip(\"x\")", Some(Place::Inside));
+        check("a.bats", "  skip 'later'", Some(Place::Inside));
+    }
+}

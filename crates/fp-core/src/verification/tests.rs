@@ -1,0 +1,391 @@
+//! Checks of whole changes: facts in, verdicts out.
+
+use super::change::FileKind;
+use super::*;
+
+/// A change by one word and a path: `+` added, `~` modified, `-` deleted, `x` mode, `t` type, `old>new` renamed; a
+/// path that ends in `@` is a link, in `%` a repository.
+fn change(text: &str) -> Change {
+    let (sign, path) = text.split_at(1);
+    let status = match sign {
+        "+" => ChangeStatus::Added,
+        "~" => ChangeStatus::Modified,
+        "-" => ChangeStatus::Deleted,
+        "x" => ChangeStatus::ModeChanged,
+        "t" => ChangeStatus::TypeChanged,
+        ">" => {
+            let (from, to) = path.split_once('>').unwrap();
+            return Change {
+                path: to.into(),
+                status: ChangeStatus::Renamed { from: from.into() },
+                kind: FileKind::File,
+            };
+        }
+        other => panic!("{other}"),
+    };
+    let (path, kind) = match path.strip_suffix('@') {
+        Some(path) => (path, FileKind::Symlink),
+        None => path.strip_suffix('%').map_or((path, FileKind::File), |path| (path, FileKind::Submodule)),
+    };
+    Change { path: path.into(), status, kind }
+}
+
+fn scope(files: &[&str], text: &str) -> Scope {
+    let others = vec![OtherTask { id: "1.2".into(), files: vec!["src/other.rs".into(), "web/".into()] }];
+    Scope { files: files.iter().map(|file| (*file).to_owned()).collect(), text: text.to_owned(), others }
+}
+
+fn facts(changes: &[&str]) -> Facts {
+    Facts { changes: changes.iter().map(|text| change(text)).collect(), base_kept: true, ..Facts::default() }
+}
+
+fn only<'c>(checks: &'c [Check], name: &str) -> &'c Check {
+    checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("{name} in {checks:?}"))
+}
+
+fn verdict(check: &Check) -> String {
+    format!("{:?}: {}", check.verdict, check.detail)
+}
+
+#[test]
+fn boundaries() {
+    let check = |files: &[&str], changes: &[&str], expect: &str| {
+        let checks = super::check(&scope(files, ""), &facts(changes), &[]);
+        assert_eq!(verdict(only(&checks, "boundary")), expect, "{files:?} {changes:?}");
+    };
+    let fine = "Pass: every change is within the task's files";
+    check(&["src/a.rs"], &["~src/a.rs"], fine);
+    check(&["src/a.rs"], &["~src/a.rs", "+tests/a.rs"], fine);
+    check(&["src/"], &["+src/new/x.rs", "-src/old.rs", "xsrc/run.sh"], fine);
+    check(&["src/a.rs", "src/b.rs"], &[">src/a.rs>src/b.rs"], fine);
+    check(&["Cargo.toml"], &["~Cargo.toml", "~Cargo.lock"], fine);
+    check(&["link"], &["-link@"], fine);
+    check(&["a"], &["ta"], fine);
+    check(&["src/a.rs"], &[], "NotApplicable: nothing changed");
+    check(&["src/a.rs"], &["~src/b.rs"], "Fail: src/b.rs was changed, is not in the task's files");
+    check(&["src/a.rs"], &["~tests/a.rs"], "Fail: tests/a.rs was changed, is not in the task's files");
+    check(&["src/a.rs"], &["-src/b.rs"], "Fail: src/b.rs was taken away, is not in the task's files");
+    check(&["src/a.rs"], &["xrun.sh"], "Fail: run.sh was changed, is not in the task's files");
+    check(
+        &["src/a.rs"],
+        &[">src/a.rs>src/b.rs"],
+        "Fail: src/b.rs was put there by a rename, is not in the task's files",
+    );
+    check(
+        &["src/b.rs"],
+        &[">src/a.rs>src/b.rs"],
+        "Fail: src/a.rs was taken away, is not in the task's files",
+    );
+    check(&["src/a.rs"], &["~Cargo.lock"], "Fail: Cargo.lock was changed, is not in the task's files");
+    check(
+        &["src/a.rs"],
+        &["~src/other.rs"],
+        "Fail: src/other.rs was changed, is not in the task's files and belongs to task 1.2, which is running",
+    );
+    check(&["a"], &["+a@"], "Fail: a is a symbolic link, which the task doesn't ask for");
+    check(&["a"], &["ta@"], "Fail: a is a symbolic link, which the task doesn't ask for");
+    check(&["lib"], &["+lib%"], "Fail: lib is a repository of its own, which the task doesn't ask for");
+    check(&[], &["~a"], "Fail: a was changed, is not in the task's files");
+    check(&["src/a.rs"], &["+tests/a.rs@"], "Fail: tests/a.rs is new, is not in the task's files");
+}
+
+#[test]
+fn a_link_that_the_task_asks_for() {
+    let checks = super::check(&scope(&["a"], "Make a a symbolic link to b"), &facts(&["+a@"]), &[]);
+    assert_eq!(only(&checks, "boundary").verdict, CheckVerdict::Pass);
+}
+
+#[test]
+fn what_is_another_tasks_is_told() {
+    let mut facts = facts(&["~src/a.rs"]);
+    facts.elsewhere = vec![(change("~src/other.rs"), "1.2".into())];
+    let checks = super::check(&scope(&["src/a.rs"], ""), &facts, &[]);
+    assert_eq!(
+        verdict(only(&checks, "boundary")),
+        "Note: every change is within it; not counted, since another task is at it: src/other.rs is task 1.2's"
+    );
+}
+
+#[test]
+fn an_ignored_file_and_a_lost_base() {
+    let mut facts = facts(&["~src/a.rs"]);
+    facts.ignored = vec!["dist/a.js".into()];
+    facts.base_kept = false;
+    let checks = super::check(&scope(&["src/a.rs", "dist/a.js"], ""), &facts, &[]);
+    assert_eq!(
+        verdict(only(&checks, "boundary")),
+        "Fail: dist/a.js is ignored by git and can't be committed"
+    );
+    assert_eq!(only(&checks, "history").verdict, CheckVerdict::Fail);
+}
+
+#[test]
+fn nothing_changed() {
+    let check = |files: &[&str], changes: &[&str], expect: CheckVerdict| {
+        let checks = super::check(&scope(files, ""), &facts(changes), &[]);
+        assert_eq!(only(&checks, "changes").verdict, expect, "{files:?} {changes:?}");
+    };
+    check(&["a"], &[], CheckVerdict::Fail);
+    check(&[], &[], CheckVerdict::NotApplicable);
+    check(&["a"], &["~a"], CheckVerdict::Pass);
+}
+
+#[track_caller]
+fn texts(scope: &Scope, files: &[(&str, Option<&str>, Option<&str>)], name: &str, expect: &str) {
+    let sign = |before: Option<&str>, after: Option<&str>| match (before, after) {
+        (None, _) => "+",
+        (_, None) => "-",
+        _ => "~",
+    };
+    let changes: Vec<String> = files.iter().map(|(path, b, a)| format!("{}{path}", sign(*b, *a))).collect();
+    let mut facts = facts(&changes.iter().map(String::as_str).collect::<Vec<_>>());
+    facts.texts = files
+        .iter()
+        .map(|(path, before, after)| ChangedText {
+            path: (*path).into(),
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        })
+        .collect();
+    let checks = super::check(scope, &facts, &[]);
+    assert_eq!(verdict(only(&checks, name)), expect);
+}
+
+#[test]
+fn dependencies() {
+    let check = |files: &[&str], text: &str, changed: &[(&str, Option<&str>, Option<&str>)], expect: &str| {
+        texts(&scope(files, text), changed, "dependencies", expect);
+    };
+    let why = "; a task gets a dependency if it lists the manifest and asks for it";
+    let (none, serde) = ("[dependencies]\n", "[dependencies]\nserde = '1'\n");
+    let lock = |name: &str| format!("[[package]]\nname = \"{name}\"\n");
+    check(
+        &["src"],
+        "",
+        &[("src/a.rs", None, Some(""))],
+        "NotApplicable: no manifest and no lock file changed",
+    );
+    check(
+        &["Cargo.toml"],
+        "",
+        &[("Cargo.toml", Some(none), Some("[dependencies]\n[features]\n"))],
+        "Pass: none was added",
+    );
+    check(
+        &["Cargo.toml"],
+        "",
+        &[("Cargo.toml", Some(serde), Some("[dependencies]\nserde = '2'"))],
+        "Pass: none was added",
+    );
+    check(
+        &["Cargo.toml"],
+        "Parse",
+        &[("Cargo.toml", Some(none), Some(serde))],
+        &format!("Fail: Cargo.toml gains `serde`{why}"),
+    );
+    check(
+        &["src"],
+        "Add serde",
+        &[("Cargo.toml", Some(none), Some(serde))],
+        &format!("Fail: Cargo.toml gains `serde`{why}"),
+    );
+    check(
+        &["Cargo.toml"],
+        "Add serde",
+        &[("Cargo.toml", Some(none), Some(serde))],
+        "Note: Cargo.toml gains `serde`",
+    );
+    check(
+        &["a", "b"],
+        "",
+        &[("a/Cargo.toml", Some(serde), Some(none)), ("b/Cargo.toml", Some(none), Some(serde))],
+        "Pass: none was added",
+    );
+    check(
+        &["Cargo.toml"],
+        "",
+        &[("Cargo.toml", Some(none), Some("[dependencies"))],
+        &format!("Fail: Cargo.toml can't be read as what its name says{why}"),
+    );
+    check(
+        &["Cargo.lock"],
+        "",
+        &[("Cargo.lock", Some(&lock("a")), Some(&(lock("a") + &lock("b"))))],
+        &format!("Fail: Cargo.lock gains `b`, though no manifest changed{why}"),
+    );
+    check(
+        &["Cargo.lock"],
+        "",
+        &[("Cargo.lock", Some(&lock("a")), Some(&(lock("a") + "version = 2")))],
+        "Note: Cargo.lock changed, though no manifest did",
+    );
+    check(
+        &["Cargo.toml"],
+        "Add serde",
+        &[("Cargo.toml", Some(none), Some(serde)), ("Cargo.lock", Some(""), Some(&lock("serde")))],
+        "Note: Cargo.toml gains `serde`",
+    );
+}
+
+#[test]
+fn weakened_tests() {
+    let check = |text: &str, changed: &[(&str, Option<&str>, Option<&str>)], expect: &str| {
+        texts(&scope(&["src", "tests"], text), changed, "tests", expect);
+    };
+    let two = "#[test]\nfn one() {\n    assert!(f());\n}\n#[test]\nfn two() {\n    assert!(g());\n}\n";
+    let one = "#[test]\nfn one() {\n    assert!(f());\n}\n";
+    check("", &[("README.md", None, Some(""))], "NotApplicable: no test was touched");
+    check(
+        "",
+        &[("tests/a.rs", None, Some(two))],
+        "Pass: none taken out or switched off; 2 in the changed files",
+    );
+    check(
+        "",
+        &[("tests/a.rs", Some(one), Some(two))],
+        "Pass: none taken out or switched off; 2 in the changed files",
+    );
+    check("", &[("src/a.rs", Some(two), Some(one))], "Fail: src/a.rs: test `two` was taken out");
+    check(
+        "Remove the test of g",
+        &[("src/a.rs", Some(two), Some(one))],
+        "Note: src/a.rs: test `two` was taken out; the task's own words allow it",
+    );
+    check(
+        "",
+        &[("tests/a.rs", Some(two), None)],
+        "Fail: tests/a.rs was deleted; tests/a.rs: test `one` was taken out; tests/a.rs: test `two` was taken out",
+    );
+    check("", &[("tests/data.rs", Some("fn helper() {}"), None)], "Fail: tests/data.rs was deleted");
+    check(
+        "",
+        &[("tests/a.rs", Some(two), None), ("tests/b.rs", None, Some(two))],
+        "Pass: none taken out or switched off; 2 in the changed files",
+    );
+    check(
+        "",
+        &[("src/a.rs", Some(one), Some(&one.replace("one", "uno")))],
+        "Note: src/a.rs: test `one` is now `uno`",
+    );
+    check(
+        "",
+        &[("src/a.rs", Some(one), Some("#[test]\nfn other() {\n    assert!(true);\n}\n"))],
+        "Fail: src/a.rs: test `one` was taken out",
+    );
+    check(
+        "",
+        &[("src/a.rs", Some(one), Some(&format!("#[ignore]\n{one}")))],
+        "Fail: src/a.rs:1: switches tests off: #[ignore]",
+    );
+    check(
+        "",
+        &[("src/a.rs", Some(one), Some(&format!("{one}#[test]\n#[ignore]\nfn slow() {{}}\n")))],
+        "Note: src/a.rs:6: switches tests off: #[ignore]",
+    );
+    check(
+        "",
+        &[("src/a.rs", Some(one), Some("#[test]\nfn one() {\n    f();\n}\n"))],
+        "Note: src/a.rs: 0 lines assert something, 1 did before",
+    );
+    check(
+        "",
+        &[("a.test.ts", Some("it('a', f)\nit('b', g)\n"), Some("it('a', f)\nit.skip('b', g)\n"))],
+        "Fail: a.test.ts:2: switches tests off: it.skip('b', g)",
+    );
+    check(
+        "",
+        &[("a.test.ts", None, Some("it.only('a', f)\n"))],
+        "Fail: a.test.ts:1: switches tests off: it.only('a', f)",
+    );
+    check(
+        "",
+        &[("a_test.go", Some("func TestA(t *T) {\n}\n"), Some("func TestA(t *T) {\n\tt.Skip()\n}\n"))],
+        "Fail: a_test.go:2: switches tests off: t.Skip()",
+    );
+}
+
+#[test]
+fn a_test_file_that_becomes_something_else() {
+    let mut facts = facts(&[">tests/a.rs>tests/a.txt"]);
+    let text = "#[test]\nfn one() {}\n".to_owned();
+    facts.texts =
+        vec![ChangedText { path: "tests/a.txt".into(), before: Some(text.clone()), after: Some(text) }];
+    let checks = super::check(&scope(&["tests"], ""), &facts, &[]);
+    assert_eq!(
+        verdict(only(&checks, "tests")),
+        "Fail: tests/a.rs became tests/a.txt, which no test runner looks at; tests/a.txt: test `one` was taken out"
+    );
+}
+
+#[test]
+fn leftovers() {
+    let line = |text: &str| change::Line { number: 7, text: text.to_owned() };
+    let check = |text: &str, path: &str, added: &[&str], removed: &[&str], expect: &str| {
+        let mut facts = facts(&["~src/a.rs"]);
+        facts.lines = vec![ChangedLines {
+            path: path.into(),
+            added: added.iter().map(|t| line(t)).collect(),
+            removed: removed.iter().map(|t| line(t)).collect(),
+        }];
+        let checks = super::check(&scope(&["src"], text), &facts, &[]);
+        assert_eq!(verdict(only(&checks, "leftovers")), expect, "{added:?}");
+    };
+    check("", "src/a.rs", &["fine"], &["// TODO gone"], "Pass: none in the added lines");
+    check("", "src/a.rs", &[], &["// TODO gone"], "NotApplicable: no line was added");
+    check("", "src/a.rs", &["  // TODO x"], &[], "Fail: src/a.rs:7: // TODO x");
+    check("", "src/a.rs", &["  // TODO x"], &["// TODO x"], "Pass: none in the added lines");
+    check("", "src/a.rs", &["// TODO x", "// TODO x"], &["// TODO x"], "Fail: src/a.rs:7: // TODO x");
+    check("", "README.md", &["TODO: x"], &[], "Note: README.md:7: TODO: x");
+    check("", "README.md", &["<<<<<<< HEAD"], &[], "Fail: README.md:7: <<<<<<< HEAD");
+    check("Report every TODO", "src/a.rs", &["// TODO x"], &[], "Note: src/a.rs:7: // TODO x");
+    check("Report every TODO", "src/a.rs", &["todo!()"], &[], "Fail: src/a.rs:7: todo!()");
+}
+
+#[test]
+fn commands() {
+    let run = |end, output: &str| CommandRun {
+        line: "cargo test".into(),
+        end,
+        millis: 1234,
+        output: output.into(),
+        sha256: "0123456789abcdef0123".into(),
+    };
+    let check = |end, output: &str, expect: &str| {
+        let check = commands::check(&run(end, output));
+        assert_eq!((check.name.as_str(), verdict(&check).as_str()), ("command: cargo test", expect));
+    };
+    check(
+        CommandEnd::Exited(0),
+        "ok\n",
+        "Pass: exit status 0 after 1.234 s, output sha256 0123456789abcdef…\nok",
+    );
+    check(
+        CommandEnd::Exited(101),
+        "",
+        "Fail: exit status 101 after 1.234 s, output sha256 0123456789abcdef…",
+    );
+    check(
+        CommandEnd::Signalled(9),
+        "",
+        "Fail: ended by signal 9 after 1.234 s, output sha256 0123456789abcdef…",
+    );
+    check(
+        CommandEnd::TimedOut(5),
+        "",
+        "Fail: ended at its time limit of 5 s after 1.234 s, output sha256 0123456789abcdef…",
+    );
+}
+
+#[test]
+fn texts_that_are_wanted() {
+    let check = |text: &str, expect: bool| assert_eq!(wants_text(&change(text)), expect, "{text}");
+    check("~src/a.rs", true);
+    check("~tests/a.py", true);
+    check("~src/a.py", false);
+    check("~Cargo.toml", true);
+    check("~yarn.lock", true);
+    check("xsrc/a.rs", false);
+    check("+tests/a.rs@", false);
+    check("~README.md", false);
+    check(">tests/a.py>b.txt", true);
+}

@@ -1,0 +1,156 @@
+//! Measures what a task changed: everything in which the working tree differs from what was there when the task
+//! was claimed, except what is another task's.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+
+use fp_core::repo_path::RepoPath;
+use fp_core::verification::change::Change;
+use fp_core::verification::ownership::{Evidence, divide};
+use fp_core::verification::{Boundary, ChangedText, Facts, Scope, wants_text};
+
+use crate::git::{Blobs, Commit, Git, GitError, Oid, Snapshot};
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct Request<'r> {
+    /// The working tree at the claim.
+    pub base: &'r Oid,
+    /// HEAD at the claim.
+    pub head: &'r Oid,
+    /// What the task may do.
+    pub scope: &'r Scope,
+    /// Whether other tasks work in the same working tree.
+    pub shared: bool,
+    /// The commits that `fp` has made in this run.
+    pub committed: &'r HashSet<Oid>,
+    /// Paths that the task's builder was seen to edit.
+    pub seen: &'r HashSet<RepoPath>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The working tree now, a git tree or the commit it equals.
+    pub tree: Oid,
+    /// The facts; lines and texts only after [`Measured::read`].
+    pub facts: Facts,
+    base: Oid,
+    blobs: HashMap<RepoPath, Blobs>,
+}
+
+/// Measures what the task of `request` changed. Two processes where it alone has worked since the claim and every
+/// file it lists has changed; up to four more where something differs from HEAD or HEAD has moved.
+///
+/// # Errors
+/// A failing git, or a tree that is gone.
+pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
+    let snapshot = git.snapshot_tree()?;
+    let commits = commits(git, request, &snapshot)?;
+    let (changes, blobs): (Vec<Change>, Vec<Blobs>) =
+        git.diff_with_blobs(request.base, &snapshot.tree)?.into_iter().unzip();
+    let blobs = by_path(&changes, blobs);
+    let evidence = Evidence {
+        shared: request.shared,
+        settled: commits.as_deref().map_or(HashSet::new(), |commits| settled(commits, request, &snapshot)),
+        seen: request.seen.clone(),
+    };
+    let (changes, elsewhere) = divide(changes, request.scope, &evidence);
+    let ignored = ignored(git, request.scope, &changes)?;
+    let foreign = |commit: &&Commit| !request.committed.contains(&commit.hash);
+    let told = |commit: &Commit| format!("{} {:?}", commit.hash.short(), commit.subject);
+    let facts = Facts {
+        changes,
+        elsewhere,
+        ignored,
+        base_kept: commits.is_some(),
+        commits: commits.iter().flatten().filter(foreign).map(told).collect(),
+        ..Facts::default()
+    };
+    Ok(Measured { tree: snapshot.tree, facts, base: request.base.clone(), blobs })
+}
+
+impl Measured {
+    /// Adds the lines and texts that the checks look at. Up to three processes.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn read(&mut self, git: &Git) -> Result<(), GitError> {
+        let changes: Vec<&Change> = self.facts.changes.iter().collect();
+        self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
+        let wanted: Vec<(&Change, Blobs)> =
+            changes.into_iter().filter(|change| wants_text(change)).map(|c| (c, self.blobs_of(c))).collect();
+        let ids: Vec<&Oid> =
+            wanted.iter().flat_map(|(_, blobs)| blobs.before.iter().chain(&blobs.after)).collect();
+        let contents = git.blobs(&ids)?;
+        let (mut texts, mut unread) = (Vec::new(), Vec::new());
+        for (change, blobs) in &wanted {
+            let text = |id: &Oid| contents.get(id).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            let (before, after) = (blobs.before.as_ref().map(text), blobs.after.as_ref().map(text));
+            let path = change.path.clone();
+            if before == Some(None) || after == Some(None) {
+                unread.push(path);
+            } else {
+                texts.push(ChangedText { path, before: before.flatten(), after: after.flatten() });
+            }
+        }
+        (self.facts.texts, self.facts.unread) = (texts, unread);
+        Ok(())
+    }
+
+    /// Both sides of a change; of a rename, the old side is at the other end.
+    fn blobs_of(&self, change: &Change) -> Blobs {
+        let side = |path: &RepoPath| self.blobs.get(path);
+        Blobs {
+            before: change.ends().last().and_then(side).and_then(|blobs| blobs.before.clone()),
+            after: side(&change.path).and_then(|blobs| blobs.after.clone()),
+        }
+    }
+}
+
+/// What was and what is at each path.
+fn by_path(changes: &[Change], blobs: Vec<Blobs>) -> HashMap<RepoPath, Blobs> {
+    let mut sides: HashMap<RepoPath, Blobs> = HashMap::new();
+    for (change, blobs) in changes.iter().zip(blobs) {
+        let old = change.ends().last().expect("a change has an end").clone();
+        sides.entry(old).or_default().before = blobs.before;
+        sides.entry(change.path.clone()).or_default().after = blobs.after;
+    }
+    sides
+}
+
+/// The commits since the claim; `None` if HEAD doesn't contain what it was then.
+fn commits(git: &Git, request: &Request, snapshot: &Snapshot) -> Result<Option<Vec<Commit>>, GitError> {
+    match &snapshot.status.commit {
+        Some(head) if head == request.head => Ok(Some(Vec::new())),
+        Some(_) if git.contains(request.head)? => git.commits_since(request.head).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Paths that other tasks' commits have changed, and that nobody has changed after that.
+fn settled(commits: &[Commit], request: &Request, snapshot: &Snapshot) -> HashSet<RepoPath> {
+    let mut paths: HashSet<RepoPath> = commits
+        .iter()
+        .filter(|commit| request.committed.contains(&commit.hash))
+        .flat_map(|commit| commit.files.iter().cloned())
+        .collect();
+    for entry in &snapshot.status.entries {
+        paths.remove(&entry.path);
+    }
+    paths
+}
+
+/// Listed files that are there, that the change doesn't show, and that git ignores.
+fn ignored(git: &Git, scope: &Scope, changes: &[Change]) -> Result<Vec<String>, GitError> {
+    let unseen = |file: &&String| {
+        let listed = Boundary::new([file]);
+        let inside =
+            Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        inside
+            && git.worktree().join(file).symlink_metadata().is_ok()
+            && !changes.iter().any(|change| listed.covers(&change.path))
+    };
+    let unseen: Vec<&String> = scope.files.iter().filter(unseen).collect();
+    git.ignored(&unseen)
+}
