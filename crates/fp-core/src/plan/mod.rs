@@ -1,14 +1,20 @@
 //! The task tree as a language: Markdown in, tasks with spans out.
 
 pub mod canonical;
+pub mod cycles;
 pub mod field;
+pub mod graph;
 pub mod id;
 pub mod index;
+pub mod natural;
 mod parse;
+pub mod path;
 pub mod position;
+pub mod reach;
 pub mod task;
 
 pub use field::FieldKind;
+pub use graph::Graph;
 pub use index::Index;
 pub use parse::parse;
 pub use position::Lines;

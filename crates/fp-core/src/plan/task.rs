@@ -25,6 +25,8 @@ pub struct Field<T> {
     pub value: T,
     /// The whole field, its label included.
     pub span: Span,
+    /// Columns before the bullets of its entries; `None` where they stand on the line of the label.
+    pub entry_indent: Option<usize>,
 }
 
 /// A field whose value is a list.

@@ -55,7 +55,7 @@ impl Reader<'_> {
             Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), .. }) => {
                 let text = value::dedent(&self.text[range.clone()], column);
                 let item = Item { text, span: Span::new(range.start, range.end), note: None };
-                self.builder.entry(*task, *field, item);
+                self.builder.entry(*task, *field, item, column);
             }
             frame => {
                 let place = (frame.and_then(|frame| frame.task), self.builder.tasks.len());
@@ -143,7 +143,7 @@ impl Reader<'_> {
         if let (Some(field), Some(task)) = (commands, self.enclosing()) {
             for line in code_lines(self.text, range.clone(), code) {
                 if let Some(item) = value::entry(field, self.text, line) {
-                    self.builder.entry(task, field, item);
+                    self.builder.entry(task, field, item, 0);
                 }
             }
             return;

@@ -92,16 +92,19 @@ impl Builder {
     pub(super) fn begin_field(&mut self, task: TaskIndex, field: FieldKind, entries: Vec<Item>, span: Span) {
         self.reach(task, span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
-            Some(list) => *list = Some(Field { value: entries, span }),
+            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None }),
             None => entries.into_iter().for_each(|item| self.scalar(task, field, item, span)),
         }
     }
 
-    /// Adds an entry that stands on a line of its own.
-    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item) {
+    /// Adds an entry that stands on a line of its own, `indent` columns to the right.
+    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item, indent: usize) {
         self.reach(task, item.span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
-            Some(Some(list)) if !value::is_none(&item.text) => list.value.push(item),
+            Some(Some(list)) if !value::is_none(&item.text) => {
+                list.entry_indent.get_or_insert(indent);
+                list.value.push(item);
+            }
             Some(_) => {}
             None => {
                 let span = item.span;
@@ -126,7 +129,7 @@ impl Builder {
             FieldKind::TestsRequired => match (value::yes_or_no(&text), &mut fields.tests_required) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span });
+                    *slot = Some(Field { value, span, entry_indent: None });
                     false
                 }
                 (None, _) => {
@@ -137,7 +140,7 @@ impl Builder {
             FieldKind::Risk => match (risk(&text), &mut fields.risk) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span });
+                    *slot = Some(Field { value, span, entry_indent: None });
                     false
                 }
                 (None, _) => {
@@ -172,7 +175,8 @@ impl Builder {
     pub(super) fn describe(&mut self, task: TaskIndex, text: &str, span: Span) {
         self.reach(task, span.end);
         if !text.is_empty() && !value::is_none(text) {
-            self.tasks[task].fields.description = Some(Field { value: text.to_owned(), span });
+            self.tasks[task].fields.description =
+                Some(Field { value: text.to_owned(), span, entry_indent: None });
         }
     }
 
@@ -270,7 +274,7 @@ fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
 fn set(slot: &mut Option<Field<String>>, value: String, span: Span) -> bool {
     let second = slot.is_some();
     if !second {
-        *slot = Some(Field { value, span });
+        *slot = Some(Field { value, span, entry_indent: None });
     }
     second
 }

@@ -83,7 +83,11 @@ impl Reader<'_> {
                     self.builder.note(place, self.text, frame.range.start..own_end, frame.column);
                 }
             }
-            Kind::Field(kind) => self.builder.end_field(frame.task, *kind, frame.range.clone()),
+            Kind::Field(kind) => self.builder.end_field(
+                frame.task,
+                *kind,
+                trim(self.text, frame.content..end.max(frame.content)),
+            ),
             _ => {}
         }
     }
@@ -148,7 +152,7 @@ impl Reader<'_> {
         if let (Some((name, start)), Some(task)) = (&label, task)
             && let Some(field) = FieldKind::from_label(&self.text[name.clone()])
         {
-            self.begin_field(task, field, name.clone(), *start..own.end);
+            self.begin_field(task, field, (own.start, name.clone()), *start..own.end);
         } else if let Some(head) = head::read(self.text, own.clone(), Place::List) {
             self.list_task(own, head);
         } else if let (Some((label, value)), Some(_)) = (label, task)
@@ -160,7 +164,13 @@ impl Reader<'_> {
         }
     }
 
-    fn begin_field(&mut self, task: usize, field: FieldKind, label: Range<usize>, value: Range<usize>) {
+    fn begin_field(
+        &mut self,
+        task: usize,
+        field: FieldKind,
+        (start, label): (usize, Range<usize>),
+        value: Range<usize>,
+    ) {
         let at = self.frames.len() - 1;
         if self.builder.is_given(task, field) {
             self.frames[at].kind = Kind::Labelled { label, value: value.start, duplicate: true };
@@ -168,7 +178,7 @@ impl Reader<'_> {
         }
         self.frames[at].kind =
             if field == FieldKind::Description { Kind::Entry(field) } else { Kind::Field(field) };
-        let whole = trim(self.text, label.start..self.frames[at].range.end.max(value.end));
+        let whole = trim(self.text, start..self.frames[at].range.end.max(value.end));
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
             let text = value::dedent(
@@ -205,7 +215,7 @@ impl Reader<'_> {
             value::entry(field, self.text, own)
         };
         if let Some(item) = item {
-            self.builder.entry(task, field, item);
+            self.builder.entry(task, field, item, self.frames[at].column);
         }
     }
 

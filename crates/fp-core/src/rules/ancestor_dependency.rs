@@ -1,0 +1,36 @@
+//! `ancestor-dependency`.
+
+use super::edit::{set_dependencies, written_dependencies};
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::TaskIndex;
+
+pub(super) static RULE: Rule = Rule {
+    id: "ancestor-dependency",
+    severity: Severity::Error,
+    finds: "A task that waits for its own ancestor",
+    why: "A dependency on a parent means all of its leaves, and the task is one of them: it would wait for itself.",
+    fix: Some("Removes the dependency."),
+    bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n    - Dependencies: 1\n- [ID: 2] Printer (Complexity: 2)",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n    - Dependencies: 1.1\n- [ID: 2] Printer (Complexity: 2)",
+    check: Check::Task(check),
+};
+
+fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
+    let task = scope.task(index);
+    if !task.is_leaf() || task.broken {
+        return;
+    }
+    let above = |id: &str| scope.index.find(id).is_some_and(|target| scope.index.is_ancestor(target, index));
+    for item in entries(&task.fields.dependencies).iter().filter(|item| above(&item.text)) {
+        let kept = written_dependencies(task, |id| id != item.text);
+        sink.report(
+            task,
+            item.span,
+            format!("task {} waits for {}, which it is a part of", task.id, item.text),
+        )
+        .hint("name the tasks beside it that it needs")
+        .fixes(vec![set_dependencies(scope.plan, task, &kept, "remove the dependency".to_owned())]);
+    }
+}

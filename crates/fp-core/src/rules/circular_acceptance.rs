@@ -1,0 +1,127 @@
+//! `circular-acceptance`.
+
+use super::scope::{Scope, Sink, entries};
+use super::vague_acceptance::vague_phrase;
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "circular-acceptance",
+    severity: Severity::Warning,
+    finds: "A criterion that only repeats the task's description",
+    why: "It says that the task is done when the task is done. The verifier learns nothing from it.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: Numbers are parsed",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: `parse(\"12\")` returns 12",
+    check: Check::Leaf(check),
+};
+
+/// Words that add nothing to a description.
+const FILLER: [&str; 44] = [
+    "a",
+    "an",
+    "the",
+    "and",
+    "or",
+    "of",
+    "to",
+    "in",
+    "on",
+    "for",
+    "is",
+    "are",
+    "be",
+    "been",
+    "was",
+    "were",
+    "has",
+    "have",
+    "it",
+    "this",
+    "that",
+    "with",
+    "by",
+    "as",
+    "task",
+    "done",
+    "complete",
+    "completed",
+    "implement",
+    "implemented",
+    "implementation",
+    "work",
+    "works",
+    "working",
+    "exist",
+    "exists",
+    "finished",
+    "ready",
+    "now",
+    "can",
+    "will",
+    "should",
+    "must",
+    "successfully",
+];
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    for item in entries(&task.fields.acceptance) {
+        if repeats(&item.text, &task.description) && vague_phrase(&item.text).is_none() {
+            sink.report(task, item.span, "the criterion only repeats what the task is called")
+                .hint("say how one can see that it is done");
+        }
+    }
+}
+
+/// Whether all that `criterion` says, and no less than half of what there is, is in `description`.
+fn repeats(criterion: &str, description: &str) -> bool {
+    let mut said = 0;
+    for word in content_words(criterion) {
+        if !content_words(description).any(|other| same(word, other)) {
+            return false;
+        }
+        said += 1;
+    }
+    said > 0 && said * 2 >= content_words(description).count()
+}
+
+fn content_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !FILLER.iter().any(|filler| filler.eq_ignore_ascii_case(word)))
+}
+
+/// Whether two words are the same but for case and ending: `parse`, `Parses`, `parsed`, `parsing`.
+fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (stem(a), stem(b));
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}
+
+fn stem(word: &str) -> &str {
+    ["ing", "ed", "es", "s", "e"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending).filter(|stem| stem.len() > 2))
+        .unwrap_or(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeats;
+
+    #[test]
+    fn repetition() {
+        let check = |criterion: &str, description: &str, expect: bool| {
+            assert_eq!(repeats(criterion, description), expect, "{criterion} / {description}");
+        };
+        check("JWT helper", "JWT helper", true);
+        check("The JWT helper is implemented", "Implement the JWT helper", true);
+        check("Numbers are parsed", "Parse numbers", true);
+        check("Adds logging to the parser", "Add logging to the parser", true);
+        check("JWT 도우미", "JWT 도우미", true);
+        check("Signs a token with a configurable expiry", "JWT helper", false);
+        check("Parser", "Move the parser, the lexer and the printer to a crate", false);
+        check("The parser returns an error for `1..2`", "Return errors from the parser", false);
+        check("It works", "Parser", false);
+        check("", "Parser", false);
+    }
+}

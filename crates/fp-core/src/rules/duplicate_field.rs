@@ -1,0 +1,25 @@
+//! `duplicate-field`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::TaskIndex;
+
+pub(super) static RULE: Rule = Rule {
+    id: "duplicate-field",
+    severity: Severity::Warning,
+    finds: "A field that a task has twice",
+    why: "The first one counts, and the second says something that nobody will do.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Files: src/lib.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs, src/lib.rs",
+    check: Check::Task(check),
+};
+
+fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
+    let task = scope.task(index);
+    for (label, item) in &task.fields.duplicates {
+        sink.report(task, item.span, format!("`{label}` is given twice, the first one counts"))
+            .hint("merge the two");
+    }
+}

@@ -1,0 +1,28 @@
+//! `duplicate-id`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::TaskIndex;
+
+pub(super) static RULE: Rule = Rule {
+    id: "duplicate-id",
+    severity: Severity::Error,
+    finds: "An id that is used twice",
+    why: "Everything names a task by its id: dependencies, claims, commits, evidence. With two of them nobody \
+          knows which is meant.",
+    fix: None,
+    bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 1] Printer (Complexity: 2)",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)",
+    check: Check::Task(check),
+};
+
+fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
+    let task = scope.task(index);
+    if task.id.is_empty() || !scope.repeats_id(index) {
+        return;
+    }
+    let first = scope.index.find(&task.id).map_or("", |first| scope.task(first).description.as_str());
+    sink.report(task, task.id_span, format!("id {} is already that of {first:?}", task.id))
+        .hint("give one of the two another id");
+}

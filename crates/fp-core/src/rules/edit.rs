@@ -1,0 +1,97 @@
+//! Edits of the source that fixes are made of. They touch as little as they can, so that comments, order and
+//! spacing stay.
+
+use crate::diagnostic::{Fix, Span};
+use crate::plan::field::FieldKind;
+use crate::plan::task::{Plan, Task};
+
+/// Adds a field below the last thing that stands in `task` itself.
+pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> Fix {
+    let newline = plan.newline.as_str();
+    let indent = " ".repeat(task.field_indent);
+    let mut text = format!("{newline}{indent}- {}:", field.label());
+    if field == FieldKind::Dependencies {
+        text = format!("{text} {}", entries.join(", "));
+    } else {
+        for entry in entries {
+            text.push_str(&format!("{newline}{indent}  - {entry}"));
+        }
+    }
+    let end = own_end(task);
+    Fix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }
+}
+
+/// Where the line, the fields and the notes of a task end; its children come behind.
+fn own_end(task: &Task) -> usize {
+    let fields = &task.fields;
+    let lists = [
+        &fields.acceptance,
+        &fields.dependencies,
+        &fields.files,
+        &fields.hints,
+        &fields.references,
+        &fields.guardrails,
+        &fields.test_commands,
+        &fields.covers,
+    ];
+    let texts = [&fields.group, &fields.verify, &fields.priority, &fields.description];
+    let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item.span);
+    lists
+        .into_iter()
+        .flatten()
+        .map(|field| field.span)
+        .chain(texts.into_iter().flatten().map(|field| field.span))
+        .chain(fields.tests_required.as_ref().map(|field| field.span))
+        .chain(fields.risk.as_ref().map(|field| field.span))
+        .chain(fields.unreadable.iter().map(|(_, item)| item.span))
+        .chain(task.complexity_source.as_ref().map(|item| item.span))
+        .chain(kept)
+        .map(|span| span.end)
+        .fold(task.span.end, usize::max)
+}
+
+/// Writes the dependencies of a task anew, on one line.
+pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: String) -> Fix {
+    let Some(field) = &task.fields.dependencies else {
+        return Fix { title, ..add_field(plan, task, FieldKind::Dependencies, ids) };
+    };
+    let list = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+    Fix { title, span: field.span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
+}
+
+/// The dependencies of a task as they would be written, with what is said about each.
+pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let items = task.fields.dependencies.iter().flat_map(|field| &field.value);
+    items
+        .filter(|item| keep(&item.text))
+        .map(|item| match &item.note {
+            Some(note) => format!("{} {note}", item.text),
+            None => item.text.clone(),
+        })
+        .collect()
+}
+
+/// Puts a guardrail before the others of a task that has some.
+pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<Fix> {
+    let field = task.fields.guardrails.as_ref()?;
+    let first = field.value.first()?.span.start;
+    let behind = match field.entry_indent {
+        Some(indent) => format!("{}{}- ", plan.newline.as_str(), " ".repeat(indent)),
+        None => "; ".to_owned(),
+    };
+    Some(Fix {
+        title: "add the file boundary".to_owned(),
+        span: Span::new(first, first),
+        replacement: format!("{guardrail}{behind}"),
+    })
+}
+
+/// The guardrail that keeps a builder to the files of its task.
+pub(super) fn file_boundary(task: &Task) -> String {
+    let files: Vec<&str> = task.files().collect();
+    let files = if files.is_empty() { "none".to_owned() } else { files.join(", ") };
+    format!("{BOUNDARY} {files}")
+}
+
+/// How that guardrail begins.
+pub(super) const BOUNDARY: &str = "Do NOT modify files outside:";

@@ -1,0 +1,23 @@
+//! `empty-tree`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+
+pub(super) static RULE: Rule = Rule {
+    id: "empty-tree",
+    severity: Severity::Error,
+    finds: "A file without a task",
+    why: "There is nothing to plan or run. Tasks in a code fence or a quotation don't count.",
+    fix: None,
+    bad: "# Task Decomposition\n\nTo be done.",
+    good: "# Task Decomposition\n\n- [ID: root] Parse numbers (Complexity: 2)",
+    check: Check::Tree(check),
+};
+
+fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
+    if scope.plan.root.is_none() && !scope.has_syntax_errors {
+        sink.report_plan("there is no task in this file")
+            .hint("write tasks as `- [ID: 1] Title (Complexity: 3)`");
+    }
+}

@@ -1,0 +1,125 @@
+//! `file-conflict`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::edit::{set_dependencies, written_dependencies};
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::{Severity, Span};
+use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::plan::reach;
+use crate::plan::task::TaskIndex;
+
+pub(super) static RULE: Rule = Rule {
+    id: "file-conflict",
+    severity: Severity::Warning,
+    finds: "Two leaves that could run at the same time and list the same file, or a folder over it",
+    why: "Two builders in one file overwrite each other. The schedule keeps them apart, in an order nobody chose; \
+          a dependency says which comes first and gives the second one the first one's result.",
+    fix: Some("Makes the later of the two in the document wait for the earlier."),
+    bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Files: src/lib.rs",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1\n  - Files: src/lib.rs",
+    check: Check::Tree(check),
+};
+
+/// Most pairs of leaves that are looked at.
+const MAX_PAIRS: usize = 1_000_000;
+
+/// A file as a leaf lists it.
+struct Listed<'p> {
+    path: Cow<'p, str>,
+    /// Where the leaf comes in the order of the graph.
+    place: usize,
+    task: TaskIndex,
+    span: Span,
+}
+
+/// Two leaves with the same file: the earlier, the later, and where the later lists it.
+type Conflict<'l, 'p> = (TaskIndex, TaskIndex, &'l Listed<'p>);
+
+fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
+    let listed = listed(scope);
+    let conflicts = candidates(&listed);
+    let pairs: Vec<reach::Pair> = conflicts.iter().map(|&(earlier, later, _)| (earlier, later)).collect();
+    let ordered = reach::waits(&scope.graph, &scope.order, &pairs);
+    let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<&Listed<'_>>> = BTreeMap::new();
+    for ((earlier, later, file), _) in conflicts.into_iter().zip(ordered).filter(|(_, ordered)| !ordered) {
+        found.entry((later, earlier)).or_default().push(file);
+    }
+    for ((later, earlier), mut files) in found {
+        files.sort_by_key(|file| file.span);
+        files.dedup_by_key(|file| file.span);
+        let (task, other) = (scope.task(later), scope.task(earlier));
+        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        let mut ids = written_dependencies(task, |_| true);
+        ids.push(other.id.clone());
+        let fix = set_dependencies(scope.plan, task, &ids, format!("make {} wait for {}", task.id, other.id));
+        let detail = format!(
+            "`{}`{more} is also changed by {}, and neither task waits for the other",
+            files[0].path, other.id
+        );
+        sink.report(task, files[0].span, detail)
+            .hint(format!(
+                "add {} to the dependencies of {}, or move the shared part to one of them",
+                other.id, task.id
+            ))
+            .fixes(vec![fix]);
+    }
+}
+
+/// All files of all leaves that can be scheduled, by path, folders before what is in them.
+fn listed<'p>(scope: &Scope<'p>) -> Vec<Listed<'p>> {
+    let mut listed = Vec::new();
+    for (place, &task) in scope.order.iter().enumerate() {
+        let leaf = scope.task(task);
+        if !leaf.is_leaf() || scope.repeats_id(task) {
+            continue;
+        }
+        for item in entries(&leaf.fields.files) {
+            if let Ok(path) = normal(literal_prefix(&item.text)) {
+                listed.push(Listed { path, place, task, span: item.span });
+            }
+        }
+    }
+    // With `/` as the lowest character a folder comes right before its content.
+    let key = |path: &str| -> Vec<u8> { path.bytes().map(|b| if b == b'/' { 0 } else { b }).collect() };
+    listed.sort_by_cached_key(|file| {
+        (if file.path == "." { Vec::new() } else { key(&file.path) }, file.place, file.span)
+    });
+    listed
+}
+
+/// The pairs that have to be in order for all that share a file to be: neighbours in the order of the graph.
+fn candidates<'l, 'p>(listed: &'l [Listed<'p>]) -> Vec<Conflict<'l, 'p>> {
+    let mut pairs = Vec::new();
+    let mut folders: Vec<&'l [Listed<'p>]> = Vec::new();
+    for group in listed.chunk_by(|a, b| a.path == b.path) {
+        while folders.last().is_some_and(|above| !is_above(&above[0].path, &group[0].path)) {
+            folders.pop();
+        }
+        for two in group.windows(2) {
+            pair(&mut pairs, &two[0], &two[1]);
+        }
+        for folder in &folders {
+            for file in group {
+                let at = folder.partition_point(|above| above.place < file.place);
+                for above in folder[at.saturating_sub(1)..].iter().take(2) {
+                    pair(&mut pairs, above, file);
+                }
+            }
+        }
+        if pairs.len() > MAX_PAIRS {
+            break;
+        }
+        folders.push(group);
+    }
+    pairs
+}
+
+fn pair<'l, 'p>(pairs: &mut Vec<Conflict<'l, 'p>>, a: &'l Listed<'p>, b: &'l Listed<'p>) {
+    let (earlier, later) = if a.place <= b.place { (a, b) } else { (b, a) };
+    if earlier.task != later.task {
+        pairs.push((earlier.task, later.task, later));
+    }
+}

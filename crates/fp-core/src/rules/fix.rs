@@ -1,0 +1,71 @@
+//! Applies the edits of findings. Edits of one round never overlap; what had to wait is found again in the
+//! next round, on the text as it then is.
+
+use std::collections::BTreeMap;
+
+use super::{Facts, check};
+use crate::diagnostic::{Diagnostic, Fix};
+use crate::plan::parse;
+
+/// Most rounds; each resolves at least one finding, and most plans need two.
+const MAX_ROUNDS: usize = 100;
+
+/// A text after its mechanical fixes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixed {
+    /// The text.
+    pub text: String,
+    /// How many findings were resolved.
+    pub resolved: usize,
+}
+
+/// Applies every mechanical fix to `source`, again and again until there is none left.
+#[must_use]
+pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
+    let mut fixed = Fixed { text: source.to_owned(), resolved: 0 };
+    for _ in 0..MAX_ROUNDS {
+        let (plan, parsed) = parse(&fixed.text);
+        let (text, resolved) = apply(&fixed.text, &check(&plan, &parsed, facts));
+        if resolved == 0 || text == fixed.text {
+            break;
+        }
+        fixed = Fixed { text, resolved: fixed.resolved + resolved };
+    }
+    fixed
+}
+
+/// Applies the edits of `diagnostics`, those of a finding all or none; gives the text and how many findings
+/// were resolved.
+#[must_use]
+pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
+    let mut chosen: Vec<&Fix> = Vec::new();
+    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut resolved = 0;
+    for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
+        if diagnostic.fixes.iter().all(|fix| is_free(&taken, fix)) {
+            taken.extend(diagnostic.fixes.iter().map(|fix| (fix.span.start, fix.span.end)));
+            chosen.extend(&diagnostic.fixes);
+            resolved += 1;
+        }
+    }
+    chosen.sort_by_key(|fix| fix.span);
+    let mut text = String::with_capacity(source.len() + chosen.len() * 64);
+    let mut at = 0;
+    for fix in chosen {
+        if let Some(kept) = source.get(at..fix.span.start).filter(|_| source.is_char_boundary(fix.span.end)) {
+            text.push_str(kept);
+            text.push_str(&fix.replacement);
+            at = fix.span.end;
+        }
+    }
+    text.push_str(&source[at..]);
+    (text, resolved)
+}
+
+/// Whether no chosen edit touches the bytes of this one, or inserts at the same place.
+fn is_free(taken: &BTreeMap<usize, usize>, fix: &Fix) -> bool {
+    let before = taken.range(..=fix.span.start).next_back();
+    let behind = taken.range(fix.span.start..).next();
+    before.is_none_or(|(&start, &end)| end <= fix.span.start && start != fix.span.start)
+        && behind.is_none_or(|(&start, _)| start >= fix.span.end && start != fix.span.start)
+}

@@ -1,0 +1,29 @@
+//! `missing-complexity`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-complexity",
+    severity: Severity::Error,
+    finds: "A leaf without a complexity, or with one that isn't a whole number from 1 to 10",
+    why: "The limit that keeps tasks small, the critical path and the number of iterations all rest on it.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: small)",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)",
+    check: Check::Leaf(check),
+};
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    let (span, detail) = match (task.complexity, &task.complexity_source) {
+        (Some(1..=10), _) => return,
+        (Some(number), Some(source)) => (source.span, format!("complexity {number} is outside 1 to 10")),
+        (None, Some(source)) if !source.text.is_empty() => {
+            (source.span, format!("complexity `{}` is not a whole number", source.text))
+        }
+        _ => (task.span, "the task has no complexity".to_owned()),
+    };
+    sink.report(task, span, detail).hint("end the line with `(Complexity: N)`, N from 1 to 10");
+}

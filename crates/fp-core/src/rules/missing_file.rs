@@ -1,0 +1,70 @@
+//! `missing-file`.
+
+use super::facts::PathFact;
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-file",
+    severity: Severity::Warning,
+    finds: "A listed file that does not exist and whose task never says that it creates it",
+    why: "Either the path is mistyped, and the builder will edit another file than it may, or the task creates \
+          the file and should say so.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/nubmer.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/decimal.rs (new)",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    for item in entries(&task.fields.files) {
+        let wildcard = item.text.contains(['*', '?']);
+        if !wildcard
+            && scope.path(&item.text) == Some(PathFact::Missing)
+            && !scope.created.contains(item.text.as_str())
+        {
+            sink.report(
+                task,
+                item.span,
+                format!("`{}` does not exist, and no task says that it creates it", item.text),
+            )
+            .hint("correct the path, or mark the file as `(new)`");
+        }
+    }
+}
+
+/// The files of a leaf that says it creates something: those marked so, or all where its words say it.
+pub(super) fn created_files(task: &Task) -> impl Iterator<Item = &str> {
+    let texts = std::iter::once(task.description.as_str())
+        .chain(task.fields.description.iter().map(|field| field.value.as_str()))
+        .chain(task.acceptance())
+        .chain(task.hints());
+    let says_so = texts.into_iter().any(creates);
+    let marked = |note: &Option<Box<str>>| note.as_deref().is_some_and(creates);
+    entries(&task.fields.files)
+        .iter()
+        .filter(move |item| says_so || marked(&item.note))
+        .map(|item| item.text.as_str())
+}
+
+fn creates(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        let word = word.trim_end_matches(['s', 'd']);
+        [
+            "create",
+            "creating",
+            "new",
+            "add",
+            "adding",
+            "introduce",
+            "scaffold",
+            "generate",
+            "generating",
+            "write",
+        ]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known))
+    })
+}

@@ -1,0 +1,34 @@
+//! `missing-file-boundary`.
+
+use super::edit::{BOUNDARY, add_guardrail, file_boundary};
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-file-boundary",
+    severity: Severity::Warning,
+    finds: "Guardrails without `Do NOT modify files outside:`",
+    why: "The boundary of the files is checked after the task. Said before it, it saves the iteration.",
+    fix: Some("Inserts the guardrail with the task's files."),
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT add new dependencies",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    let guardrails = entries(&task.fields.guardrails);
+    let Some(first) = guardrails.first() else { return };
+    if !guardrails.iter().any(|item| is_boundary(&item.text)) {
+        let fix = add_guardrail(scope.plan, task, &file_boundary(task));
+        sink.report(task, first.span, "no guardrail bounds the files that may be modified")
+            .hint(format!("add `{BOUNDARY} …`"))
+            .fixes(fix.into_iter().collect());
+    }
+}
+
+fn is_boundary(guardrail: &str) -> bool {
+    let wanted = BOUNDARY.trim_end_matches(':').as_bytes();
+    guardrail.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
+}

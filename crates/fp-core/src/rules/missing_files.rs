@@ -1,0 +1,25 @@
+//! `missing-files`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-files",
+    severity: Severity::Error,
+    finds: "A leaf without a `Files` field",
+    why: "The files are the task's boundary: they decide which tasks may run at once, what a builder may \
+          change and what is committed. A task that changes none says `Files: none`.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: no",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Tests Required: no",
+    check: Check::Leaf(check),
+};
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if task.fields.files.is_none() {
+        sink.report(task, task.span, "the task doesn't say which files it changes")
+            .hint("add `Files:` with the files, or `Files: none`");
+    }
+}

@@ -1,0 +1,39 @@
+//! `missing-guardrails`.
+
+use super::edit::{add_field, file_boundary};
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::{Fix, Severity};
+use crate::plan::field::FieldKind;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-guardrails",
+    severity: Severity::Error,
+    finds: "A leaf without guardrails",
+    why: "A builder that is told only what to do also does what seems useful beside it. Guardrails say where the \
+          task ends.",
+    fix: Some("Inserts the baseline two: the boundary of the task's files, and no new dependencies."),
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if !entries(&task.fields.guardrails).is_empty() {
+        return;
+    }
+    let baseline = [file_boundary(task), "Do NOT add new dependencies".to_owned()];
+    let fix = match &task.fields.guardrails {
+        None => add_field(scope.plan, task, FieldKind::Guardrails, &baseline),
+        Some(field) => Fix {
+            title: "add `Guardrails`".to_owned(),
+            span: field.span,
+            replacement: format!("Guardrails: {}", baseline.join("; ")),
+        },
+    };
+    let span = task.fields.guardrails.as_ref().map_or(task.span, |field| field.span);
+    sink.report(task, span, "the task has no guardrails")
+        .hint("say under `Guardrails:` what the builder must not do, its file boundary first")
+        .fixes(vec![fix]);
+}

@@ -1,0 +1,26 @@
+//! `missing-hints`.
+
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-hints",
+    severity: Severity::Error,
+    finds: "A leaf without hints",
+    why: "A builder starts with nothing but its task. What the planner learnt about the code and doesn't write \
+          down is looked up again, or guessed.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: none",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints:\n    - Reuse `Cursor::take_while`\n    - Return the crate's Error",
+    check: Check::Leaf(check),
+};
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if entries(&task.fields.hints).is_empty() {
+        let span = task.fields.hints.as_ref().map_or(task.span, |field| field.span);
+        sink.report(task, span, "the task has no hints")
+            .hint("add two to four under `Hints:`: where to look, what to reuse");
+    }
+}

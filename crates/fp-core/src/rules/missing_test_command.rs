@@ -1,0 +1,27 @@
+//! `missing-test-command`.
+
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-test-command",
+    severity: Severity::Warning,
+    finds: "A leaf that requires tests and has no command to run them",
+    why: "Without a command the tests are only read, not run, and a red one passes.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: yes",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: yes\n  - Test Commands: cargo test number",
+    check: Check::Leaf(check),
+};
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if let Some(tests) = task.fields.tests_required.as_ref().filter(|field| field.value)
+        && entries(&task.fields.test_commands).is_empty()
+        && task.verify().is_none()
+    {
+        sink.report(task, tests.span, "tests are required and there is no command that runs them")
+            .hint("add `Test Commands:` with the narrowest command that runs them");
+    }
+}

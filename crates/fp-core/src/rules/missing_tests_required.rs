@@ -1,0 +1,34 @@
+//! `missing-tests-required`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "missing-tests-required",
+    severity: Severity::Error,
+    finds: "A leaf that doesn't say whether tests are required",
+    why: "Whether a change without tests passes is decided when the plan is made, not by the builder that would \
+          have to write them.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Tests Required: no",
+    check: Check::Leaf(check),
+};
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if task.fields.tests_required.is_some() {
+        return;
+    }
+    let given = task.fields.unreadable.iter().find(|(kind, _)| *kind == FieldKind::TestsRequired);
+    let (span, detail) = match given {
+        Some((_, item)) if !item.text.is_empty() => {
+            (item.span, format!("`{}` is neither yes nor no", item.text))
+        }
+        Some((_, item)) => (item.span, "`Tests Required` has no value".to_owned()),
+        None => (task.span, "the task doesn't say whether tests are required".to_owned()),
+    };
+    sink.report(task, span, detail).hint("write `Tests Required: yes` or `Tests Required: no`");
+}

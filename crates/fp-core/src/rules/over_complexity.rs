@@ -1,0 +1,28 @@
+//! `over-complexity`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "over-complexity",
+    severity: Severity::Error,
+    finds: "A leaf whose complexity is above `maxComplexity`",
+    why: "A builder works on a leaf alone, in one context and with a few iterations. What is too large for that \
+          comes back half done, or done differently than planned.",
+    fix: None,
+    bad: "- [ID: 1] Rewrite the whole parser (Complexity: 7)",
+    good: "- [ID: 1] Rewrite the number parser (Complexity: 3)",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    let limit = scope.facts.max_complexity;
+    if let (Some(complexity @ 1..=10), Some(source)) = (task.complexity, &task.complexity_source)
+        && complexity > limit
+    {
+        sink.report(task, source.span, format!("complexity {complexity} is above the limit of {limit}"))
+            .hint("split the task into two to five subtasks");
+    }
+}

@@ -1,0 +1,38 @@
+//! `path-escape`.
+
+use super::facts::PathFact;
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::path::normal;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "path-escape",
+    severity: Severity::Error,
+    finds: "A file outside the repository: absolute, with `..` or `~`, or through a symbolic link",
+    why: "A plan is written by a model. What it names is read, changed and committed, so it must not lead \
+          anywhere else.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: ../other/number.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    for item in entries(&task.fields.files) {
+        let why = match normal(&item.text) {
+            Err(escape) => escape.to_string(),
+            Ok(_) if scope.path(&item.text) == Some(PathFact::Outside) => {
+                "a symbolic link leads out".to_owned()
+            }
+            Ok(_) => continue,
+        };
+        sink.report(
+            task,
+            item.span,
+            format!("`{}` is outside the repository: {why}", item.text.escape_debug()),
+        )
+        .hint("name files relative to the repository");
+    }
+}

@@ -1,0 +1,87 @@
+//! `scope-leak`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::{Severity, Span};
+use crate::plan::task::{ListField, Task};
+
+pub(super) static RULE: Rule = Rule {
+    id: "scope-leak",
+    severity: Severity::Warning,
+    finds: "A leaf that names something the user ruled out (`scopeExclusions` of `interview.json`)",
+    why: "Work that was declared out of scope comes back through the plan, one task at a time.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers with a plugin system (Complexity: 2)",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    for exclusion in
+        scope.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
+    {
+        if let Some(span) = place(task, exclusion) {
+            sink.report(task, span, format!("the task names {exclusion:?}, which is out of scope"))
+                .hint("take it out, or have the user take it into the scope");
+        }
+    }
+}
+
+/// Where a leaf names `exclusion` as something to do: a sentence that says no to it doesn't.
+fn place(task: &Task, exclusion: &str) -> Option<Span> {
+    let names = |text: &str| contains_words(text, exclusion) && !denies(text);
+    if names(&task.description) {
+        return Some(task.span);
+    }
+    if let Some(description) = task.fields.description.as_ref().filter(|field| names(&field.value)) {
+        return Some(description.span);
+    }
+    let lists: [&ListField; 3] = [&task.fields.acceptance, &task.fields.files, &task.fields.hints];
+    let mut items = lists.into_iter().flatten().flat_map(|field| &field.value);
+    items.find(|item| names(&item.text)).map(|item| item.span)
+}
+
+fn denies(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
+        ["no", "not", "never", "without", "don't", "don’t", "except", "avoid"]
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Whether `text` has the words of `wanted` in a row, whatever their case.
+fn contains_words(text: &str, wanted: &str) -> bool {
+    let (text, wanted) = (text.to_lowercase(), wanted.to_lowercase());
+    // In scripts without blanks between words, or with endings glued to them, there is no word end to see.
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let (first, last) = (word(wanted.chars().next()), word(wanted.chars().next_back()));
+    text.match_indices(&wanted).any(|(at, found)| {
+        let within_word = (first && word(text[..at].chars().next_back()))
+            || (last && word(text[at + found.len()..].chars().next()));
+        !within_word
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contains_words, denies};
+
+    #[test]
+    fn words() {
+        let check = |text: &str, wanted: &str, expect: bool| {
+            assert_eq!(contains_words(text, wanted), expect, "{text} / {wanted}")
+        };
+        check("Add OAuth login", "oauth", true);
+        check("src/oauth/mod.rs", "OAuth", true);
+        check("Add OAuth2 login", "OAuth", false);
+        check("The admin UI", "Admin UI", true);
+        check("결제를 추가", "결제", true);
+        check("unrelated", "rel", false);
+    }
+
+    #[test]
+    fn denials() {
+        assert!(denies("Do not touch OAuth") && denies("Works without OAuth") && denies("Don't add OAuth"));
+        assert!(!denies("Add OAuth to the notes"));
+    }
+}

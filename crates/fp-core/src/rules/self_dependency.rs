@@ -1,0 +1,27 @@
+//! `self-dependency`.
+
+use super::edit::{set_dependencies, written_dependencies};
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "self-dependency",
+    severity: Severity::Error,
+    finds: "A task that waits for itself",
+    why: "It could never start.",
+    fix: Some("Removes the dependency."),
+    bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1, 2",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1",
+    check: Check::Leaf(check),
+};
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    if let Some(item) = entries(&task.fields.dependencies).iter().find(|item| item.text == task.id) {
+        let kept = written_dependencies(task, |id| id != task.id);
+        sink.report(task, item.span, format!("task {} waits for itself", task.id))
+            .hint("remove the dependency")
+            .fixes(vec![set_dependencies(scope.plan, task, &kept, "remove the dependency".to_owned())]);
+    }
+}

@@ -1,0 +1,341 @@
+//! Every rule against its own examples, and what takes more than one rule to show.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::fix::fix_all;
+use super::{Facts, PathFact, RULES, Requirement, check, rule};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::plan::parse;
+
+fn facts() -> Facts {
+    let file = |lines| PathFact::File { lines: Some(lines) };
+    let paths = [
+        ("src/lexer.rs", file(100)),
+        ("src/nubmer.rs", PathFact::Missing),
+        ("src/decimal.rs", PathFact::Missing),
+    ];
+    Facts {
+        paths: paths.into_iter().map(|(path, fact)| (path.to_owned(), fact)).collect(),
+        requirements: ["R1", "R2"]
+            .map(|id| Requirement { id: id.to_owned(), text: format!("What {id} says") })
+            .into(),
+        scope_exclusions: vec!["plugin system".to_owned()],
+        ..Facts::default()
+    }
+}
+
+fn found(text: &str, facts: &Facts) -> Vec<Diagnostic> {
+    let (plan, parsed) = parse(text);
+    check(&plan, &parsed, facts)
+}
+
+fn ids(text: &str) -> Vec<&'static str> {
+    found(text, &Facts::default()).into_iter().map(|diagnostic| diagnostic.rule).collect()
+}
+
+#[test]
+fn every_rule_holds_for_its_examples() {
+    let facts = facts();
+    for rule in RULES {
+        let count =
+            |text: &str| found(text, &facts).iter().filter(|diagnostic| diagnostic.rule == rule.id).count();
+        assert_eq!(count(rule.bad), 1, "{} on its bad example:\n{}", rule.id, rule.bad);
+        assert_eq!(count(rule.good), 0, "{} on its good example:\n{}", rule.id, rule.good);
+        if rule.id == "empty-tree" {
+            // Without a task there is nothing else to be wrong.
+            continue;
+        }
+        let others = |text: &str| -> HashSet<&str> {
+            found(text, &facts).iter().map(|diagnostic| diagnostic.rule).filter(|id| *id != rule.id).collect()
+        };
+        let more: Vec<&str> = others(rule.good).difference(&others(rule.bad)).copied().collect();
+        assert!(more.is_empty(), "{}: the good example has other faults: {more:?}", rule.id);
+    }
+}
+
+#[test]
+fn the_catalogue_is_complete() {
+    let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
+    assert_eq!((RULES.len(), unique.len()), (30, 30));
+    assert!(rule("syntax").is_some() && rule("nonsense").is_none());
+    let errors = RULES.iter().filter(|rule| rule.severity == Severity::Error).count();
+    assert_eq!(errors, 17);
+    for rule in RULES {
+        for text in [rule.finds, rule.why, rule.fix.unwrap_or("x")] {
+            assert!(!text.contains("  ") && !text.is_empty(), "{}: {text:?}", rule.id);
+        }
+        assert!(!rule.finds.ends_with('.'), "{}", rule.id);
+    }
+}
+
+/// A leaf that breaks no rule, with `extra` lines below it.
+fn leaf(id: &str, indent: usize, extra: &[&str]) -> String {
+    let margin = " ".repeat(indent);
+    let fields = [
+        "Acceptance: Prints the id",
+        "Tests Required: no",
+        "Hints: Look at main; Reuse print",
+        "Guardrails: Do NOT modify files outside: a; Do NOT add new dependencies",
+    ];
+    let given: Vec<&str> =
+        extra.iter().filter_map(|line| line.split_once(':').map(|(label, _)| label)).collect();
+    let file = format!("Files: {id}.rs");
+    let mut text = format!("{margin}- [ID: {id}] Leaf number {id} (Complexity: 2)\n");
+    let kept = fields
+        .iter()
+        .copied()
+        .chain([file.as_str()])
+        .filter(|line| !given.iter().any(|label| line.starts_with(label)));
+    for line in kept.chain(extra.iter().copied()) {
+        text.push_str(&format!("{margin}  - {line}\n"));
+    }
+    text
+}
+
+fn tree(leaves: &[String]) -> String {
+    format!("- [ID: root] Goal (Complexity: 9)\n{}", leaves.concat())
+}
+
+#[test]
+fn one_mistake_gives_one_finding() {
+    let check = |text: &str, expect: &[&str]| assert_eq!(ids(text), expect, "{text}");
+    check(&tree(&[leaf("1", 0, &[]), leaf("2", 0, &[])]), &[]);
+    check(&leaf("1", 0, &[]), &[]);
+    check(&tree(&[leaf("1", 0, &["Hints: none"]), leaf("2", 0, &[])]), &["missing-hints"]);
+    check(&tree(&[leaf("1", 0, &["Guardrails: none"]), leaf("2", 0, &[])]), &["missing-guardrails"]);
+    check(&tree(&[leaf("1", 0, &["Tests Required: yes"]), leaf("2", 0, &[])]), &["missing-test-command"]);
+    check(
+        &tree(&[leaf("1", 0, &["Tests Required: perhaps"]), leaf("2", 0, &[])]),
+        &["missing-tests-required"],
+    );
+    check(&tree(&[leaf("1", 0, &["Files: none"]), leaf("2", 0, &[])]), &[]);
+    check(
+        &tree(&[leaf("1", 0, &["Acceptance: Leaf number 1 works"]), leaf("2", 0, &[])]),
+        &["vague-acceptance"],
+    );
+    check(&tree(&[leaf("1", 0, &["Dependencies: 1"]), leaf("2", 0, &[])]), &["self-dependency"]);
+    check(&tree(&[leaf("1", 0, &["Dependencies: root"]), leaf("2", 0, &[])]), &["ancestor-dependency"]);
+    check(
+        &tree(&[leaf("1", 0, &["Dependencies: 2"]), leaf("2", 0, &["Dependencies: 1"])]),
+        &["dependency-cycle"],
+    );
+    check(&tree(&[leaf("1", 0, &["Dependencies: 9"]), leaf("2", 0, &[])]), &["unknown-dependency"]);
+    check(&tree(&[leaf("1", 0, &[]), leaf("1", 0, &["Files: b"])]), &["duplicate-id"]);
+    check(
+        &tree(&[leaf("1", 0, &[]), "- [ID 2] B\n".to_owned(), leaf("3", 0, &["Dependencies: 2"])]),
+        &["syntax"],
+    );
+    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 12"), &["missing-complexity"]);
+    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 0"), &["missing-complexity"]);
+    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 5"), &["over-complexity"]);
+    check("no task", &["empty-tree"]);
+    check("- [1.1] broken", &["syntax"]);
+}
+
+#[test]
+fn ids_extend_their_parents() {
+    let tree = |ids: &[(&str, usize)]| {
+        let parents: Vec<bool> =
+            (0..ids.len()).map(|at| ids.get(at + 1).is_some_and(|next| next.1 > ids[at].1)).collect();
+        let lines = ids.iter().zip(parents).map(|(&(id, depth), parent)| {
+            if parent {
+                format!("{}- [ID: {id}] Parent\n", "  ".repeat(depth))
+            } else {
+                leaf(id, 2 * depth, &["Files: none"])
+            }
+        });
+        format!("- [ID: root] Goal\n{}", lines.collect::<String>())
+    };
+    let check = |ids_: &[(&str, usize)], expect: &[&str]| assert_eq!(ids(&tree(ids_)), expect, "{ids_:?}");
+    check(&[("1", 0), ("1.1", 1), ("1.2", 1), ("2", 0)], &[]);
+    check(&[("T1", 0), ("T1.1", 1), ("T1.2", 1), ("api", 0)], &[]);
+    check(&[("1", 0), ("1.1", 1), ("2.2", 1), ("2", 0)], &["malformed-id"]);
+    check(&[("1", 0), ("1.1", 1), ("12", 1), ("2", 0)], &["malformed-id"]);
+    check(&[("1", 0), ("2.1", 1), ("2.1.1", 2), ("2.1.2", 2), ("1.2", 1)], &["malformed-id"]);
+    check(&[("1..2", 0), ("2", 0)], &["malformed-id"]);
+    check(&[("../x", 0), ("2", 0)], &["malformed-id"]);
+    check(&[("1", 0), ("1.1", 1), ("root", 1), ("2", 0)], &["duplicate-id"]);
+}
+
+#[test]
+fn findings_name_their_task() {
+    let text = format!(
+        "- [ID: root] Goal\n- [ID: 1] Part\n{}{}- [ID: 2] Rest (Complexity: 2)\n",
+        leaf("1.1", 2, &["Owner: me"]),
+        leaf("1.2", 2, &[])
+    );
+    let found = found(&text, &Facts::default());
+    let first = &found[0];
+    let at = &text[first.span.start..first.span.end];
+    assert_eq!(
+        (first.rule, first.task_id.as_str(), first.parent_id.as_deref(), first.depth, at),
+        ("unknown-field", "1.1", Some("1"), 2, "Owner: me")
+    );
+    assert!(found.is_sorted_by_key(|diagnostic| diagnostic.span));
+}
+
+#[test]
+fn file_conflicts() {
+    let check = |leaves: &[(&str, &[&str])], expect: &[(&str, &str)]| {
+        let text = tree(&leaves.iter().map(|(id, extra)| leaf(id, 0, extra)).collect::<Vec<_>>());
+        let conflicts: Vec<(String, String)> = found(&text, &Facts::default())
+            .into_iter()
+            .filter(|diagnostic| diagnostic.rule == "file-conflict")
+            .map(|diagnostic| (diagnostic.task_id, diagnostic.detail))
+            .collect();
+        assert_eq!(conflicts.len(), expect.len(), "{text}{conflicts:?}");
+        for ((id, detail), (expect_id, part)) in conflicts.iter().zip(expect) {
+            assert!(id == expect_id && detail.contains(part), "{id}: {detail}");
+        }
+    };
+    check(&[("1", &["Files: a"]), ("2", &["Files: a"])], &[("2", "`a` is also changed by 1")]);
+    check(&[("1", &["Files: a, b"]), ("2", &["Files: b, a"])], &[("2", "and 1 more is also changed by 1")]);
+    check(&[("1", &["Files: a"]), ("2", &["Files: ./a", "Dependencies: 1"])], &[]);
+    check(&[("1", &["Files: a"]), ("2", &["Dependencies: 1"]), ("3", &["Files: a", "Dependencies: 2"])], &[]);
+    check(&[("1", &["Files: a", "Dependencies: 2"]), ("2", &["Files: a"])], &[]);
+    check(
+        &[("1", &["Files: src/"]), ("2", &["Files: src/a.rs"]), ("3", &["Files: src/b.rs"])],
+        &[("2", "changed by 1"), ("3", "changed by 1")],
+    );
+    check(&[("1", &["Files: src"]), ("2", &["Files: srcs/a.rs"])], &[]);
+    check(&[("1", &["Files: ."]), ("2", &["Files: x/y"])], &[("2", "changed by 1")]);
+    check(&[("1", &["Files: src/*.rs"]), ("2", &["Files: src/a.rs"])], &[("2", "changed by 1")]);
+    check(
+        &[("1", &["Files: a"]), ("2", &["Files: a"]), ("3", &["Files: a"])],
+        &[("2", "by 1"), ("3", "by 2")],
+    );
+    check(&[("1", &["Files: a, a"])], &[]);
+}
+
+#[test]
+fn files_that_some_task_creates_are_not_missing() {
+    let facts = Facts { paths: [("x.rs".to_owned(), PathFact::Missing)].into(), ..Facts::default() };
+    let check = |leaves: &[&[&str]], expect: usize| {
+        let leaves: Vec<String> =
+            leaves.iter().zip(1..).map(|(extra, id): (_, u32)| leaf(&id.to_string(), 0, extra)).collect();
+        let text = tree(&leaves);
+        let count =
+            found(&text, &facts).iter().filter(|diagnostic| diagnostic.rule == "missing-file").count();
+        assert_eq!(count, expect, "{text}");
+    };
+    check(&[&["Files: x.rs"]], 1);
+    check(&[&["Files: ./x.rs (new)"]], 0);
+    check(&[&["Files: x.rs", "Acceptance: Creates the module"]], 0);
+    check(&[&["Files: x.rs (new)"], &["Files: x.rs", "Dependencies: 1"]], 0);
+    check(&[&["Files: x*.rs"]], 0);
+}
+
+#[test]
+fn fixes() {
+    let check = |before: &str, after: &str| {
+        let fixed = fix_all(before, &Facts::default());
+        assert_eq!(fixed.text, after, "--- before\n{before}--- fixed\n{}", fixed.text);
+        assert_eq!(fix_all(&fixed.text, &Facts::default()).resolved, 0, "fixing again:\n{after}");
+    };
+    check(
+        "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n\n<!-- kept -->\n",
+        "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n  - Guardrails:\n    - Do NOT modify files outside: a, b\n    - Do NOT add new dependencies\n\n<!-- kept -->\n",
+    );
+    check(
+        "- [ID: 1] A (Complexity: 2)\r\n    - Files: a\r\n    - Guardrails:\r\n        - Do NOT x\r\n",
+        "- [ID: 1] A (Complexity: 2)\r\n    - Files: a\r\n    - Guardrails:\r\n        - Do NOT modify files outside: a\r\n        - Do NOT x\r\n",
+    );
+    check(
+        "- [ID: 1] A\n  - Files: a\n  - **Guardrails**: Do NOT x\n",
+        "- [ID: 1] A\n  - Files: a\n  - **Guardrails**: Do NOT modify files outside: a; Do NOT x\n",
+    );
+    check(
+        "## [1] A\n- Complexity: 3\n- Guardrails: none\n",
+        "## [1] A\n- Complexity: 3\n- Guardrails: Do NOT modify files outside: none; Do NOT add new dependencies\n",
+    );
+    let guarded = "  - Guardrails: Do NOT modify files outside: a";
+    check(
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: none\n"
+        ),
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n  - Dependencies: 1\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: 2\n"
+        ),
+    );
+    check(
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n  - [ID: 1.1] B\n  {guarded}\n    - Dependencies:\n      - 2 (its types)\n      - 1\n      - 1.1\n  - [ID: 3.1] C\n  {guarded}\n- [ID: 2] D\n{guarded}\n  - Dependencies: 3.1\n"
+        ),
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n  - [ID: 1.1] B\n  {guarded}\n    - Dependencies: 2 (its types)\n  - [ID: 1.2] C\n  {guarded}\n- [ID: 2] D\n{guarded}\n  - Dependencies: 1.2\n"
+        ),
+    );
+    check(
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n  - [ID: 9] B\n    - [ID: 9.1] C\n    {guarded}\n    - [ID: 9.2] D\n    {guarded}\n      - Dependencies: 9.1\n  - [ID: 1.1] E\n  {guarded}\n    - Dependencies: 9\n"
+        ),
+        &format!(
+            "- [ID: root] R\n- [ID: 1] A\n  - [ID: 1.2] B\n    - [ID: 1.2.1] C\n    {guarded}\n    - [ID: 1.2.2] D\n    {guarded}\n      - Dependencies: 1.2.1\n  - [ID: 1.1] E\n  {guarded}\n    - Dependencies: 1.2\n"
+        ),
+    );
+}
+
+#[test]
+fn large_trees_are_checked_in_linear_time() {
+    let chain: String = (1..=4_000)
+        .map(|id| {
+            leaf(
+                &id.to_string(),
+                0,
+                &[
+                    &format!(
+                        "Dependencies: {}",
+                        if id == 1 { "none".to_owned() } else { (id - 1).to_string() }
+                    ),
+                    "Files: CHANGELOG.md",
+                ],
+            )
+        })
+        .collect();
+    assert_eq!(ids(&format!("- [ID: root] R\n{chain}")), Vec::<&str>::new());
+    let free: String = (1..=4_000).map(|id| leaf(&id.to_string(), 0, &["Files: CHANGELOG.md"])).collect();
+    assert_eq!(ids(&format!("- [ID: root] R\n{free}")).len(), 3_999);
+    let deep: String = (0..3000)
+        .map(|depth| format!("{}- [ID: 1{}] T\n", "  ".repeat(depth), ".1".repeat(depth.min(40))))
+        .collect();
+    assert!(ids(&deep).contains(&"subtask-count"));
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let id = prop::sample::select(vec!["1", "1.1", "1.2", "2", "2.1", "3.1", "root", "x y", ""]);
+    let text = prop::sample::select(vec![
+        "Files: a, b",
+        "Files: src/",
+        "Guardrails: none",
+        "Guardrails: x",
+        "Guardrails:",
+        "- y",
+        "Hints: z",
+        "Owner: me",
+        "Files: ../x",
+        "note",
+    ]);
+    let list =
+        prop::collection::vec(id.clone(), 0..3).prop_map(|ids| format!("Dependencies: {}", ids.join(", ")));
+    prop_oneof![
+        3 => (0_usize..4, id).prop_map(|(depth, id)| format!("{}- [ID: {id}] T (Complexity: 2)\n", "  ".repeat(depth))),
+        3 => (0_usize..5, text).prop_map(|(depth, text)| format!("{}- {text}\n", "  ".repeat(depth))),
+        2 => (0_usize..5, list).prop_map(|(depth, text)| format!("{}- {text}\n", "  ".repeat(depth))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_tree_is_checked_and_fixed_once(lines in prop::collection::vec(line(), 0..25)) {
+        let text: String = lines.concat();
+        let facts = facts();
+        for diagnostic in found(&text, &facts) {
+            prop_assert!(text.get(diagnostic.span.start..diagnostic.span.end).is_some());
+            prop_assert!(!diagnostic.detail.ends_with('.') && !diagnostic.detail.is_empty());
+        }
+        let fixed = fix_all(&text, &facts);
+        prop_assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text);
+    }
+}

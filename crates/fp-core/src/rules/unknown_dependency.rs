@@ -1,0 +1,47 @@
+//! `unknown-dependency`.
+
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::{Item, Task};
+
+pub(super) static RULE: Rule = Rule {
+    id: "unknown-dependency",
+    severity: Severity::Error,
+    finds: "A dependency on an id that is not in the tree",
+    why: "The task would wait for something that never comes, or, worse, for nothing at all.",
+    fix: None,
+    bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 3",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1",
+    check: Check::Leaf(check),
+};
+
+/// Largest tree that is searched for what could have been meant.
+const MAX_SEARCHED: usize = 10_000;
+
+fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    let unknown =
+        entries(&task.fields.dependencies).iter().filter(|item| scope.index.find(&item.text).is_none());
+    for item in unknown {
+        let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
+        match meant(scope, item) {
+            Some(id) => finding.hint(format!("did you mean {id}?")),
+            None => finding.hint("name tasks by their ids, separated by commas, or write `none`"),
+        };
+    }
+}
+
+/// The id or title that is the same but for case, punctuation and a leading letter.
+fn meant<'p>(scope: &Scope<'p>, item: &Item) -> Option<&'p str> {
+    let bare = |text: &str| -> String {
+        let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+        text.to_lowercase().trim_start_matches("task").trim_start_matches('t').to_owned()
+    };
+    let wanted = bare(&item.text);
+    if wanted.is_empty() || scope.plan.tasks.len() > MAX_SEARCHED {
+        return None;
+    }
+    let found =
+        scope.plan.tasks.iter().find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
+    found.map(|task| task.id.as_str())
+}

@@ -1,0 +1,60 @@
+//! `unknown-field`.
+
+use super::scope::{Scope, Sink};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
+use crate::plan::task::TaskIndex;
+
+pub(super) static RULE: Rule = Rule {
+    id: "unknown-field",
+    severity: Severity::Warning,
+    finds: "A field that is not of the language, or a value that its field doesn't take",
+    why: "Nothing reads it. Often it is a field of the language under another name, and the task lacks that one. \
+          The fields are Acceptance, Dependencies, Files, Tests Required, Hints, References, Guardrails, Test \
+          Commands, Verify, Covers, Group, Risk (low, medium or high) and Priority, and in the heading dialect \
+          Complexity and Description.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Owner: somebody",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Priority: high",
+    check: Check::Task(check),
+};
+
+/// Names that people use for fields of the language.
+const OTHER_NAMES: [(&str, FieldKind); 20] = [
+    ("criteria", FieldKind::Acceptance),
+    ("acceptance tests", FieldKind::Acceptance),
+    ("done when", FieldKind::Acceptance),
+    ("depends on", FieldKind::Dependencies),
+    ("dependency", FieldKind::Dependencies),
+    ("depends", FieldKind::Dependencies),
+    ("blocked by", FieldKind::Dependencies),
+    ("requires", FieldKind::Dependencies),
+    ("file", FieldKind::Files),
+    ("files to modify", FieldKind::Files),
+    ("tests", FieldKind::TestsRequired),
+    ("tests needed", FieldKind::TestsRequired),
+    ("hint", FieldKind::Hints),
+    ("reference", FieldKind::References),
+    ("guardrail", FieldKind::Guardrails),
+    ("constraints", FieldKind::Guardrails),
+    ("test command", FieldKind::TestCommands),
+    ("commands", FieldKind::TestCommands),
+    ("requirements", FieldKind::Covers),
+    ("effort", FieldKind::Complexity),
+];
+
+fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
+    let task = scope.task(index);
+    for (label, item) in &task.fields.unknown {
+        let other = OTHER_NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(label));
+        let hint = match other {
+            Some((_, field)) => format!("did you mean `{}`?", field.label()),
+            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon".to_owned(),
+        };
+        sink.report(task, item.span, format!("`{label}` is not a field of a task")).hint(hint);
+    }
+    for (_, item) in task.fields.unreadable.iter().filter(|(kind, _)| *kind == FieldKind::Risk) {
+        sink.report(task, item.span, format!("`{}` is no risk", item.text)).hint("write low, medium or high");
+    }
+}

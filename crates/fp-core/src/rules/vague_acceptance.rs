@@ -1,0 +1,108 @@
+//! `vague-acceptance`.
+
+use super::scope::{Scope, Sink, entries};
+use super::{Check, Rule};
+use crate::diagnostic::Severity;
+use crate::plan::task::Task;
+
+pub(super) static RULE: Rule = Rule {
+    id: "vague-acceptance",
+    severity: Severity::Warning,
+    finds: "A criterion with nothing to observe, such as \"works correctly\", \"properly\", \"as expected\"",
+    why: "The verifier has to decide it by looking at the result. What can't be observed passes, or fails, by mood.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: Large numbers are handled properly",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: A number above 2^63 gives the error `too large`",
+    check: Check::Leaf(check),
+};
+
+/// Words that say that something is good and not what it does.
+const VAGUE: [&str; 29] = [
+    "works correctly",
+    "work correctly",
+    "works properly",
+    "works as expected",
+    "works well",
+    "works fine",
+    "work well",
+    "functions correctly",
+    "function correctly",
+    "behaves correctly",
+    "is correct",
+    "are correct",
+    "correctly implemented",
+    "properly",
+    "as expected",
+    "as intended",
+    "as needed",
+    "as appropriate",
+    "appropriately",
+    "comprehensive",
+    "comprehensively",
+    "robust",
+    "user-friendly",
+    "intuitive",
+    "seamless",
+    "high quality",
+    "high-quality",
+    "best practices",
+    "good performance",
+];
+
+fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+    for item in entries(&task.fields.acceptance) {
+        if let Some(phrase) = vague_phrase(&item.text) {
+            sink.report(task, item.span, format!("\"{phrase}\" says nothing that can be observed"))
+                .hint("say what is seen: a value, an error, an exit status, a file");
+        }
+    }
+}
+
+/// The first words of a criterion that are vague, if nothing in it, such as code or a quotation, is definite.
+pub(super) fn vague_phrase(criterion: &str) -> Option<&str> {
+    if criterion.contains(['`', '"', '“']) {
+        return None;
+    }
+    let bytes = criterion.as_bytes();
+    let within = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let starts = (0..bytes.len()).filter(|&at| within(at) && (at == 0 || !within(at - 1)));
+    for at in starts {
+        let rest = &bytes[at..];
+        let found = VAGUE.iter().map(|phrase| phrase.len()).zip(VAGUE).find(|&(len, phrase)| {
+            rest[0].eq_ignore_ascii_case(&phrase.as_bytes()[0])
+                && rest.get(..len).is_some_and(|words| words.eq_ignore_ascii_case(phrase.as_bytes()))
+                && !within(at + len)
+        });
+        if let Some((len, _)) = found {
+            return Some(&criterion[at..at + len]);
+        }
+    }
+    let last = criterion.trim_end_matches(['.', '!', ' ']);
+    ["works", "correctly"].iter().find_map(|word| {
+        let at = last.len().checked_sub(word.len())?;
+        let ends = last.get(at..)?.eq_ignore_ascii_case(word) && (at == 0 || !within(at - 1));
+        ends.then(|| &last[at..])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::vague_phrase;
+
+    #[test]
+    fn phrases() {
+        let check = |text: &str, expect: Option<&str>| assert_eq!(vague_phrase(text), expect, "{text}");
+        check("The login works correctly", Some("works correctly"));
+        check("Properly handles errors.", Some("Properly"));
+        check("Behaves as expected", Some("as expected"));
+        check("Has comprehensive tests", Some("comprehensive"));
+        check("Errors are handled correctly.", Some("correctly"));
+        check("Login works", Some("works"));
+        check("Improperly signed tokens are rejected", None);
+        check("Works with two builders at once", None);
+        check("Properly escapes `<` as `&lt;`", None);
+        check("Rejects an expired token", None);
+        check("값이 properly 처리됨", Some("properly"));
+        check("", None);
+    }
+}
