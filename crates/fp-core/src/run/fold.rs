@@ -145,6 +145,10 @@ impl State {
                     t.note.clone_from(note);
                     t.reason = None;
                     t.feedback = None;
+                    t.submission = None;
+                    if let Some(verified) = &mut t.verification {
+                        verified.checks.clear();
+                    }
                 }
             }
             Event::Released { task, iteration, reason: _ } => {

@@ -1,15 +1,26 @@
 //! The mechanical checks of a submitted task: measured from git, run in the working tree, and recorded before
 //! anybody judges.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use fp_core::plan::id::TaskId;
-use fp_core::run::State;
 use fp_core::run::event::Event;
+use fp_core::run::state::TaskState;
+use fp_core::run::{Refusal, State, approval};
 use fp_core::verification::change::Change;
-use fp_core::verification::{Check, CheckVerdict};
+use fp_core::verification::{self, Check, CheckVerdict, CommandEnd, CommandRun, OtherTask, Scope};
 use jiff::Timestamp;
 
 use super::RunError;
-use crate::plan::OpenPlan;
+use crate::changes::{self, Measured, Request};
+use crate::git::Git;
+use crate::plan::{self, OpenPlan};
+use crate::process::{self, End, Limits};
+
+/// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
+const OUTPUT_HEAD: usize = 512;
+const OUTPUT_TAIL: usize = 2048;
 
 /// What was checked, and what is left to judge.
 #[derive(Debug, Clone)]
@@ -36,16 +47,37 @@ impl Verified {
 
 /// What `id` has changed up to now: the working tree, a git tree, and the changes that are the task's.
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
-    let git = plan.git()?;
-    let snapshot = git.snapshot_tree()?;
-    let tree = snapshot.tree.to_string();
     let task = state.expect_task(id)?;
-    let Some(base) = &task.base else { return Ok((tree, Vec::new())) };
-    let changes = git.diff(&base.tree.parse()?, &snapshot.tree)?;
-    Ok((tree, changes))
+    let scope = Scope { files: task.leaf.files.clone(), text: String::new(), others: others(state, id) };
+    let measured = measured(&plan.git()?, state, task, &scope)?;
+    Ok((measured.tree.to_string(), measured.facts.changes))
 }
 
-/// Runs the mechanical checks of the submitted task `id` and records their results.
+fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result<Measured, RunError> {
+    let base = task.base.as_ref().ok_or_else(|| Refusal::Status {
+        task: task.leaf.id.clone(),
+        status: task.status,
+        allowed: "only a task that was claimed has a change".into(),
+    })?;
+    let committed = state.tasks.iter().filter_map(|t| t.commit.as_ref()?.parse().ok()).collect();
+    let request = Request {
+        base: &base.tree.parse()?,
+        head: &base.head.parse()?,
+        scope,
+        shared: !scope.others.is_empty(),
+        committed: &committed,
+        seen: &HashSet::new(),
+    };
+    Ok(changes::measure(git, &request)?)
+}
+
+fn others(state: &State, id: &TaskId) -> Vec<OtherTask> {
+    let others = state.running().filter(|t| t.leaf.id != *id);
+    others.map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.leaf.files.clone() }).collect()
+}
+
+/// Runs the mechanical checks of the submitted task `id` and records their results. What was checked before in
+/// this iteration is not run again as long as the working tree has not changed since.
 pub fn verify(
     plan: &OpenPlan,
     id: &TaskId,
@@ -54,17 +86,30 @@ pub fn verify(
 ) -> Result<Verified, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
-    let (tree, files) = measure(plan, &state, id)?;
     let parsed = plan.tree()?.parse();
-    let leaf = crate::plan::leaf(&parsed, id);
-    let checks = Vec::new();
-    let verified = Verified {
+    let leaf = plan::leaf(&parsed, id).ok_or_else(|| Refusal::UnknownTask(id.clone()))?;
+    if approval::edited(&state, &parsed).contains(id) {
+        return Err(Refusal::Edited(id.clone()).into());
+    }
+    let git = plan.git()?;
+    let scope = Scope::new(leaf, &[], others(&state, id));
+    let mut measured = measured(&git, &state, task, &scope)?;
+    let tree = measured.tree.to_string();
+    let mut verified = Verified {
         title: task.leaf.title.clone(),
         iteration: task.iteration,
-        checks,
-        files,
-        criteria: leaf.map(|l| l.acceptance().map(str::to_owned).collect()).unwrap_or_default(),
+        checks: Vec::new(),
+        files: measured.facts.changes.clone(),
+        criteria: leaf.acceptance().map(str::to_owned).collect(),
     };
+    if let Some(before) = task.verification.as_ref().filter(|v| v.tree == tree && v.files == verified.files) {
+        verified.checks.clone_from(&before.checks);
+        return Ok(verified);
+    }
+    measured.read(&git)?;
+    let runs: Vec<CommandRun> =
+        leaf.test_commands().chain(leaf.verify()).map(|line| run(plan, line)).collect();
+    verified.checks = verification::check(&scope, &measured.facts, &runs);
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
     let event = Event::Verified {
@@ -76,4 +121,31 @@ pub fn verify(
     };
     ledger.append(vec![event], now())?;
     Ok(verified)
+}
+
+/// Runs a command of the approved plan in the working tree.
+fn run(plan: &OpenPlan, line: &str) -> CommandRun {
+    let seconds = plan.settings.verify.timeout_seconds;
+    let limits = Limits { time: Duration::from_secs(seconds.into()), head: OUTPUT_HEAD, tail: OUTPUT_TAIL };
+    let line = line.to_owned();
+    match process::run_line(&line, &plan.repo.worktree, limits) {
+        Err(error) => CommandRun {
+            line,
+            end: CommandEnd::NotStarted,
+            millis: 0,
+            output: error.to_string(),
+            sha256: String::new(),
+        },
+        Ok(run) => CommandRun {
+            line,
+            end: match run.end {
+                End::Exited(status) => CommandEnd::Exited(status),
+                End::Signalled(signal) => CommandEnd::Signalled(signal),
+                End::TimedOut => CommandEnd::TimedOut(seconds.into()),
+            },
+            millis: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
+            output: run.output.to_text(),
+            sha256: run.output.sha256,
+        },
+    }
 }
