@@ -14,6 +14,8 @@ tests![
     a_skill_reaches_the_model_with_its_arguments,
     a_named_agent_is_a_background_subagent_when_headless,
     a_named_agent_is_a_teammate_in_an_interactive_session,
+    an_agent_that_is_waited_for_reports_at_once_when_headless,
+    an_agent_that_is_waited_for_reports_later_in_an_interactive_session,
     a_finished_subagent_is_resumed_by_its_name,
     an_idle_teammate_is_resumed_by_its_name,
     subagent_stop_feedback_reaches_a_subagent,
@@ -70,6 +72,22 @@ fn start_and_resume(request: &Request) -> Vec<Block> {
         }
         (true, 4) => text("waiting again"),
         (true, _) => text("all done"),
+    }
+}
+
+/// A lead that starts a worker without a name and asks the client to wait for it.
+fn start_and_expect_report(request: &Request) -> Vec<Block> {
+    match (is_lead(request), request.turns()) {
+        (false, _) => work(request),
+        (true, 0) => {
+            let input = json!({
+                "description": "worker", "subagent_type": "probe:worker", "prompt": PROMPT,
+                "run_in_background": false,
+            });
+            call("Agent", input)
+        }
+        (true, _) if request.was_told("worked for 1 turns") => text("all done"),
+        (true, _) => text("waiting"),
     }
 }
 
@@ -146,6 +164,28 @@ fn a_named_agent_is_a_teammate_in_an_interactive_session() {
     let of = |name: &str| events.iter().find(|event| event["hook_event_name"] == name).cloned();
     let (stopped, idle) = (of("SubagentStop").expect("it fires"), of("TeammateIdle").expect("it fires"));
     assert_eq!((&stopped["agent_type"], &idle["teammate_name"]), (&json!("worker-1"), &json!("worker-1")));
+}
+
+fn an_agent_that_is_waited_for_reports_at_once_when_headless() {
+    let (sample, probe) = (Sample::new(), Probe::silent());
+    let stand_in = StandIn::start(start_and_expect_report);
+    let client = Client::new(&stand_in, sample.path()).with_plugin(probe.path());
+    assert_eq!(client.print("Start.").end().result(), "all done");
+    let lead = stand_in.of_lead();
+    assert_eq!(lead.len(), 2, "{}", stand_in.summary());
+    assert!(lead[1].last_result().contains("worked for 1 turns"), "{}", lead[1].summary());
+}
+
+fn an_agent_that_is_waited_for_reports_later_in_an_interactive_session() {
+    let (sample, probe) = (Sample::new(), Probe::silent());
+    let stand_in = StandIn::start(start_and_expect_report);
+    let client = Client::new(&stand_in, sample.path()).with_plugin(probe.path()).with_teams();
+    let mut terminal = client.open();
+    terminal.enter("Start.");
+    terminal.wait_for("all done");
+    let lead = stand_in.of_lead();
+    assert!(lead[1].last_result().contains("launched successfully"), "{}", lead[1].summary());
+    assert!(lead[2].was_told("<summary>Agent \"worker\" finished</summary>"), "{}", lead[2].summary());
 }
 
 fn a_finished_subagent_is_resumed_by_its_name() {

@@ -10,6 +10,7 @@ mod cast;
 mod client_binary;
 mod headless;
 mod implement;
+mod plan;
 mod probe;
 mod process;
 mod rehearsal;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         assumptions::TESTS,
         rehearsal::TESTS,
         bundle::TESTS,
+        plan::TESTS,
         implement::TESTS,
         teammates::TESTS,
         resume::TESTS,

@@ -130,6 +130,7 @@ fn cast() -> Cast {
     Cast {
         builder: Builder::default().writing("1.1", "made", "once").writing_from(2, "1.1", "made", "twice"),
         verifier: Verifier::default().failing("1.1", 1, "it isn't right"),
+        ..Cast::default()
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum Speaker {
     Lead,
     /// An agent that an `Agent` call started.
     Agent {
-        /// The call's `name`.
+        /// The call's `name`, or its `description` where it has none.
         name: String,
         /// The call's `subagent_type`, such as `fp:builder`.
         kind: String,

@@ -18,6 +18,7 @@ tests![
     killed_while_a_builder_is_about_to_submit,
     killed_while_a_verifier_is_about_to_judge,
     killed_before_the_lead_starts_anybody,
+    killed_while_a_teammate_works,
 ];
 
 /// A moment of the run that is held until the session has been killed.
@@ -49,36 +50,72 @@ impl Moment {
     }
 }
 
-/// Kills the first session in the given moment, and has a second one finish the run.
-fn kill_and_resume(is_now: fn(&Request) -> bool) {
-    let (sample, cast) = (sample(), cast());
-    let moment = Arc::new(Moment::new(is_now));
-    let held = Arc::clone(&moment);
-    let stand_in = StandIn::start(move |request| {
-        held.hold(request);
-        cast.reply(request)
-    });
-    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let prompt = format!("/fp:implement {PLAN} --builders 1");
+/// Two sessions of one user: the first is killed in a given moment, the second finishes the run.
+struct Story {
+    sample: Sample,
+    stand_in: StandIn,
+    moment: Arc<Moment>,
+}
 
+/// What was there when the first session was killed.
+struct Before {
+    done: Vec<Value>,
+    commits: Vec<String>,
+    claims: usize,
+}
+
+impl Story {
+    fn new(is_now: fn(&Request) -> bool) -> Self {
+        let (sample, cast) = (sample(), cast());
+        let moment = Arc::new(Moment::new(is_now));
+        let held = Arc::clone(&moment);
+        let stand_in = StandIn::start(move |request| {
+            held.hold(request);
+            cast.reply(request)
+        });
+        Self { sample, stand_in, moment }
+    }
+
+    fn client(&self) -> Client<'_> {
+        Client::new(&self.stand_in, self.sample.path()).with_plugin(&plugin())
+    }
+
+    fn is_reached(&self) -> bool {
+        self.moment.reached.load(Ordering::SeqCst)
+    }
+
+    /// Lets the script go on, whose reply nobody waits for any more.
+    fn killed(&self) -> Before {
+        self.moment.pass();
+        let done = completed(&self.sample);
+        let commits: Vec<_> = self.sample.new_commits().into_iter().map(|commit| commit.hash).collect();
+        assert_eq!(done.len(), commits.len());
+        Before { done, commits, claims: events(&self.sample, "claimed").len() }
+    }
+
+    fn assert_finished_after(&self, before: &Before) {
+        assert_built(&self.sample);
+        let after: Vec<_> = self.sample.new_commits().into_iter().map(|commit| commit.hash).collect();
+        assert!(after.starts_with(&before.commits), "{after:?} goes on from {:?}", before.commits);
+        for claim in &events(&self.sample, "claimed")[before.claims..] {
+            assert!(!before.done.contains(&claim["task"]), "it was done: {claim}");
+        }
+    }
+}
+
+/// Headless sessions, whose builder is a background subagent.
+fn kill_and_resume(is_now: fn(&Request) -> bool) {
+    let story = Story::new(is_now);
+    let client = story.client();
+    let prompt = format!("/fp:implement {PLAN} --builders 1");
     let session = client.print(&prompt);
-    session.wait_until("the moment of the kill", || moment.reached.load(Ordering::SeqCst));
+    session.wait_until("the moment of the kill", || story.is_reached());
     session.kill();
-    moment.pass();
-    let done = completed(&sample);
-    let commits: Vec<_> = sample.new_commits().into_iter().map(|commit| commit.hash).collect();
-    assert_eq!(done.len(), commits.len());
-    let claimed = events(&sample, "claimed").len();
+    let before = story.killed();
 
     let ended = client.print(&prompt).end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
-    assert_built(&sample);
-
-    let after = sample.new_commits();
-    assert!(after.iter().zip(&commits).all(|(commit, before)| commit.hash == *before), "history is kept");
-    for claim in &events(&sample, "claimed")[claimed..] {
-        assert!(!done.iter().any(|task| *task == claim["task"]), "it was done: {claim}");
-    }
+    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), story.stand_in.summary());
+    story.assert_finished_after(&before);
 }
 
 fn completed(sample: &Sample) -> Vec<Value> {
@@ -113,4 +150,20 @@ fn killed_while_a_verifier_is_about_to_judge() {
 
 fn killed_before_the_lead_starts_anybody() {
     kill_and_resume(|request| request.speaker == Speaker::Lead && ran(request, "fp next"));
+}
+
+fn killed_while_a_teammate_works() {
+    let story = Story::new(|request| is_agent(request, "fp:builder") && ran(request, "sh tests/bye_test.sh"));
+    let client = story.client().with_teams();
+    let prompt = format!("/fp:implement {PLAN} --builders 1");
+    let mut session = client.open();
+    session.enter(&prompt);
+    session.wait_until("the moment of the kill", || story.is_reached());
+    session.kill();
+    let before = story.killed();
+
+    let mut session = client.open();
+    session.enter(&prompt);
+    session.wait_for(OVER);
+    story.assert_finished_after(&before);
 }

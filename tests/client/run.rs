@@ -6,7 +6,7 @@ use crate::cast::{Builder, Cast, Verifier};
 use crate::sample::Sample;
 
 /// The plan's id.
-pub(crate) const PLAN: &str = "greeting-20260105";
+pub(crate) const PLAN: &str = "add-greeting-command-20260105";
 
 /// The feedback that the first submission of task 1.1 gets.
 pub(crate) const FEEDBACK: &str = "title ada prints ada where the criterion wants Ada";
@@ -14,7 +14,7 @@ pub(crate) const FEEDBACK: &str = "title ada prints ada where the criterion want
 /// A sample with the approved plan in it: 1.1 and 1.2 can be built at once, 2 needs both.
 pub(crate) fn sample() -> Sample {
     let sample = Sample::new();
-    sample.write(".fractal-planner/plans/.gitignore", "*\n");
+    sample.fp(&["new", "Add a greeting command", "--mode", "pipeline"]);
     sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), TASKS);
     sample.fp(&["approve", PLAN]);
     sample
@@ -30,7 +30,8 @@ pub(crate) fn cast() -> Cast {
         .writing("1.2", "tests/bye_test.sh", BYE_TEST)
         .writing("2", "bin/greet", GREET)
         .writing("2", "tests/greet_test.sh", GREET_TEST);
-    Cast { builder, verifier: Verifier::default().failing("1.1", 1, FEEDBACK) }
+    let verifier = Verifier::default().failing("1.1", 1, FEEDBACK);
+    Cast { builder, verifier, ..Cast::default() }
 }
 
 /// The status that `fp` reports.
@@ -72,7 +73,8 @@ pub(crate) fn assert_built(sample: &Sample) {
     assert_eq!(task("1.1")["iteration"], 2, "{status:#}");
 }
 
-const TASKS: &str = "\
+/// The tree of the plan.
+pub(crate) const TASKS: &str = "\
 # Task Decomposition
 
 ## Root Task

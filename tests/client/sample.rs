@@ -107,6 +107,7 @@ impl Sample {
         command.args(arguments).current_dir(self.path()).env_clear();
         command.env("PATH", client_binary::search_path()).env("HOME", self.directory.path().join("home"));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
+        command.env("FP_NOW", date);
         command.output().expect("git and sh are installed, and cargo has built fp")
     }
 }

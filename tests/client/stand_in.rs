@@ -199,8 +199,9 @@ impl Model {
                 && tool == "Agent"
             {
                 let string = |key: &str| input[key].as_str().unwrap_or_default().to_owned();
+                let name = if input["name"].is_string() { "name" } else { "description" };
                 let agent =
-                    Started { name: string("name"), kind: string("subagent_type"), prompt: string("prompt") };
+                    Started { name: string(name), kind: string("subagent_type"), prompt: string("prompt") };
                 lock(&self.started).push(agent);
             }
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long anything may take that a test waits for, whole scripted sessions included.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// How long something that may have been overlooked is waited for before it is said again, and how often it
 /// is said.

@@ -62,7 +62,7 @@ pub(super) fn reply(request: &Request) -> Vec<Block> {
 }
 
 /// What the user typed behind the skill's name.
-fn arguments(request: &Request) -> String {
+pub(super) fn arguments(request: &Request) -> String {
     let arguments = request.opening().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {
             let (_, rest) = text.split_once("<command-args>")?;
@@ -132,21 +132,22 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
         }
         Step::Ask(question) => text(format!("{} (`fp answer {plan} {}`)", question.text, question.question)),
         Step::Answer(question) => {
-            let chosen = chosen(question, before.map_or("", |call| call.result));
+            let result = before.map_or("", |call| call.result);
+            let chosen = answer_in(result, &question.text)
+                .unwrap_or_else(|| panic!("no answer to {:?} in {result}", question.text));
             bash(format!("fp answer {plan} {} --option {}", question.question, quoted(&chosen)))
         }
     }
 }
 
 /// The option that the user took, from what the client says about it: `"question"="label"`.
-fn chosen(question: &Question, result: &str) -> String {
-    let answer = result.split_once(&format!("\"{}\"=\"", question.text)).map(|(_, rest)| rest);
-    let label = answer.and_then(|rest| rest.split_once('"')).map(|(label, _)| label.to_owned());
-    label.unwrap_or_else(|| panic!("no answer to {:?} in {result}", question.text))
+pub(super) fn answer_in(result: &str, question: &str) -> Option<String> {
+    let (_, rest) = result.split_once(&format!("\"{question}\"=\""))?;
+    Some(rest.split_once('"')?.0.to_owned())
 }
 
 /// The agents that a notification or a message in `entries` says have ended or gone idle.
-fn heard_of(entries: &[Entry]) -> Vec<String> {
+pub(super) fn heard_of(entries: &[Entry]) -> Vec<String> {
     const SIGNS: [&str; 2] = ["<summary>Agent \"", "\"type\":\"idle_notification\",\"from\":\""];
     let heard = entries.iter().filter_map(|entry| match entry {
         Entry::Heard(text) => Some(text.as_str()),

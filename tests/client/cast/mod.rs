@@ -5,17 +5,21 @@
 
 mod builder;
 mod lead;
+mod planner;
 mod verifier;
 
 pub(crate) use builder::Builder;
 pub(crate) use lead::OVER;
+pub(crate) use planner::{INTERVIEW, PLANNED, Planner, REVIEW, UNCONFIRMED};
 pub(crate) use verifier::Verifier;
 
 use crate::request::{Block, Entry, Request, Speaker, text};
 
-/// Everybody in a run of `/fp:implement`.
+/// Everybody in `/fp:plan` and `/fp:implement`.
 #[derive(Default)]
 pub(crate) struct Cast {
+    /// How planning goes.
+    pub(crate) planner: Planner,
     /// How every builder works.
     pub(crate) builder: Builder,
     /// How every verifier judges.
@@ -26,13 +30,24 @@ impl Cast {
     /// What whoever speaks in `request` answers.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         match &request.speaker {
+            Speaker::Lead if is_planning(request) => self.planner.reply(request),
             Speaker::Lead => lead::reply(request),
-            Speaker::Agent { kind, .. } if kind == "fp:builder" => self.builder.reply(request),
-            Speaker::Agent { kind, .. } if kind == "fp:verifier" => self.verifier.reply(request),
-            Speaker::Agent { kind, .. } => panic!("nobody plays {kind}"),
+            Speaker::Agent { kind, .. } => match kind.as_str() {
+                "fp:researcher" => planner::write_findings(request, "research.md", "Nothing is open."),
+                "fp:decomposer" => self.planner.decompose(request),
+                "fp:critic" => planner::write_findings(request, "critique.md", "PASS"),
+                "fp:builder" => self.builder.reply(request),
+                "fp:verifier" => self.verifier.reply(request),
+                _ => panic!("nobody plays {kind}"),
+            },
             Speaker::Client => text("ok"),
         }
     }
+}
+
+fn is_planning(request: &Request) -> bool {
+    let name = "<command-name>/fp:plan</command-name>";
+    request.opening().iter().any(|entry| matches!(entry, Entry::Heard(text) if text.contains(name)))
 }
 
 /// A tool call of the conversation, with what came back.
