@@ -11,6 +11,7 @@ mod open;
 mod plugin_lint;
 mod printer;
 mod render;
+mod source;
 
 use std::process::ExitCode;
 

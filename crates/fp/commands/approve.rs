@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use fp_core::diagnostic::Severity;
+use fp_core::plan::parse;
+use fp_core::rules::check;
 use fp_core::run::approval;
 use fp_core::run::decide::Approve;
 use fp_core::run::event::Decider;
@@ -10,6 +13,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
+use crate::source::Source;
 
 /// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
@@ -31,9 +35,19 @@ enum By {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
-    let tree = plan.tree()?;
-    let parsed = tree.parse();
+    let source = Source::open(context, args.plan.as_deref())?;
+    let text = source.text()?;
+    let (parsed, problems) = parse(&text);
+    let found = check(&parsed, &problems, &source.facts(&parsed)?);
+    let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
+    let plan = source.plan.ok_or_else(|| {
+        CommandError::failed(format!("{} is a file: only a plan can be approved", source.name))
+            .hint("name the plan: `fp plans` lists them")
+    })?;
+    if errors > 0 {
+        return Err(CommandError::refused(format!("{} is not valid: {errors} errors", source.name))
+            .hint(format!("`fp validate {}` shows them", plan.id())));
+    }
     let leaves = approval::leaves(&parsed).map_err(CommandError::failed)?;
     let commands: BTreeSet<&str> =
         parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
@@ -45,7 +59,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     };
     let total = leaves.len();
     let mut ledger = plan.lock()?;
-    let events = ledger.state().approve(Approve { tree_hash: tree.hash, leaves, base, by })?;
+    let events =
+        ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
     match context.format {

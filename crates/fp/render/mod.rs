@@ -1,4 +1,5 @@
 //! Renderers: one report, several forms.
 
 pub(crate) mod actions;
+pub(crate) mod diagnostics;
 pub(crate) mod status;

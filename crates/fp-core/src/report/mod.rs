@@ -2,3 +2,4 @@
 
 pub mod evidence;
 pub mod status;
+pub mod validation;

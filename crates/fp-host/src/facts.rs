@@ -1,0 +1,130 @@
+//! What the rules need to know of the repository: which of the paths that a tree mentions exist, and whether
+//! a link takes one of them outside. The paths come from a model, so nothing is opened beyond the root.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use fp_core::interview::Interview;
+use fp_core::plan::Plan;
+use fp_core::rules::{Facts, PathFact, Requirement, mentioned};
+
+/// Largest file whose lines are counted, in bytes; in a larger one every line number is believed.
+const LINES_CAP: u64 = 32 * 1024 * 1024;
+
+/// The facts about `plan` in the repository at `root`, which is absolute and without links. `interview` is what
+/// the user confirmed, where that is known.
+#[must_use]
+pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> Facts {
+    let wanted = mentioned(plan);
+    let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
+    let paths = wanted.paths.iter().map(|path| {
+        let fact = match folders.look(path) {
+            PathFact::File { .. } if wanted.lines.contains(path) => {
+                PathFact::File { lines: lines(&root.join(path)) }
+            }
+            fact => fact,
+        };
+        (path.clone(), fact)
+    });
+    let paths = paths.collect();
+    let requirements = interview.map(Interview::requirements).unwrap_or_default();
+    Facts {
+        max_complexity,
+        paths,
+        requirements: requirements.into_iter().map(|r| Requirement { id: r.id, text: r.text }).collect(),
+        scope_exclusions: interview
+            .map(|i| i.scope_exclusions().into_iter().map(str::to_owned).collect())
+            .unwrap_or_default(),
+    }
+}
+
+/// Looks at each folder once, however many files are in it.
+struct Folders {
+    root: PathBuf,
+    known: HashMap<String, PathFact>,
+}
+
+impl Folders {
+    /// What `path`, in normal form, is.
+    fn look(&mut self, path: &str) -> PathFact {
+        if path == "." || path.is_empty() {
+            return PathFact::Folder;
+        }
+        if let Some(fact) = self.known.get(path) {
+            return *fact;
+        }
+        let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let fact = match self.look(parent) {
+            PathFact::Folder => self.entry(path),
+            PathFact::Outside => PathFact::Outside,
+            PathFact::Missing | PathFact::File { .. } => PathFact::Missing,
+        };
+        self.known.insert(path.to_owned(), fact);
+        fact
+    }
+
+    fn entry(&self, path: &str) -> PathFact {
+        let path = self.root.join(path);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => self.link(&path),
+            Ok(metadata) if metadata.is_dir() => PathFact::Folder,
+            Ok(_) => PathFact::File { lines: None },
+            Err(_) => PathFact::Missing,
+        }
+    }
+
+    fn link(&self, path: &Path) -> PathFact {
+        match fs::canonicalize(path) {
+            Ok(target) if !target.starts_with(&self.root) => PathFact::Outside,
+            Ok(target) if target.is_dir() => PathFact::Folder,
+            Ok(_) => PathFact::File { lines: None },
+            // Where a broken link would lead is told by its text alone.
+            Err(_) => match fs::read_link(path) {
+                Ok(target) if target.is_absolute() && !target.starts_with(&self.root) => PathFact::Outside,
+                _ => PathFact::Missing,
+            },
+        }
+    }
+}
+
+fn lines(path: &Path) -> Option<u64> {
+    if fs::metadata(path).ok()?.len() > LINES_CAP {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(LINES_CAP).read_to_end(&mut bytes).ok()?;
+    let unfinished = bytes.last().is_some_and(|last| *last != b'\n');
+    Some(bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + u64::from(unfinished))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn paths_are_looked_at_without_leaving_the_root() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join("src/a.rs"), "1\n2").unwrap();
+        symlink("/etc", root.join("out")).unwrap();
+        symlink("src", root.join("in")).unwrap();
+        symlink("/nowhere/at/all", root.join("broken")).unwrap();
+        let mut folders = Folders { root: root.clone(), known: HashMap::new() };
+        let mut check = |path: &str, expect: PathFact| assert_eq!(folders.look(path), expect, "{path}");
+        check(".", PathFact::Folder);
+        check("src", PathFact::Folder);
+        check("src/a.rs", PathFact::File { lines: None });
+        check("src/b.rs", PathFact::Missing);
+        check("src/a.rs/b", PathFact::Missing);
+        check("out", PathFact::Outside);
+        check("out/passwd", PathFact::Outside);
+        check("in/a.rs", PathFact::File { lines: None });
+        check("broken", PathFact::Outside);
+        assert_eq!(lines(&root.join("src/a.rs")), Some(2));
+    }
+}

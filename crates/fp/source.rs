@@ -1,0 +1,97 @@
+//! A task tree that a command reads: that of a plan, or any Markdown file.
+
+use std::path::{Path, PathBuf};
+
+use fp_core::interview::Interview;
+use fp_core::plan::Plan;
+use fp_core::rules::Facts;
+use fp_host::facts;
+use fp_host::file::{self, TASKS_CAP};
+use fp_host::plan::OpenPlan;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Largest `interview.json` that is read, in bytes.
+const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
+
+/// Where a tree comes from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// What it is called in messages.
+    pub(crate) name: String,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// Its plan, where it belongs to one.
+    pub(crate) plan: Option<OpenPlan>,
+    root: PathBuf,
+    max_complexity: u32,
+}
+
+impl Source {
+    /// What `argument` means: a value that ends in `.md` is a file, every other one a plan, and none the only
+    /// active plan.
+    pub(crate) fn open(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
+        let root = context.repo().root.clone();
+        if let Some(path) = argument.filter(|a| is_markdown(a)) {
+            return Ok(Self {
+                name: path.to_owned(),
+                path: context.cwd.join(path),
+                plan: None,
+                root,
+                max_complexity: context.settings()?.max_complexity,
+            });
+        }
+        let plan = context.open(argument)?;
+        let path = plan.tasks_file();
+        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        Ok(Self { name, path, root, max_complexity: plan.settings.max_complexity, plan: Some(plan) })
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> Result<String, CommandError> {
+        file::read_text(&self.path, TASKS_CAP).map_err(|error| {
+            let missing = error.is_missing();
+            let error = CommandError::from(error);
+            match &self.plan {
+                Some(plan) if missing => CommandError {
+                    hints: vec![format!(
+                        "write the task tree there, or plan again: /fp:plan; the plan is {}",
+                        plan.id()
+                    )],
+                    ..error
+                },
+                _ => error,
+            }
+        })
+    }
+
+    /// What the rules need to know about `plan`, the tree in it.
+    pub(crate) fn facts(&self, plan: &Plan) -> Result<Facts, CommandError> {
+        let path = self.path.with_file_name("interview.json");
+        let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
+            None => None,
+            Some(text) => Some(Interview::parse(&text).map_err(|error| {
+                CommandError::failed(format!("{}: {error}", path.display())).hint(error.hint())
+            })?),
+        };
+        Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
+    }
+
+    /// Fails while the plan's run is on: its tree does not change under it.
+    pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
+        let Some(plan) = &self.plan else { return Ok(()) };
+        if plan.load()?.state.is_running() {
+            return Err(CommandError::refused(format!(
+                "the run of {} is on: its tree is not changed",
+                plan.id()
+            ))
+            .hint("`fp cancel` ends the run first"));
+        }
+        Ok(())
+    }
+}
+
+fn is_markdown(argument: &str) -> bool {
+    Path::new(argument).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
