@@ -1,0 +1,135 @@
+//! Type and scope of a semantic subject, from what was changed and how the title puts it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::History;
+use crate::repo_path::RepoPath;
+use crate::verification::is_test_file;
+
+/// The types that are in use everywhere.
+pub(super) const TYPES: [&str; 11] =
+    ["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test"];
+
+/// Folders that say nothing about the part of a program.
+const GENERIC: [&str; 17] = [
+    "src",
+    "lib",
+    "app",
+    "apps",
+    "crates",
+    "packages",
+    "pkg",
+    "internal",
+    "cmd",
+    "tests",
+    "test",
+    "spec",
+    "__tests__",
+    "main",
+    "java",
+    "kotlin",
+    "docs",
+];
+
+macro_rules! pattern {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is a constant"));
+    };
+}
+
+pattern!(
+    CI,
+    r"(?i)(?:^|/)(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab-ci\.yml$|\.travis\.yml$|Jenkinsfile$|azure-pipelines\.yml$|\.ci/)"
+);
+pattern!(
+    BUILD,
+    r"(?i)(?:^|/)(?:Cargo\.(?:toml|lock)|build\.rs|package(?:-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|pyproject\.toml|setup\.(?:py|cfg)|requirements[^/]*\.txt|(?:poetry|uv)\.lock|go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|[^/]*\.gradle(?:\.kts)?|[^/]*\.[cf]sproj|CMakeLists\.txt|Makefile|meson\.build|Dockerfile[^/]*|docker-compose[^/]*\.ya?ml|(?:webpack|vite|rollup)\.config\.\w+|tsconfig[^/]*\.json)$"
+);
+pattern!(
+    DOCS,
+    r"(?i)(?:\.(?:md|mdx|markdown|rst|adoc)$|(?:^|/)docs?/|(?:^|/)(?:LICEN[CS]E|CHANGELOG|AUTHORS|CONTRIBUTING|NOTICE)[^/]*$)"
+);
+
+pattern!(
+    ADDS,
+    r"(?i)^(?:add|implement|create|introduce|support|allow|enable|provide|make|write|build)\b|추가|구현|도입|지원"
+);
+pattern!(
+    FIXES,
+    r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡"
+);
+pattern!(
+    REFACTORS,
+    r"(?i)\b(?:refactor(?:s|ed|ing)?|rename[sd]?|renaming|restructure|reorgani[sz]e|extract|simplify|clean ?up|deduplicate|inline|split|move|remove|delete|drop)\b|리팩터|리팩토링|이름 변경|정리|분리|삭제|제거"
+);
+pattern!(SPEEDS_UP, r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화");
+pattern!(UPDATES, r"(?i)^(?:bump|upgrade|pin)\b|업그레이드");
+
+/// The type: by the files where they are all of one sort, else by the first verb, else by any word.
+pub(super) fn of(words: &str, files: &[RepoPath], history: &History) -> &'static str {
+    let all = |is: &dyn Fn(&RepoPath) -> bool| !files.is_empty() && files.iter().all(is);
+    let kind = if all(&is_test_file) {
+        "test"
+    } else if all(&|file| CI.is_match(&file.to_lossy())) {
+        "ci"
+    } else if all(&|file| BUILD.is_match(&file.to_lossy())) {
+        "build"
+    } else if all(&|file| DOCS.is_match(&file.to_lossy())) {
+        "docs"
+    } else {
+        by_words(words)
+    };
+    // Some histories have one word for everything that is no code.
+    let used = |kind: &str| history.types.contains_key(kind);
+    if matches!(kind, "build" | "ci") && !used(kind) && used("chore") { "chore" } else { kind }
+}
+
+fn by_words(words: &str) -> &'static str {
+    let first = words.split(' ').next().unwrap_or_default();
+    for text in [first, words] {
+        if UPDATES.is_match(text) {
+            return "build";
+        }
+        if ADDS.is_match(text) {
+            return "feat";
+        }
+        if FIXES.is_match(text) {
+            return "fix";
+        }
+        if REFACTORS.is_match(text) {
+            return "refactor";
+        }
+        if SPEEDS_UP.is_match(text) {
+            return "perf";
+        }
+    }
+    "feat"
+}
+
+/// The scope: what the files have in common, if the history has a scope of that name, else the name of the folder
+/// that they share, unless it says nothing.
+pub(super) fn scope(files: &[RepoPath], history: &History) -> Option<String> {
+    let (first, rest) = files.split_first()?;
+    let first = first.to_lossy().into_owned();
+    let mut common: Vec<&str> = first.split('/').collect();
+    let name = common.pop()?;
+    for file in rest {
+        let file = file.to_lossy().into_owned();
+        let same = common.iter().zip(file.split('/')).take_while(|(a, b)| *a == b).count();
+        common.truncate(same);
+    }
+    let stem = name.split('.').next().filter(|stem| rest.is_empty() && !stem.is_empty());
+    let candidates: Vec<&str> = stem.into_iter().chain(common.iter().rev().copied()).collect();
+    let known = candidates.iter().find(|name| history.scopes.contains_key(**name));
+    let folder = || common.iter().rev().find(|name| !GENERIC.contains(name) && is_plain(name));
+    known.or_else(folder).map(|name| (*name).to_owned())
+}
+
+fn is_plain(name: &str) -> bool {
+    name.len() <= 24
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
