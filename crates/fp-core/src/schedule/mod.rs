@@ -1,1 +1,195 @@
-//! Order, waves and critical path of the leaves.
+//! In which order the leaves of a tree run, and which of them can run at once. A function of the tree and a
+//! few settings: the same input gives the same schedule, to the byte.
+
+mod critical;
+mod markdown;
+mod waves;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+pub use critical::{CriticalPath, SpeedUp};
+pub use markdown::markdown;
+pub use waves::{Cause, Delay, Wave};
+
+use crate::plan::graph::Graph;
+use crate::plan::index::Index;
+use crate::plan::task::{Plan, Task, TaskIndex};
+use crate::settings::{ExecutionModel, ExecutionOrder};
+
+/// How to schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Which of several tasks that could be next is next.
+    pub order: ExecutionOrder,
+    /// How tasks relate in time.
+    pub model: ExecutionModel,
+    /// How many tasks run at once, at least 1.
+    pub max_parallel_tasks: u32,
+    /// The composite signal of leaves, by id; one that has none counts as 0.
+    pub composite: HashMap<String, u8>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            order: ExecutionOrder::DocumentOrder,
+            model: ExecutionModel::Parallel,
+            max_parallel_tasks: 1,
+            composite: HashMap::new(),
+        }
+    }
+}
+
+/// Why a tree can't be scheduled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// Some tasks wait for each other.
+    #[error("{count} tasks can never start, {first} among them: they wait for each other")]
+    Cycle {
+        /// How many tasks are held up.
+        count: usize,
+        /// The first of them in the document.
+        first: String,
+    },
+}
+
+/// One leaf in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Its place in the order, from 1.
+    pub position: usize,
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its complexity; 1 where it has none.
+    pub complexity: u32,
+    /// What it waits for, as the tree says it.
+    pub dependencies: Vec<String>,
+    /// Its files.
+    pub files: Vec<String>,
+    /// Its acceptance criteria.
+    pub acceptance: Vec<String>,
+    /// The wave it runs in, from 1.
+    pub wave: usize,
+    /// Why it can't run earlier.
+    pub delay: Option<Delay>,
+}
+
+/// The order of all leaves and what follows from it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    /// The leaves in their order.
+    pub order: Vec<Step>,
+    /// Which of them run at once.
+    pub waves: Vec<Wave>,
+    /// The chain that no number of builders makes shorter.
+    pub critical_path: CriticalPath,
+    /// Sum of all complexities.
+    pub total_complexity: u64,
+    /// How many times faster the plan could ideally be with more builders.
+    pub speed_up: Vec<SpeedUp>,
+}
+
+/// Schedules the leaves of `plan`. Fails where tasks wait for each other; other faults of the tree are left
+/// to its rules.
+pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleError> {
+    let index = Index::new(plan);
+    let graph = Graph::new(plan, &index);
+    let groups = phases(plan, options.model);
+    // Parents take no time and go first, so that what waits for them isn't held up.
+    let order = graph
+        .order(|task| plan.tasks[task].is_leaf().then(|| (groups[task], rank(&plan.tasks[task], options))));
+    if order.len() < graph.len() {
+        return Err(held_up(plan, &order));
+    }
+    let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
+    let placed = waves::place(plan, &graph, &order, &groups, options);
+    let steps = leaves
+        .iter()
+        .zip(1..)
+        .map(|(&leaf, position)| step(&plan.tasks[leaf], position, &placed.slots[leaf]));
+    let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
+    let critical_path = critical::path(plan, &graph, &order);
+    Ok(Schedule {
+        order: steps.collect(),
+        waves: waves::collect(plan, &leaves, &placed),
+        speed_up: critical::speed_up(total, critical_path.complexity),
+        critical_path,
+        total_complexity: total,
+    })
+}
+
+fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
+    let mut free = vec![false; plan.tasks.len()];
+    order.iter().for_each(|&task| free[task] = true);
+    let held: Vec<&Task> = plan
+        .tasks
+        .iter()
+        .zip(&free)
+        .filter(|(task, free)| task.is_leaf() && !**free)
+        .map(|(task, _)| task)
+        .collect();
+    ScheduleError::Cycle {
+        count: held.len(),
+        first: held.first().map_or_else(String::new, |task| task.id.clone()),
+    }
+}
+
+fn step(task: &Task, position: usize, slot: &waves::Slot) -> Step {
+    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect();
+    Step {
+        position,
+        id: task.id.clone(),
+        title: task.description.clone(),
+        complexity: weight(task),
+        dependencies: owned(&mut task.dependencies()),
+        files: owned(&mut task.files()),
+        acceptance: owned(&mut task.acceptance()),
+        wave: slot.wave,
+        delay: slot.delay.clone(),
+    }
+}
+
+/// How long a task takes, as far as anybody knows.
+fn weight(task: &Task) -> u32 {
+    task.complexity.unwrap_or(1).clamp(1, 1000)
+}
+
+/// What comes first among tasks that could be next: the smaller. The document decides between equals.
+fn rank(task: &Task, options: &Options) -> (i64, i64) {
+    let composite = i64::from(options.composite.get(&task.id).copied().unwrap_or(0));
+    let complexity = i64::from(weight(task));
+    match options.order {
+        ExecutionOrder::DocumentOrder => (0, 0),
+        ExecutionOrder::RiskFirst => (-composite, -complexity),
+        ExecutionOrder::EasyFirst => (composite, complexity),
+    }
+}
+
+/// Of every task the number of its phase; all 0 where the model has none. Phases are groups in the order in
+/// which they first appear, and a task without a group belongs to the phase it stands in.
+fn phases(plan: &Plan, model: ExecutionModel) -> Vec<usize> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut current = 0;
+    plan.tasks
+        .iter()
+        .map(|task| {
+            if model != ExecutionModel::Phased || !task.is_leaf() {
+                return 0;
+            }
+            if let Some(group) = &task.fields.group {
+                let next = numbers.len();
+                current = *numbers.entry(group.value.as_str()).or_insert(next);
+            }
+            current
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
