@@ -9,6 +9,7 @@ use super::event::Base;
 use super::event::{Decider, Judgement, Leaf, Note};
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::plan::path::{self, literal_prefix};
 use crate::verification::Check;
 use crate::verification::change::Change;
 
@@ -470,23 +471,21 @@ pub enum Obstacle {
     File(TaskId),
 }
 
-fn plain_path(path: &str) -> &str {
-    let path = path.trim_start_matches("./").trim_end_matches('/');
-    if path == "." { "" } else { path }
-}
-
 /// Whether a file of one list is in the other, or below a folder of it.
 #[must_use]
 pub fn overlap(one: &[String], other: &[String]) -> bool {
     one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
 }
 
-/// Whether `path` is `listed`, or lies below it. A leading `./` and a trailing `/` mean nothing.
+/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with: what is
+/// held must never be less than what may be changed.
 #[must_use]
 pub fn covers(listed: &str, path: &str) -> bool {
-    let (listed, path) = (plain_path(listed), plain_path(path));
-    listed.is_empty()
-        || path.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let (Ok(listed), Ok(path)) = (path::normal(literal_prefix(listed)), path::normal(literal_prefix(path)))
+    else {
+        return false;
+    };
+    listed == path || path::is_above(&listed, &path)
 }
 
 #[cfg(test)]
@@ -504,6 +503,8 @@ mod tests {
         check("src/", "src/a.rs", true);
         check("src", "src2/a.rs", false);
         check("src/a.rs", "src", false);
+        check("src/**/*.rs", "src/b/c.rs", true);
+        check("src/**/*.rs", "tests/c.rs", false);
         check(".", "a", true);
     }
 }
