@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fp_core::diagnostic::Severity;
 use fp_core::interview::Interview;
-use fp_core::plan::Plan;
-use fp_core::rules::Facts;
+use fp_core::plan::{Plan, parse};
+use fp_core::rules::{Facts, check};
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
@@ -76,6 +77,29 @@ impl Source {
             })?),
         };
         Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
+    }
+
+    /// Its text, and the tree in it. Fails when that is not valid.
+    pub(crate) fn valid_tree(&self) -> Result<(String, Plan), CommandError> {
+        let text = self.text()?;
+        let (plan, problems) = parse(&text);
+        let found = check(&plan, &problems, &self.facts(&plan)?);
+        let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
+        if errors > 0 {
+            let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+            let argument = self.plan.as_ref().map_or_else(|| self.name.clone(), |plan| plan.id().to_string());
+            return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
+                .hint(format!("`fp validate {argument}` shows them")));
+        }
+        Ok((text, plan))
+    }
+
+    /// The plan it belongs to. Fails for a mere file.
+    pub(crate) fn plan(&self) -> Result<&OpenPlan, CommandError> {
+        self.plan.as_ref().ok_or_else(|| {
+            CommandError::failed(format!("{} is a file, and a plan is needed", self.name))
+                .hint("name the plan: `fp plans` lists them")
+        })
     }
 
     /// Fails while the plan's run is on: its tree does not change under it.

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use fp_core::diagnostic::Severity;
-use fp_core::plan::parse;
-use fp_core::rules::check;
 use fp_core::run::approval;
 use fp_core::run::decide::Approve;
 use fp_core::run::event::Decider;
@@ -36,18 +33,8 @@ enum By {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
-    let text = source.text()?;
-    let (parsed, problems) = parse(&text);
-    let found = check(&parsed, &problems, &source.facts(&parsed)?);
-    let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
-    let plan = source.plan.ok_or_else(|| {
-        CommandError::failed(format!("{} is a file: only a plan can be approved", source.name))
-            .hint("name the plan: `fp plans` lists them")
-    })?;
-    if errors > 0 {
-        return Err(CommandError::refused(format!("{} is not valid: {errors} errors", source.name))
-            .hint(format!("`fp validate {}` shows them", plan.id())));
-    }
+    let plan = source.plan()?;
+    let (text, parsed) = source.valid_tree()?;
     let leaves = approval::leaves(&parsed).map_err(CommandError::failed)?;
     let commands: BTreeSet<&str> =
         parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();

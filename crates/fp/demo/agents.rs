@@ -75,7 +75,11 @@ impl Verifier<'_> {
         let checks = verified["checks"].as_array().unwrap_or(&no_checks);
         let failed = checks.iter().find(|check| check["verdict"] == "fail");
         let flag = if failed.is_some() { "--fail" } else { "--pass" };
-        let reason = failed.and_then(|check| check["name"].as_str()).unwrap_or("the checks show it");
+        let reason = match failed.and_then(|check| check["name"].as_str()) {
+            Some(name) if name.starts_with("command") => "its test command does not find it",
+            Some(_) => "a mechanical check failed",
+            None => "its test command finds it",
+        };
         let count = verified["criteria"].as_array().map_or(0, Vec::len);
         let judgements: Vec<String> = (1..=count).map(|n| format!("{n}: {reason}")).collect();
         let mut args = vec!["verdict", self.plan, self.task, "--summary", "judged by the checks alone"];

@@ -26,9 +26,20 @@ pub(crate) fn play(stage: &Stage) -> Result<(), CommandError> {
     lead(stage, &plan)?;
     stage.say("");
     stage.show(&stage.fp(&["status", &plan])?);
-    stage.say("Commits, newest first:");
-    stage.show(&stage.git(&["log", "--format=  %h %s", "--stat=60", "--reverse"])?);
+    stage.say("Commits, oldest first, each with its own task's files:");
+    stage.show(&commits(stage)?);
     Ok(())
+}
+
+/// One line a commit: hash, subject and files.
+fn commits(stage: &Stage) -> Result<String, CommandError> {
+    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x00%h  %s"])?;
+    let lines = log.split('\0').filter(|part| !part.is_empty()).map(|part| {
+        let mut parts = part.lines().filter(|line| !line.is_empty());
+        let head = parts.next().unwrap_or_default();
+        format!("{head}  ({})\n", parts.collect::<Vec<_>>().join(", "))
+    });
+    Ok(lines.collect())
 }
 
 fn plan(stage: &Stage) -> Result<String, CommandError> {
@@ -94,8 +105,8 @@ fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
 fn answer_question(stage: &Stage, plan: &str, action: &Value) -> Result<(), CommandError> {
     let question = action["question"].as_str().unwrap_or_default();
     let option = action["options"][0]["label"].as_str().unwrap_or_default();
-    let text = action["text"].as_str().and_then(|t| t.lines().next()).unwrap_or_default();
-    stage.step("user", &format!("is asked: {text}"));
+    let text = action["text"].as_str().and_then(|t| t.split(':').next()).unwrap_or_default();
+    stage.step("user", &format!("is asked: {text}. How to go on?"));
     stage.step("user", &format!("answers: {option}"));
     stage.fp(&["answer", plan, question, "--option", option])?;
     Ok(())

@@ -53,12 +53,12 @@ impl Stage {
     /// Says what `who` does.
     pub(crate) fn step(&self, who: &str, what: &str) {
         self.progress.set_message(format!("{who} {what}"));
-        self.say(&format!("{who:<14} {what}"));
+        self.say(&format!("{who:<16} {what}"));
     }
 
     /// Shows the output of a command.
     pub(crate) fn show(&self, text: &str) {
-        text.lines().for_each(|line| self.say(&format!("  {line}")));
+        text.lines().for_each(|line| self.say(format!("  {line}").trim_end()));
         self.say("");
     }
 
