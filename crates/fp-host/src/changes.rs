@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::change::Change;
-use fp_core::verification::ownership::{Evidence, divide};
+use fp_core::verification::ownership::{Divided, Evidence, divide};
 use fp_core::verification::{Boundary, ChangedText, Facts, Scope, wants_text};
 
 use crate::git::{Blobs, Commit, Git, GitError, Oid, Snapshot};
@@ -55,13 +55,14 @@ pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
         settled: commits.as_deref().map_or(HashSet::new(), |commits| settled(commits, request, &snapshot)),
         seen: request.seen.clone(),
     };
-    let (changes, elsewhere) = divide(changes, request.scope, &evidence);
-    let ignored = ignored(git, request.scope, &changes)?;
+    let Divided { own, elsewhere, made_locks } = divide(changes, request.scope, &evidence);
+    let ignored = ignored(git, request.scope, &own)?;
     let foreign = |commit: &&Commit| !request.committed.contains(&commit.hash);
     let told = |commit: &Commit| format!("{} {:?}", commit.hash.short(), commit.subject);
     let facts = Facts {
-        changes,
+        changes: own,
         elsewhere,
+        made_locks,
         ignored,
         base_kept: commits.is_some(),
         commits: commits.iter().flatten().filter(foreign).map(told).collect(),

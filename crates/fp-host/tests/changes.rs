@@ -108,6 +108,17 @@ fn honest_work() {
         &[],
     );
     check(&[], |_| {}, &[]);
+    check(
+        &["src/a.rs"],
+        |r| {
+            r.write("src/a.rs", "fn other() {}\n");
+            r.write("tools/__pycache__/x.cpython-312.pyc", "1");
+            r.write("target/CACHEDIR.TAG", "");
+            r.write("target/debug/x", "1");
+            r.write("web/package-lock.json", "{}");
+        },
+        &[],
+    );
 }
 
 #[test]

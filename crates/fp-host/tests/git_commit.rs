@@ -161,6 +161,16 @@ fn a_hook_that_rewrites_files_has_its_way_and_nothing_is_left_staged() {
 }
 
 #[test]
+fn a_hook_that_rewrites_files_of_the_first_commit() {
+    let repo = Repo::unborn();
+    repo.write("a", "1\n");
+    repo.hook("pre-commit", "echo formatted >>a; git add a");
+    committed(&repo, &["a"]);
+    assert_eq!(repo.run("git", &["show", "HEAD:a"]), "1\nformatted");
+    assert_eq!(repo.short_status(), "");
+}
+
+#[test]
 fn hooks_find_the_environment_that_they_expect() {
     let repo = Repo::with(&[("a.txt", "1")]);
     repo.write("a.txt", "2");
@@ -247,6 +257,24 @@ fn before_the_first_commit_and_on_a_detached_head() {
     repo.run("git", &["switch", "-q", "--detach"]);
     repo.write("a", "2");
     assert_eq!(committed(&repo, &["a"]), "Do it\n\nM a");
+}
+
+#[test]
+fn a_sha_256_repository() {
+    let repo = Repo::unborn();
+    std::fs::remove_dir_all(repo.path(".git")).unwrap();
+    repo.run("git", &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    repo.write("a", "1");
+    repo.write("gone", "1");
+    assert_eq!(committed(&repo, &["a", "gone"]), "Do it\n\nA a\nA gone");
+    let base = repo.tree();
+    repo.remove("gone");
+    repo.write("a", "2");
+    repo.run("git", &["init", "-q", "--object-format=sha256", "nested"]);
+    let paths: Vec<String> =
+        repo.git.diff(&base, &repo.tree()).unwrap().iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(paths, ["a", "gone", "nested"]);
+    assert_eq!(committed(&repo, &["a", "gone"]), "Do it\n\nM a\nD gone");
 }
 
 #[test]

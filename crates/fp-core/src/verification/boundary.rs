@@ -73,14 +73,12 @@ pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
     if !problems.is_empty() {
         return Check::new("boundary", CheckVerdict::Fail, list(&problems));
     }
-    if !facts.elsewhere.is_empty() {
-        let seen: Vec<String> = facts
-            .elsewhere
-            .iter()
-            .map(|(change, task)| format!("{} is task {task}'s", change.path))
-            .collect();
+    let seen = facts.elsewhere.iter().map(|(change, task)| format!("{} is task {task}'s", change.path));
+    let made = facts.made_locks.iter().map(|path| format!("{path} was made by a package manager"));
+    let not_counted: Vec<String> = seen.chain(made).collect();
+    if !not_counted.is_empty() {
         let detail =
-            format!("every change is within it; not counted, since another task is at it: {}", list(&seen));
+            format!("every change is within it; neither counted nor committed: {}", list(&not_counted));
         return Check::new("boundary", CheckVerdict::Note, detail);
     }
     if facts.changes.is_empty() {

@@ -27,7 +27,7 @@ const DEPENDENCY: &[&str] = &[
     "크레이트",
 ];
 /// Words for tests.
-const TEST: &[&str] = &["test", "tests", "spec", "specs", "테스트"];
+const TEST: &[&str] = &["test", "tests", "spec", "specs"];
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant")
@@ -40,14 +40,36 @@ static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(add|adds|adding|install|installs|introduce|introduces|bring in|brings in|depend on|depends on|use|uses|using|pull in|upgrade|switch to|migrate to)\b|추가|설치|도입|사용",
+        r"(?i)\b(?:add|adds|adding|install|installs|introduce|introduces|bring in|brings in|pull in|depend on|depends on|new)\b|추가|설치|도입",
     )
 });
-static TAKES_AWAY: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(?i)\b(remove|removes|removed|removing|delete|deletes|deleted|deleting|drop|drops|skip|skips|ignore|ignores|disable|disables|retire|replace|replaces|rewrite|rewrites|rename|renames|merge|merges|obsolete|move|moves)\b|삭제|제거|비활성|건너|교체|이름 변경",
-    )
-});
+
+/// Verbs that take tests away, in front of them.
+const TAKES_AWAY: &[&str] = &[
+    "remove", "removes", "removing", "delete", "deletes", "deleting", "drop", "drops", "skip", "skips",
+    "ignore", "ignores", "disable", "disables", "retire", "replace", "replaces", "rewrite", "rewrites",
+    "rename", "renames",
+];
+/// The same behind them.
+const TAKEN_AWAY: &[&str] = &[
+    "removed",
+    "deleted",
+    "dropped",
+    "skipped",
+    "ignored",
+    "disabled",
+    "retired",
+    "replaced",
+    "rewritten",
+    "renamed",
+];
+/// The same in Korean, whose verbs stand behind and take endings.
+const TAKEN_AWAY_KOREAN: &[&str] = &["삭제", "제거", "비활성", "건너", "교체", "다시 쓴", "이름을 바꾼"];
+/// Where what a verb takes away has ended.
+const STOPS: &[&str] =
+    &["and", "with", "to", "for", "in", "on", "by", "from", "but", "keep", "add", "write", "pass"];
+/// How many words may stand between such a verb and the tests.
+const REACH: usize = 5;
 
 /// Whether one of `words` stands in a sentence of `text` that doesn't forbid.
 pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
@@ -62,10 +84,30 @@ pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether the text asks for tests to be taken away or skipped.
+/// Whether the text asks for tests to be taken away or switched off.
 pub(super) fn wants_fewer_tests(text: &str) -> bool {
-    wishes(text)
-        .any(|sentence| TAKES_AWAY.is_match(sentence) && TEST.iter().any(|word| has_word(sentence, word)))
+    wishes(text).any(|sentence| {
+        let korean = sentence.find("테스트").map(|at| &sentence[at..]);
+        korean.is_some_and(|rest| TAKEN_AWAY_KOREAN.iter().any(|verb| rest.contains(verb)))
+            || names_fewer_tests(&words(sentence))
+    })
+}
+
+fn words(sentence: &str) -> Vec<String> {
+    let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+fn names_fewer_tests(words: &[String]) -> bool {
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let near = |from: usize, wanted: &[&str]| {
+        let rest = words[from + 1..].iter().take(REACH);
+        rest.take_while(|word| !is(word, STOPS)).any(|word| is(word, wanted))
+    };
+    words
+        .iter()
+        .enumerate()
+        .any(|(at, word)| is(word, TAKES_AWAY) && near(at, TEST) || is(word, TEST) && near(at, TAKEN_AWAY))
 }
 
 /// The sentences that don't forbid.
@@ -96,7 +138,7 @@ mod tests {
         check("Parse it with `serde`", true);
         check("Serde derives the wire types", true);
         check("Add a dependency for parsing", true);
-        check("Use the crate that the team likes", true);
+        check("Use the crate's own error type", false);
         check("의존성을 추가한다", true);
         check("Do NOT add new dependencies", false);
         check("Write the parser without serde", false);
@@ -114,7 +156,13 @@ mod tests {
         check("Rename the login test", true);
         check("기존 테스트를 삭제한다", true);
         check("Remove the old parser\nAll tests pass", false);
+        check("The old tests are removed", true);
         check("Do not remove tests", false);
+        check("Move the parser and keep its tests", false);
+        check("Replace the parser and add tests", false);
+        check("Skip blank lines in tests", false);
+        check("Remove the flag; tests pass", false);
+        check("새 테스트를 추가한다", false);
         check("The latest release is removed", false);
     }
 }

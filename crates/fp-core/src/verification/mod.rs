@@ -2,6 +2,7 @@
 //! before anybody judges, and never from an agent's word.
 
 mod boundary;
+pub mod by_products;
 pub mod change;
 mod commands;
 mod dependencies;
@@ -97,6 +98,8 @@ pub struct Facts {
     pub changes: Vec<Change>,
     /// Changes that are another running task's, in a working tree that they share.
     pub elsewhere: Vec<(Change, String)>,
+    /// Lock files that a tool has made, although the task has nothing to do with their manifest.
+    pub made_locks: Vec<RepoPath>,
     /// The lines of the changed files.
     pub lines: Vec<ChangedLines>,
     /// The texts of those changed files that [`wants_text`].

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::boundary::Boundary;
 use super::change::{Change, ChangeStatus};
-use super::{OtherTask, Scope};
+use super::{OtherTask, Scope, dependencies};
 use crate::repo_path::RepoPath;
 
 /// What tells one task's changes from another's.
@@ -24,30 +24,39 @@ pub struct Evidence {
 enum Owner {
     This,
     Settled,
+    Tool,
     Other(String),
 }
 
-/// The changes that are the task's, and those that are another running task's, with its id.
+/// Changes by whose they are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Divided {
+    /// The task's.
+    pub own: Vec<Change>,
+    /// Another running task's, with its id.
+    pub elsewhere: Vec<(Change, String)>,
+    /// New lock files that have nothing to do with the task: package managers make them when tests are run.
+    pub made_locks: Vec<RepoPath>,
+}
+
+/// Divides what differs from the task's base by whose it is.
 #[must_use]
-pub fn divide(
-    changes: Vec<Change>,
-    scope: &Scope,
-    evidence: &Evidence,
-) -> (Vec<Change>, Vec<(Change, String)>) {
+pub fn divide(changes: Vec<Change>, scope: &Scope, evidence: &Evidence) -> Divided {
     let judge = Judge {
         own: Boundary::new(&scope.files),
         others: scope.others.iter().map(|task| (task, Boundary::new(&task.files))).collect(),
         evidence,
     };
-    let (mut own, mut elsewhere) = (Vec::new(), Vec::new());
+    let mut divided = Divided::default();
     for change in changes.into_iter().flat_map(|change| judge.split(change)) {
         match judge.owner(&change) {
-            Owner::This => own.push(change),
+            Owner::This => divided.own.push(change),
             Owner::Settled => {}
-            Owner::Other(task) => elsewhere.push((change, task)),
+            Owner::Tool => divided.made_locks.push(change.path),
+            Owner::Other(task) => divided.elsewhere.push((change, task)),
         }
     }
-    (own, elsewhere)
+    divided
 }
 
 struct Judge<'s> {
@@ -62,10 +71,13 @@ impl Judge<'_> {
         if self.evidence.settled.contains(path) {
             return Owner::Settled;
         }
+        let new = change.status == ChangeStatus::Added;
+        if new && dependencies::is_lock(path) && !self.own.covers(path) && !self.own.allows_lock(path) {
+            return Owner::Tool;
+        }
         if !self.evidence.shared || self.own.covers(path) || self.evidence.seen.contains(path) {
             return Owner::This;
         }
-        let new = change.status == ChangeStatus::Added;
         let other = self.others.iter().find(|(_, other)| {
             other.covers(path)
                 || other.allows_lock(path) && !self.own.allows_lock(path)
@@ -112,7 +124,8 @@ mod tests {
         let others =
             vec![OtherTask { id: "2".into(), files: vec!["src/b.rs".into(), "b/Cargo.toml".into()] }];
         let scope = Scope { files: vec!["src/a.rs".into()], text: String::new(), others };
-        let (found, found_elsewhere) = divide(changes.collect(), &scope, evidence);
+        let Divided { own: found, elsewhere: found_elsewhere, .. } =
+            divide(changes.collect(), &scope, evidence);
         let shown = |change: &Change| match &change.status {
             ChangeStatus::Renamed { from } => format!("{from}>{}", change.path),
             ChangeStatus::Added => format!("+{}", change.path),
@@ -153,6 +166,23 @@ mod tests {
         check(&["+src/b/tests.rs"], &shared, &[], &["+src/b/tests.rs"]);
         let seen = Evidence { seen: HashSet::from(["src/b.rs".into()]), ..shared };
         check(&["src/b.rs"], &seen, &["src/b.rs"], &[]);
+    }
+
+    #[test]
+    fn a_lock_file_that_a_tool_made() {
+        let check = |files: &[&str], change: Change, expect: bool| {
+            let scope = Scope { files: files.iter().map(|f| (*f).into()).collect(), ..Scope::default() };
+            let divided = divide(vec![change], &scope, &Evidence::default());
+            assert_eq!(
+                (divided.made_locks.len() == 1, divided.own.len() == 1),
+                (expect, !expect),
+                "{files:?}"
+            );
+        };
+        check(&["src/a.rs"], change("Cargo.lock", ChangeStatus::Added), true);
+        check(&["src/a.rs"], change("Cargo.lock", ChangeStatus::Modified), false);
+        check(&["Cargo.toml"], change("Cargo.lock", ChangeStatus::Added), false);
+        check(&["Cargo.lock"], change("Cargo.lock", ChangeStatus::Added), false);
     }
 
     #[test]

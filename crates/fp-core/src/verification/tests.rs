@@ -99,10 +99,12 @@ fn a_link_that_the_task_asks_for() {
 fn what_is_another_tasks_is_told() {
     let mut facts = facts(&["~src/a.rs"]);
     facts.elsewhere = vec![(change("~src/other.rs"), "1.2".into())];
+    facts.made_locks = vec!["Cargo.lock".into()];
     let checks = super::check(&scope(&["src/a.rs"], ""), &facts, &[]);
     assert_eq!(
         verdict(only(&checks, "boundary")),
-        "Note: every change is within it; not counted, since another task is at it: src/other.rs is task 1.2's"
+        "Note: every change is within it; neither counted nor committed: src/other.rs is task 1.2's; \
+         Cargo.lock was made by a package manager"
     );
 }
 

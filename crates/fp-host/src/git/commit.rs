@@ -163,9 +163,14 @@ impl Git {
         recorded: &HashSet<&RepoPath>,
         staged: &HashSet<&RepoPath>,
     ) -> Result<(), GitError> {
-        let status = self.status()?;
-        let stale = |e: &&Entry| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path));
-        self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))
+        let mut stale = self.status()?.entries;
+        stale.retain(|e| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path)));
+        if stale.is_empty() {
+            return Ok(());
+        }
+        let committed: HashSet<RepoPath> =
+            self.last_commit()?.into_iter().flat_map(|commit| commit.files).collect();
+        self.take_back(stale.iter().map(|e| &e.path).filter(|path| committed.contains(path)))
     }
 
     fn has_commit_hook(&self) -> Result<bool, GitError> {
@@ -224,7 +229,7 @@ fn blocked(failure: Failure, stdout: &[u8], has_hook: bool) -> Blocked {
         Blocked::NoIdentity
     } else if said("failed to sign") || said("failed to write commit object") && !said("No space left") {
         Blocked::SigningFailed { output: output() }
-    } else if said("aborted by hook") || failure.status == Some(1) && has_hook && !said("fatal: ") {
+    } else if said("aborted by hook") || failure.status == Some(1) && has_hook {
         Blocked::HookFailed { output: output() }
     } else {
         Blocked::Other(failure)

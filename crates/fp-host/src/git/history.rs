@@ -4,6 +4,9 @@ use fp_core::repo_path::RepoPath;
 
 use super::{Git, GitError, Oid};
 
+/// Options of `git log` for what [`commits`] reads.
+const COMMITS: [&str; 4] = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
+
 /// A commit, as far as it has to be recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
@@ -22,8 +25,7 @@ impl Git {
     /// [`GitError::MissingObject`] if git has `since` no more.
     pub fn commits_since(&self, since: &Oid) -> Result<Vec<Commit>, GitError> {
         let range = format!("{since}..HEAD");
-        let options = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
-        let finished = self.log(&options, &range).run()?;
+        let finished = self.log(&COMMITS, &range).run()?;
         if let Some(failure) =
             finished.failure.as_ref().filter(|f| f.stderr.contains("Invalid revision range"))
         {
@@ -33,6 +35,18 @@ impl Git {
         let shown = finished.shown.clone();
         let output = finished.into_output()?;
         commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
+
+    /// The commit that HEAD is at.
+    pub(super) fn last_commit(&self) -> Result<Option<Commit>, GitError> {
+        let [raw, no_renames, merges, format] = COMMITS;
+        let finished =
+            self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        commits(&output)
+            .map(|found| found.into_iter().next())
+            .ok_or_else(|| GitError::unexpected(&shown, &output))
     }
 
     /// Whether HEAD is `commit`, or has it behind it. One process.

@@ -6,15 +6,17 @@ use std::io;
 use std::path::Path;
 
 use fp_core::repo_path::RepoPath;
+use fp_core::verification::by_products::ByProducts;
 
-use super::{EntryState, Git, GitError, Oid, Status};
+use super::{Entry, EntryState, Git, GitError, Oid, Status};
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tree, or the commit that it equals: everything but ignored files and the plans folder.
+    /// The tree, or the commit that it equals: everything but the plans folder, ignored files, and what tools
+    /// leave behind in a repository that doesn't ignore it.
     pub tree: Oid,
-    /// What the tree differs in from HEAD, without the plans folder.
+    /// What the tree differs in from HEAD.
     pub status: Status,
 }
 
@@ -29,6 +31,7 @@ impl Git {
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
         let mut status = self.status()?;
         status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
+        leave_out_by_products(&mut status.entries);
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() => commit.clone(),
             _ => self.write_tree(&status)?,
@@ -64,6 +67,12 @@ impl Git {
         let text = String::from_utf8_lossy(&output);
         text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
     }
+}
+
+fn leave_out_by_products(entries: &mut Vec<Entry>) {
+    let untracked = |entry: &&Entry| entry.state == EntryState::Untracked;
+    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path));
+    entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
 
 fn is_within(path: &RepoPath, folder: &str) -> bool {

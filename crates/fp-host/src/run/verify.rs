@@ -9,14 +9,14 @@ use fp_core::run::event::Event;
 use fp_core::run::state::TaskState;
 use fp_core::run::{Refusal, State, approval};
 use fp_core::verification::change::Change;
-use fp_core::verification::{self, Check, CheckVerdict, CommandEnd, CommandRun, OtherTask, Scope};
+use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope};
 use jiff::Timestamp;
 
 use super::RunError;
 use crate::changes::{self, Measured, Request};
 use crate::git::Git;
 use crate::plan::{self, OpenPlan};
-use crate::process::{self, End, Limits};
+use crate::process::{self, Limits};
 
 /// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
 const OUTPUT_HEAD: usize = 512;
@@ -107,8 +107,10 @@ pub fn verify(
         return Ok(verified);
     }
     measured.read(&git)?;
-    let runs: Vec<CommandRun> =
-        leaf.test_commands().chain(leaf.verify()).map(|line| run(plan, line)).collect();
+    let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
+    let limits = Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL };
+    let lines = leaf.test_commands().chain(leaf.verify());
+    let runs = process::run_commands(lines, &plan.repo.worktree, limits);
     verified.checks = verification::check(&scope, &measured.facts, &runs);
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
@@ -121,31 +123,4 @@ pub fn verify(
     };
     ledger.append(vec![event], now())?;
     Ok(verified)
-}
-
-/// Runs a command of the approved plan in the working tree.
-fn run(plan: &OpenPlan, line: &str) -> CommandRun {
-    let seconds = plan.settings.verify.timeout_seconds;
-    let limits = Limits { time: Duration::from_secs(seconds.into()), head: OUTPUT_HEAD, tail: OUTPUT_TAIL };
-    let line = line.to_owned();
-    match process::run_line(&line, &plan.repo.worktree, limits) {
-        Err(error) => CommandRun {
-            line,
-            end: CommandEnd::NotStarted,
-            millis: 0,
-            output: error.to_string(),
-            sha256: String::new(),
-        },
-        Ok(run) => CommandRun {
-            line,
-            end: match run.end {
-                End::Exited(status) => CommandEnd::Exited(status),
-                End::Signalled(signal) => CommandEnd::Signalled(signal),
-                End::TimedOut => CommandEnd::TimedOut(seconds.into()),
-            },
-            millis: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-            output: run.output.to_text(),
-            sha256: run.output.sha256,
-        },
-    }
 }

@@ -34,6 +34,11 @@ pub(super) fn is_of_interest(path: &RepoPath) -> bool {
     manifest::of(&path).is_some() || lock::of(&path).is_some()
 }
 
+/// Whether a file is a lock file.
+pub(super) fn is_lock(path: &RepoPath) -> bool {
+    lock::of(&path.to_lossy().to_lowercase()).is_some()
+}
+
 /// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above. Both are in lower
 /// case.
 pub(super) fn is_lock_of(path: &str, listed: &str) -> bool {
