@@ -163,7 +163,9 @@ impl State {
         self.expect_running()?;
         if let Some(held) = self.held_by(owner) {
             let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
-            return if same {
+            return if same && edited.contains(&held.leaf.id) {
+                Err(Refusal::Edited(held.leaf.id.clone()))
+            } else if same {
                 Ok(held)
             } else {
                 Err(Refusal::Holds { owner: owner.clone(), held: held.leaf.id.clone(), status: held.status })
@@ -259,6 +261,9 @@ impl State {
         let task = self.expect_task(id)?;
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
+        }
+        if task.commit_intent.is_some() {
+            return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
         Ok(self.failing(id, reason))
     }
