@@ -102,13 +102,16 @@ pub struct Approve {
 }
 
 impl State {
-    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is.
+    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
+    /// failed may be mended, for another try.
     pub fn approve(&self, approve: Approve) -> Decision {
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
             return Ok(Vec::new());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
-            let same = approve.leaves.iter().any(|l| l.id == task.leaf.id && l.hash == task.leaf.hash);
+            let may_differ = task.status == Status::Failed;
+            let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
+            let same = approve.leaves.iter().any(same);
             if !same {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }

@@ -94,3 +94,17 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out() {
     let edited = BTreeSet::from([id("1")]);
     assert_eq!(machine.state.choose(&builder(0), None, &edited).unwrap_err(), Refusal::Edited(id("1")));
 }
+
+#[test]
+fn a_failed_leaf_can_be_mended_but_not_removed() {
+    let mut machine = two_in_a_row();
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    let approve = |leaves: Vec<Leaf>| {
+        let tree_hash = "t2".to_owned();
+        machine.state.approve(Approve { tree_hash, leaves, base: None, by: Decider::User })
+    };
+    let mended = Leaf { hash: "other".into(), ..leaf(1, &[], 0) };
+    assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
+    assert_eq!(approve(vec![leaf(2, &[], 1)]).unwrap_err(), Refusal::Frozen(id("1"), "FAILED"));
+}
