@@ -111,7 +111,10 @@ impl From<Refusal> for CommandError {
             Refusal::OtherIteration { .. } => Some("run `fp verify PLAN TASK` and judge what it shows"),
             Refusal::UnknownQuestion(_) => Some("`fp next PLAN` lists the open questions"),
             Refusal::Edited(_) => Some("look at the change and run `fp approve PLAN` again"),
-            Refusal::Frozen(..) => Some("undo the edit of that task in tasks.md, and add a new task instead"),
+            Refusal::Frozen(..) => Some(
+                "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
+                 released first",
+            ),
             Refusal::UnknownOption { .. } | Refusal::Status { .. } => None,
         };
         let error = match refusal {

@@ -102,13 +102,16 @@ pub struct Approve {
 }
 
 impl State {
-    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is.
+    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
+    /// failed may be mended, for another try.
     pub fn approve(&self, approve: Approve) -> Decision {
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
             return Ok(Vec::new());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
-            let same = approve.leaves.iter().any(|l| l.id == task.leaf.id && l.hash == task.leaf.hash);
+            let may_differ = task.status == Status::Failed;
+            let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
+            let same = approve.leaves.iter().any(same);
             if !same {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
@@ -163,7 +166,9 @@ impl State {
         self.expect_running()?;
         if let Some(held) = self.held_by(owner) {
             let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
-            return if same {
+            return if same && edited.contains(&held.leaf.id) {
+                Err(Refusal::Edited(held.leaf.id.clone()))
+            } else if same {
                 Ok(held)
             } else {
                 Err(Refusal::Holds { owner: owner.clone(), held: held.leaf.id.clone(), status: held.status })
@@ -259,6 +264,9 @@ impl State {
         let task = self.expect_task(id)?;
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
+        }
+        if task.commit_intent.is_some() {
+            return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
         Ok(self.failing(id, reason))
     }

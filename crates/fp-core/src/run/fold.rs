@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::event::{Dispatch, Entry, Event};
+use super::question::label;
 use super::state::{
     Activity, Agent, Approval, Asked, Claim, CommitIntent, Measured, Role, Run, RunStatus, State, Status,
     TaskState, Verdict,
@@ -45,6 +46,7 @@ impl State {
                 let same = session.is_some() && self.run.as_ref().is_some_and(|r| r.session == *session);
                 if !same {
                     self.agents.clear();
+                    self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
                 self.run = Some(Run {
                     session: session.clone(),
@@ -161,12 +163,14 @@ impl State {
             }
             Event::Failed { task, reason } => {
                 self.end_verifiers(task, at);
+                self.close_questions_about(task);
                 if let Some(t) = self.task_mut(task) {
                     t.end(Status::Failed, at);
                     t.reason = Some(reason.clone());
                 }
             }
             Event::Skipped { task, because } => {
+                self.close_questions_about(task);
                 if let Some(t) = self.task_mut(task) {
                     t.end(Status::Skipped, at);
                     t.because = Some(because.clone());
@@ -267,6 +271,13 @@ impl State {
         }
     }
 
+    fn close_questions_about(&mut self, task: &TaskId) {
+        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
+        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
+            asked.answer = vec![label::MOOT.into()];
+        }
+    }
+
     fn set_run_status(&mut self, status: RunStatus) {
         if let Some(run) = &mut self.run {
             run.status = status;
@@ -299,6 +310,7 @@ impl TaskState {
     fn restart(&mut self) {
         self.status = Status::Pending;
         self.iteration = 0;
+        self.verdict = None;
         self.reason = None;
         self.because = None;
         self.ended_at = None;

@@ -27,6 +27,17 @@ pub enum Topic {
     BuildersSilent,
 }
 
+impl Topic {
+    /// The task it is about, if it is about one.
+    #[must_use]
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
+            Self::BuildersSilent => None,
+        }
+    }
+}
+
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,6 +66,8 @@ pub mod label {
     pub const GIVE_UP: &str = "Give up";
     /// Back to the builder, with the reason as feedback.
     pub const SEND_BACK: &str = "Send back";
+    /// Not a choice: the task was given up before the question was answered.
+    pub const MOOT: &str = "Given up";
     /// Take the task as done, without a commit.
     pub const LEAVE: &str = "Leave uncommitted";
 }

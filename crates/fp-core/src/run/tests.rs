@@ -13,6 +13,8 @@ use super::state::{State, Status, overlap};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
+mod stale;
+
 const MAX_ITERATIONS: u32 = 2;
 const BUILDERS: u32 = 3;
 

@@ -1,0 +1,110 @@
+//! What is left over from before (a verdict, a question, a claim, an agent) decides nothing later on.
+
+use super::*;
+use crate::run::decide::Refusal;
+use crate::run::question::{Question, Topic};
+
+/// Task 1 of two in a row, passed in its first iteration, with its commit still to be made.
+fn passed() -> Machine {
+    let mut machine = two_in_a_row();
+    let owner = builder(0);
+    machine.claim(&owner);
+    machine.submit(&owner);
+    let opinion = Opinion {
+        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
+        summary: String::new(),
+    };
+    let token = machine.token();
+    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], token).unwrap();
+    machine.take(events);
+    machine
+}
+
+fn open(machine: &Machine) -> Vec<&Topic> {
+    machine.state.open_questions().map(|q| &q.topic).collect()
+}
+
+#[test]
+fn a_retried_task_is_judged_again() {
+    let mut machine = passed();
+    for command in [State::fail as fn(&State, &TaskId, &str) -> _, |state, id, _| state.retry(id)] {
+        let events = command(&machine.state, &id("1"), "no").unwrap();
+        machine.take(events);
+    }
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    let task = machine.state.task(&id("1")).unwrap();
+    assert!(!task.awaits_commit(), "the verdict of the try before is not one on this try");
+}
+
+#[test]
+fn giving_a_task_up_closes_what_was_asked_about_it() {
+    let mut machine = passed();
+    let events = machine.state.block_commit(&id("1"), "a hook said no").unwrap();
+    machine.take(events);
+    assert_eq!(open(&machine), [&Topic::CommitBlocked(id("1"))]);
+    let question = machine.state.open_questions().next().unwrap().id.clone();
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    assert_eq!(open(&machine), Vec::<&Topic>::new());
+    let leave = [label::LEAVE.to_owned()];
+    let refusal = machine.state.answer(&question, &leave, Decider::User, "t".into()).unwrap_err();
+    assert_eq!(refusal, Refusal::UnknownQuestion(question));
+}
+
+#[test]
+fn skipping_a_task_closes_what_was_asked_about_it() {
+    let leaves = vec![leaf(1, &[], 0), leaf(2, &[1], 1)];
+    let mut machine = Machine::new(leaves, true);
+    let topic = Topic::VerifierSilent(id("2"));
+    machine.take(vec![Event::Asked { question: Question::new(topic, 1, "") }]);
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    assert_eq!(open(&machine), Vec::<&Topic>::new());
+}
+
+#[test]
+fn a_task_whose_commit_is_being_made_is_not_given_up() {
+    let mut machine = passed();
+    let events = machine.state.begin_commit(&id("1"), vec!["f0".into()], "m".into(), "h".into()).unwrap();
+    machine.take(events);
+    let refusal = machine.state.fail(&id("1"), "no").unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "task 1 is AWAITING_VERIFICATION: it has passed and its commit is under way; `fp next` completes it"
+    );
+}
+
+#[test]
+fn verifiers_of_a_session_that_is_gone_do_not_count() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    for session in ["s1", "s2", "s3"] {
+        let actions = machine.next(&[]);
+        assert!(matches!(&actions[0], Action::Verify { .. }), "{session}: {actions:?}");
+        machine.start(session);
+    }
+}
+
+#[test]
+fn a_leaf_edited_while_it_is_built_is_not_handed_out() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    let edited = BTreeSet::from([id("1")]);
+    assert_eq!(machine.state.choose(&builder(0), None, &edited).unwrap_err(), Refusal::Edited(id("1")));
+}
+
+#[test]
+fn a_failed_leaf_can_be_mended_but_not_removed() {
+    let mut machine = two_in_a_row();
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    let approve = |leaves: Vec<Leaf>| {
+        let tree_hash = "t2".to_owned();
+        machine.state.approve(Approve { tree_hash, leaves, base: None, by: Decider::User })
+    };
+    let mended = Leaf { hash: "other".into(), ..leaf(1, &[], 0) };
+    assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
+    assert_eq!(approve(vec![leaf(2, &[], 1)]).unwrap_err(), Refusal::Frozen(id("1"), "FAILED"));
+}
