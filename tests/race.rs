@@ -1,6 +1,7 @@
 //! Processes that claim at the same moment.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+#![allow(clippy::print_stdout, reason = "the rate is worth reading")]
 
 mod common;
 
