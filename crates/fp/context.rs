@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, Printer};
 
 /// The surroundings of one command. What costs a read is read when it is first asked for, so that a hook
@@ -53,6 +53,15 @@ impl Context {
     /// This context in another working directory.
     pub(crate) fn at(&self, cwd: PathBuf) -> Self {
         Self::in_folder(cwd, self.format)
+    }
+
+    /// Prints a result in the form that was asked for, and is done.
+    pub(crate) fn report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
+        match self.format {
+            Format::Text => self.printer.data(text),
+            Format::Json => self.printer.json(json)?,
+        }
+        Ok(Exit::Done)
     }
 
     /// The repository that the working directory is in.

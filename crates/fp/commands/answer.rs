@@ -2,9 +2,10 @@
 
 use fp_core::run::event::Decider;
 use fp_host::run::fresh_token;
+use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::CommandResult;
 
 /// Record what the user chose
 #[derive(Debug, clap::Args)]
@@ -23,6 +24,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     let events = ledger.state().answer(&args.question, &args.option, Decider::User, fresh_token())?;
     ledger.append(events, context.now())?;
-    context.printer.data(&format!("Recorded\nNext: fp next {}\n", plan.id()));
-    Ok(Exit::Done)
+    let json = json!({ "question": args.question, "options": args.option });
+    context.report(&json, &format!("Recorded\nNext: fp next {}\n", plan.id()))
 }

@@ -1,9 +1,10 @@
 //! `fp cancel`.
 
 use fp_core::run::event::Decider;
+use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::CommandResult;
 
 /// End the run at once; what is done stays
 #[derive(Debug, clap::Args)]
@@ -18,6 +19,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let events = ledger.state().cancel(Decider::User)?;
     let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
     ledger.append(events, context.now())?;
-    context.printer.data(&format!("{text}; `fp run start {}` goes on with what is left\n", plan.id()));
-    Ok(Exit::Done)
+    let json = json!({ "planId": plan.id(), "run": ledger.state().run.as_ref().map(|run| run.status) });
+    context.report(&json, &format!("{text}; `fp run start {}` goes on with what is left\n", plan.id()))
 }

@@ -2,9 +2,11 @@
 
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Event;
+use fp_core::run::state::Status;
+use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::CommandResult;
 
 /// Give up a task, and with it what waits for it
 #[derive(Debug, clap::Args)]
@@ -22,14 +24,18 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     let events = ledger.state().fail(&args.task, &args.reason)?;
-    let skipped = events.iter().filter(|e| matches!(e, Event::Skipped { .. })).count();
+    let skipped = events.iter().filter_map(|event| match event {
+        Event::Skipped { task, .. } => Some(task.clone()),
+        _ => None,
+    });
+    let skipped: Vec<TaskId> = skipped.collect();
     ledger.append(events, context.now())?;
     let mut text = format!("Task {} is given up", args.task);
-    match skipped {
+    match skipped.len() {
         0 => {}
         1 => text.push_str("; 1 task that waits for it is skipped"),
         n => text.push_str(&format!("; {n} tasks that wait for it are skipped")),
     }
-    context.printer.data(&(text + "\n"));
-    Ok(Exit::Done)
+    let json = json!({ "task": args.task, "status": Status::Failed, "skipped": skipped });
+    context.report(&json, &(text + "\n"))
 }

@@ -1,9 +1,11 @@
 //! `fp release`.
 
 use fp_core::plan::id::TaskId;
+use fp_core::run::state::Status;
+use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::CommandResult;
 
 /// Take a claim back; the task can be claimed again, and the attempt does not count
 #[derive(Debug, clap::Args)]
@@ -19,6 +21,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     let events = ledger.state().release(&args.task, "released by hand")?;
     ledger.append(events, context.now())?;
-    context.printer.data(&format!("Task {} is pending again\n", args.task));
-    Ok(Exit::Done)
+    let json = json!({ "task": args.task, "status": Status::Pending });
+    context.report(&json, &format!("Task {} is pending again\n", args.task))
 }

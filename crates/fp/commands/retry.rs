@@ -2,9 +2,11 @@
 
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Event;
+use fp_core::run::state::Status;
+use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::CommandResult;
 
 /// Give a failed task another try, with the tasks that were skipped because of it
 #[derive(Debug, clap::Args)]
@@ -32,6 +34,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         text.push_str(&format!(", and so are {}", restored.join(", ")));
     }
     let next = if ledger.state().is_running() { "fp next" } else { "fp run start" };
-    context.printer.data(&format!("{text}\nNext: {next} {}\n", plan.id()));
-    Ok(Exit::Done)
+    let json = json!({ "task": args.task, "status": Status::Pending, "restored": restored });
+    context.report(&json, &format!("{text}\nNext: {next} {}\n", plan.id()))
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 fn refuse_dirty(state: &State, dirty: impl Iterator<Item = String>) -> Result<(), CommandError> {
     let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
     let concerned: Vec<String> =
-        dirty.filter(|path| fp_core::run::state::overlap(&listed, std::slice::from_ref(path))).collect();
+        dirty.filter(|path| fp_core::run::ready::overlap(&listed, std::slice::from_ref(path))).collect();
     if concerned.is_empty() {
         return Ok(());
     }

@@ -6,7 +6,8 @@ use std::fmt;
 use super::event::Base;
 use super::event::{Decider, Event, Leaf};
 use super::question::{Question, Topic, label};
-use super::state::{Claim, Obstacle, State, Status, TaskState};
+use super::ready::Obstacle;
+use super::state::{Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::change::Change;
 

@@ -9,6 +9,7 @@ pub mod next;
 pub mod notepad;
 pub mod payload;
 pub mod question;
+pub mod ready;
 pub mod state;
 pub mod verdict;
 

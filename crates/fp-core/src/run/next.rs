@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::decide::Refusal;
 use super::event::{Decider, Dispatch, Event};
 use super::question::{Choice, Topic, label};
-use super::state::{Activity, Obstacle, Role, State, Status, overlap};
+use super::ready::{Obstacle, overlap};
+use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
 
 /// Agent type of a builder, as the client addresses it.

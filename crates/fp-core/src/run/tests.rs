@@ -9,7 +9,8 @@ use super::decide::Approve;
 use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
 use super::next::{Action, Surroundings};
 use super::question::label;
-use super::state::{State, Status, overlap};
+use super::ready::overlap;
+use super::state::{State, Status};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 

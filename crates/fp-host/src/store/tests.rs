@@ -1,0 +1,137 @@
+use fp_core::run::event::{Decider, Leaf};
+use fp_core::run::notepad::NoteKind;
+
+use super::*;
+
+const PATIENCE: Duration = Duration::from_millis(50);
+
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path().to_owned(), PlanId::new("p").unwrap());
+    (folder, store)
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+fn note(text: &str) -> Vec<Event> {
+    let note = fp_core::run::event::Note { kind: NoteKind::Util, text: text.into(), task: None };
+    vec![Event::Noted { note }]
+}
+
+fn notes(store: &Store) -> Vec<String> {
+    store.load().unwrap().state.notes.into_iter().map(|n| n.text).collect()
+}
+
+fn append(store: &Store, text: &str) {
+    store.lock(PATIENCE).unwrap().append(note(text), at(0)).unwrap();
+}
+
+#[test]
+fn the_snapshot_equals_the_log() {
+    let (_folder, store) = store();
+    let leaf = Leaf {
+        id: "1".parse().unwrap(),
+        title: "t".into(),
+        hash: "h".into(),
+        dependencies: Vec::new(),
+        files: vec!["a".into()],
+        complexity: 1,
+    };
+    let mut ledger = store.lock(PATIENCE).unwrap();
+    let approved =
+        Event::Approved { tree_hash: "x".into(), leaves: vec![leaf], base: None, by: Decider::User };
+    ledger.append(vec![approved], at(0)).unwrap();
+    ledger.append(note("b"), at(1)).unwrap();
+    drop(ledger);
+    let by_snapshot = store.load().unwrap().state;
+    fs::remove_file(store.folder().join(SNAPSHOT)).unwrap();
+    assert_eq!(by_snapshot, store.load().unwrap().state);
+    assert!(by_snapshot.task(&"1".parse().unwrap()).is_some());
+}
+
+#[test]
+fn a_torn_last_line_is_dropped_and_said_so() {
+    let (_folder, store) = store();
+    append(&store, "a");
+    let log = store.folder().join(LOG);
+    let mut text = fs::read(&log).unwrap();
+    text.extend_from_slice(b"{\"schemaVersion\":1,\"se");
+    fs::write(&log, text).unwrap();
+    let loaded = store.load().unwrap();
+    assert_eq!(loaded.notices.len(), 1);
+    assert!(
+        loaded.notices[0].ends_with("the last line was torn off while it was written (22 bytes): dropped")
+    );
+    append(&store, "b");
+    assert_eq!(notes(&store), ["a", "b"]);
+    assert!(store.load().unwrap().notices.is_empty());
+}
+
+#[test]
+fn a_wrong_line_is_named_and_nothing_is_overwritten() {
+    let check = |line: &str, expect: &str| {
+        let (_folder, store) = store();
+        append(&store, "a");
+        let log = store.folder().join(LOG);
+        let mut text = fs::read_to_string(&log).unwrap();
+        text.push_str(line);
+        text.push('\n');
+        fs::write(&log, &text).unwrap();
+        let error = store.lock(PATIENCE).unwrap_err().to_string();
+        assert_eq!(error.replace(&format!("{}", store.folder().display()), "[DIR]"), expect);
+        assert_eq!(fs::read_to_string(&log).unwrap(), text);
+    };
+    check("nonsense", "[DIR]/events.jsonl:2: not an entry of this log: expected ident at line 1 column 2");
+    check(
+        r#"{"schemaVersion":1,"seq":7,"at":"2026-11-21T00:00:00Z","events":[]}"#,
+        "[DIR]/events.jsonl:2: not an entry of this log: seq 7 where 2 is due",
+    );
+    check(
+        r#"{"schemaVersion":9,"seq":2,"at":"2026-11-21T00:00:00Z","events":["something new"]}"#,
+        "[DIR]/events.jsonl:2: written by a newer fp (log version 9, this fp reads 1)",
+    );
+}
+
+#[test]
+fn a_log_edited_by_hand_is_read_again() {
+    let (_folder, store) = store();
+    append(&store, "a");
+    append(&store, "b");
+    let log = store.folder().join(LOG);
+    let text = fs::read_to_string(&log).unwrap().replace("\"b\"", "\"edited\"");
+    fs::write(&log, text).unwrap();
+    assert_eq!(notes(&store), ["a", "edited"]);
+}
+
+#[test]
+fn a_foreign_snapshot_is_made_anew() {
+    for snapshot in ["", "{}", "{\"schemaVersion\":99}", "\0\0"] {
+        let (_folder, store) = store();
+        append(&store, "a");
+        fs::write(store.folder().join(SNAPSHOT), snapshot).unwrap();
+        assert_eq!(notes(&store), ["a"], "{snapshot:?}");
+        append(&store, "b");
+        assert_eq!(notes(&store), ["a", "b"], "{snapshot:?}");
+    }
+}
+
+#[test]
+fn time_never_runs_backwards_in_the_log() {
+    let (_folder, store) = store();
+    store.lock(PATIENCE).unwrap().append(note("a"), at(10)).unwrap();
+    store.lock(PATIENCE).unwrap().append(note("b"), at(5)).unwrap();
+    assert_eq!(store.load().unwrap().state.last_at, Some(at(10)));
+}
+
+#[test]
+fn a_held_lock_is_waited_for_and_then_named() {
+    let (_folder, store) = store();
+    let held = store.lock(PATIENCE).unwrap();
+    let error = store.lock(PATIENCE).unwrap_err();
+    let StoreError::Locked { holder, .. } = error else { panic!("{error}") };
+    assert_eq!(holder, Some(std::process::id().to_string()));
+    drop(held);
+    store.lock(PATIENCE).unwrap();
+}
