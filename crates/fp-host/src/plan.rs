@@ -123,6 +123,6 @@ impl OpenPlan {
 
     /// The repository, as git sees the working tree that the run is about. Fails without git.
     pub fn git(&self) -> Result<Git, GitError> {
-        Git::open(&self.repo.worktree)
+        Ok(Git::open(&self.repo.worktree)?.with_plans_dir(self.settings.plans_dir.as_str()))
     }
 }

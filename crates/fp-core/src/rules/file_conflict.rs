@@ -7,6 +7,7 @@ use super::edit::{set_dependencies, written_dependencies};
 use super::scope::{Scope, Sink, entries};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
+use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
 use crate::plan::reach;
 use crate::plan::task::TaskIndex;
@@ -54,7 +55,10 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
         let mut ids = written_dependencies(task, |_| true);
         ids.push(other.id.clone());
-        let fix = set_dependencies(scope.plan, task, &ids, format!("make {} wait for {}", task.id, other.id));
+        // A dependency on what is no id would resolve nothing, and be added again and again.
+        let fix = TaskId::new(other.id.as_str()).is_ok().then(|| {
+            set_dependencies(scope.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
+        });
         let detail = format!(
             "`{}`{more} is also changed by {}, and neither task waits for the other",
             files[0].path, other.id
@@ -64,7 +68,7 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
                 "add {} to the dependencies of {}, or move the shared part to one of them",
                 other.id, task.id
             ))
-            .fixes(vec![fix]);
+            .fixes(fix.into_iter().collect());
     }
 }
 
