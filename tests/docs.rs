@@ -156,8 +156,8 @@ fn commands_that_are_mentioned_exist() {
 /// commit hash for any other.
 #[test]
 fn transcripts_are_what_the_program_prints() {
+    let hash = Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
     for block in blocks("console") {
-        let hash = Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
         let mut parts = block.text.split("$ ");
         assert_eq!(parts.next(), Some(""), "{}: a transcript begins with a command", block.place);
         let place = Place::started();
