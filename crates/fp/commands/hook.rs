@@ -4,10 +4,11 @@
 use std::io::Read as _;
 use std::time::Duration;
 
+use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, block};
+use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, allow, block};
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 
@@ -48,6 +49,13 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
                 }
                 _ => Ok(()),
             }
+        }
+        "pre-tool-use" => {
+            let event = read()?;
+            if event.command().is_some_and(|line| is_own(line, event.agent_id().is_some())) {
+                context.printer.data(&(allow("a command of this plugin") + "\n"));
+            }
+            Ok(())
         }
         _ => Ok(()),
     }

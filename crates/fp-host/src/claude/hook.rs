@@ -54,6 +54,14 @@ impl HookEvent {
         self.text("teammate_name")
     }
 
+    /// The command line of a Bash call.
+    #[must_use]
+    pub fn command(&self) -> Option<&str> {
+        (self.text("tool_name") == Some("Bash"))
+            .then(|| self.0.get("tool_input")?.get("command")?.as_str())
+            .flatten()
+    }
+
     /// Whether the agent goes on only because a stop hook made it.
     #[must_use]
     pub fn stop_hook_active(&self) -> bool {
@@ -68,6 +76,17 @@ impl HookEvent {
         let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
+}
+
+/// The reply that lets a tool call through without asking the user.
+#[must_use]
+pub fn allow(reason: &str) -> String {
+    let output = json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "allow",
+        "permissionDecisionReason": reason,
+    });
+    json!({ "hookSpecificOutput": output }).to_string()
 }
 
 /// The reply that makes an agent go on and tells it `reason`.

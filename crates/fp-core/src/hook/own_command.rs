@@ -1,0 +1,142 @@
+//! Which command lines are nothing but calls of this program, so that the client need not ask for them. What
+//! is allowed is allowed for the whole line, so the line is read strictly: one character that a shell could give
+//! a meaning, and the user's own rules decide.
+
+/// Subcommands that change something beyond a plan, or that a person runs: their calls are not answered for.
+const NOT_FOR_AGENTS: [&str; 5] = ["bundle", "demo", "hook", "install", "uninstall"];
+
+/// Whether `line` is one call of `fp`, or several joined by `&&`, without substitution, redirection, pipe or
+/// background. `by_agent` says that not the lead itself runs it: only a lead, who talks with the user, approves.
+#[must_use]
+pub fn is_own(line: &str, by_agent: bool) -> bool {
+    words(line)
+        .is_some_and(|words| words.split(|word| *word == Word::And).all(|call| is_own_call(call, by_agent)))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Word {
+    Text(String),
+    And,
+}
+
+fn is_own_call(call: &[Word], by_agent: bool) -> bool {
+    let [Word::Text(program), Word::Text(subcommand), ..] = call else { return false };
+    program == "fp"
+        && subcommand.bytes().all(|b| b.is_ascii_lowercase())
+        && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
+        && !(by_agent && subcommand == "approve")
+}
+
+/// The words of `line`; nothing where it has a character that means more than itself.
+fn words(line: &str) -> Option<Vec<Word>> {
+    let mut words = Vec::new();
+    let mut current: Option<String> = None;
+    let mut chars = line.trim_matches([' ', '\t']).chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' => words.extend(current.take().map(Word::Text)),
+            '&' => {
+                chars.next_if_eq(&'&')?;
+                words.extend(current.take().map(Word::Text));
+                words.push(Word::And);
+            }
+            '\'' | '"' => current.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
+            c if is_plain(c) => current.get_or_insert_default().push(c),
+            _ => return None,
+        }
+    }
+    words.extend(current.map(Word::Text));
+    Some(words)
+}
+
+/// The text up to the closing quote. Between double quotes some characters keep their meaning.
+fn quoted(chars: &mut impl Iterator<Item = char>, quote: char) -> Option<String> {
+    let mut text = String::new();
+    for c in chars {
+        match c {
+            c if c == quote => return Some(text),
+            '$' | '`' | '\\' | '!' if quote == '"' => return None,
+            // A line end within quotes is text to a shell; a NUL is nothing that it could be given.
+            '\0' => return None,
+            c => text.push(c),
+        }
+    }
+    None
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '+' | '@' | '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_plain_calls_are_own() {
+        let check = |line: &str, expect: bool| assert_eq!(is_own(line, false), expect, "{line:?}");
+        check("fp next p", true);
+        check("  fp next p --ended builder-1  ", true);
+        check("fp status p && fp next p", true);
+        check("fp verdict p 1.2 --pass '1: a; rm -rf / $(x) `y`' --summary \"it's fine; | & <>\"", true);
+        check("fp note p add 'GOTCHA: 한글 & more'", true);
+        check("fp submit p 1 --note 'WARN: a\nb'", true);
+        check("fp", false);
+        check("", false);
+        check("fp next p; touch q", false);
+        check("fp next p & touch q", false);
+        check("fp next p && touch q", false);
+        check("touch q && fp next p", false);
+        check("fp next p &&", false);
+        check("&& fp next p", false);
+        check("fp next p || touch q", false);
+        check("fp next p | sh", false);
+        check("fp next p > out", false);
+        check("fp next < in", false);
+        check("fp next $(touch q)", false);
+        check("fp next `touch q`", false);
+        check("fp next \"$(touch q)\"", false);
+        check("fp next \"a\\\"; touch q\"", false);
+        check("fp next $HOME", false);
+        check("fp next p\ntouch q", false);
+        check("fp next p\rtouch q", false);
+        check("fp next {a,b}", false);
+        check("fp next *", false);
+        check("fp next ~", false);
+        check("fp next 'open", false);
+        check("fp next \"open", false);
+        check("fp next \\; touch q", false);
+        check("fp next p # rest", false);
+        check("X=1 fp next p", false);
+        check("/usr/bin/fp next p", false);
+        check("./fp next p", false);
+        check("fpx next p", false);
+        check("fp hook stop", false);
+        check("fp install", false);
+        check("fp --help", false);
+        check("fp next !!", false);
+        check("fp next (a)", false);
+    }
+
+    #[test]
+    fn only_the_lead_approves() {
+        assert!(is_own("fp approve p", false));
+        assert!(!is_own("fp approve p", true));
+        assert!(is_own("fp claim p --as builder-1", true));
+    }
+
+    proptest! {
+        /// Outside single quotes, what is allowed has no character that a shell could give a meaning.
+        #[test]
+        fn nothing_with_a_meaning_gets_through(line in "fp [a-z]{1,6}[ !#-~]{0,30}") {
+            if is_own(&line, false) {
+                let outside: String = line.split('\'').step_by(2).collect();
+                let meaning = "$`;|<>&()\\*?{}[]~#!=^";
+                let found = outside.replace("&&", "").contains(|c| meaning.contains(c));
+                prop_assert!(!found, "{}", line);
+            }
+        }
+    }
+}
