@@ -6,9 +6,11 @@ use std::time::Duration;
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::report::status::StatusReport;
 use fp_core::run::next::{Action, Surroundings};
+use fp_core::run::state::{Activity, Agent};
 use fp_core::run::{State, approval};
 use fp_host::plan::Tree;
-use fp_host::run::{commit::settle, fresh_token};
+use fp_host::run::commit::{COMMIT_PATIENCE, settle};
+use fp_host::run::fresh_token;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -29,7 +31,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    settle(&plan, || context.now(), Duration::ZERO)?;
+    let state = plan.load()?.state;
+    let works = |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
+    // Whoever still works wakes the lead again; a commit that another process makes does not.
+    let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
+    settle(&plan, || context.now(), patience)?;
     let tree = plan.tree()?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
