@@ -51,9 +51,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
     let first = ledger.state().seq;
+    let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let report = status::text(&StatusReport::new(ledger.state()));
-    drop(ledger);
     let actions = turn.actions.into_iter().map(|action| match action {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
         action => action,
@@ -63,6 +63,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
     }
+    ledger.append(told, around.now)?;
     Ok(Exit::Done)
 }
 
