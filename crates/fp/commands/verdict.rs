@@ -52,8 +52,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let iteration = Some(verified.iteration);
     let events = ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
-    ledger.append(events, context.now())?;
-    let file = evidence::write(&plan, ledger.state(), &args.task, &verified.criteria, context.now())?;
+    let after = ledger.after(&events, now());
+    let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
+    ledger.append(events, now())?;
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE)?;
     report(context, &plan.load()?.state, &args.task, &file, &settled)
