@@ -32,7 +32,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let state = plan.load()?.state;
-    let works = |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
+    let works =
+        |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
     // Whoever still works wakes the lead again; a commit that another process makes does not.
     let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;

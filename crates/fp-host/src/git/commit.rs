@@ -143,7 +143,13 @@ impl Git {
         pathspecs.push(list.path());
         let message = temporary(message.as_bytes())?;
         let mut call = self
-            .call_with_hooks(&["commit", "--only", "--cleanup=whitespace", "--no-edit", "--pathspec-file-nul"])
+            .call_with_hooks(&[
+                "commit",
+                "--only",
+                "--cleanup=whitespace",
+                "--no-edit",
+                "--pathspec-file-nul",
+            ])
             .arg(pathspecs)
             .arg("-F")
             .arg(message.path());

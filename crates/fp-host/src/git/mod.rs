@@ -53,7 +53,14 @@ impl Git {
             return Err(GitError::NotARepository(directory.to_owned()));
         };
         let plans_dir = Settings::default().plans_dir;
-        Ok(Self { worktree: repo.worktree, git_dir, common_dir, plans_dir, env: Vec::new(), commit_lock: None })
+        Ok(Self {
+            worktree: repo.worktree,
+            git_dir,
+            common_dir,
+            plans_dir,
+            env: Vec::new(),
+            commit_lock: None,
+        })
     }
 
     /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.

@@ -83,7 +83,8 @@ fn complete(
     // Should this process die, the git that it started still holds the lock until its commit is made or not.
     let git = plan.git()?.with_commit_lock(Arc::clone(lock));
     let before = task.commit_intent.as_ref();
-    let intended = |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
+    let intended =
+        |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
     if let Some(hash) = made_before(&git, before, intended)? {
         return done(plan, id, Some(&hash), "", now);
     }
@@ -132,9 +133,9 @@ fn made_before(
         commits => commits?,
     };
     let listed = |file: &RepoPath| intent.files.contains(&file.to_string());
-    let made = since.into_iter().find(|commit| {
-        !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent)
-    });
+    let made = since
+        .into_iter()
+        .find(|commit| !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent));
     Ok(made.map(|commit| commit.hash))
 }
 

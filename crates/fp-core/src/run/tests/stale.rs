@@ -142,6 +142,7 @@ fn what_was_not_told_lapses_with_what_it_was_about() {
     machine.submit(&builder(0));
     machine.killed_next(&[]);
     machine.judge(&id("1"), true);
-    let names: Vec<_> = machine.next(&[]).into_iter().map(|a| serde_json::to_value(a).unwrap()["name"].clone()).collect();
+    let names: Vec<_> =
+        machine.next(&[]).into_iter().map(|a| serde_json::to_value(a).unwrap()["name"].clone()).collect();
     assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
 }
