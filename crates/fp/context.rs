@@ -126,6 +126,11 @@ impl Context {
         self.env("CLAUDE_CODE_SESSION_ID")
     }
 
+    /// Id of the client's process this runs in, if any.
+    pub(crate) fn client(&self) -> Option<u32> {
+        self.env("CLAUDE_PID").and_then(|id| id.parse().ok())
+    }
+
     /// Whether somebody can be asked: not in a session that runs unattended.
     pub(crate) fn attended(&self) -> bool {
         self.env("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0")

@@ -136,6 +136,22 @@ impl Environment {
 }
 
 impl Output {
+    /// This, with claim tokens, commit ids and process ids replaced, which differ from run to run.
+    pub(crate) fn masked(&self) -> Self {
+        let mask = |text: &str| {
+            [
+                (r"\b[0-9a-f]{40}\b", "[COMMIT]"),
+                (r"\b[0-9a-f]{16}\b", "[TOKEN]"),
+                (r"(, )[0-9a-f]{7}\)", "${1}[COMMIT])"),
+            ]
+            .into_iter()
+            .fold(text.to_owned(), |text, (pattern, name)| {
+                regex::Regex::new(pattern).unwrap().replace_all(&text, name).into_owned()
+            })
+        };
+        Self { stdout: mask(&self.stdout), stderr: mask(&self.stderr), code: self.code }
+    }
+
     /// The standard output as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{self}"))

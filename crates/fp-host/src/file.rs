@@ -1,7 +1,7 @@
 //! Reading and writing files so that nothing is lost: a write is whole or did not happen, a read is
 //! bounded and is text.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -155,10 +155,27 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// As [`atomic_write`], for what can be made again: a reader sees the old content or the new one, but nobody
-/// waits for the disk, so that a power cut may leave the old one, or none.
+/// waits for the disk, so that a power cut may leave the old one, or none. Only for a caller that holds a lock on
+/// `path`: what is written first has one fixed name, so that whoever is killed in between leaves no file that
+/// the next write doesn't take away.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let written = write_beside(path, bytes).and_then(|beside| Ok(beside.persist(path)?));
-    written.map(drop).map_err(|source| FileError::Write { path: path.to_owned(), source })
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let beside = path.with_file_name(name);
+    let written = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+    written.map_err(|source| {
+        drop(fs::remove_file(&beside));
+        FileError::Write { path: path.to_owned(), source }
+    })
+}
+
+/// Writes a file that is certain to be a new one, whatever stood in its place.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -202,13 +219,13 @@ fn new_file_permissions() -> Option<fs::Permissions> {
 }
 
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -224,6 +241,21 @@ mod tests {
         atomic_write(&path, b"second").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replacement_takes_away_what_a_killed_one_has_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let left = folder.path().join("a.json.tmp");
+        let outside = folder.path().join("outside");
+        fs::write(&left, "half").unwrap();
+        replace(&path, b"first").unwrap();
+        std::os::unix::fs::symlink(&outside, &left).unwrap();
+        replace(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "and a link is not followed");
     }
 
     #[cfg(unix)]

@@ -279,15 +279,27 @@ impl Ledger<'_> {
         &self.loaded.notices
     }
 
+    /// The state as it will be when `events` have been appended.
+    #[must_use]
+    pub fn after(&self, events: &[Event], now: Timestamp) -> State {
+        let mut state = self.loaded.state.clone();
+        state.apply(&self.entry(events.to_vec(), now));
+        state
+    }
+
+    fn entry(&self, events: Vec<Event>, now: Timestamp) -> Entry {
+        let state = &self.loaded.state;
+        let at = state.last_at.map_or(now, |last| last.max(now));
+        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events }
+    }
+
     /// Appends `events`, all or none of them, and brings the snapshot up to date. When this returns they are on
     /// the disk; when it fails the log is as it was before.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }
-        let state = &self.loaded.state;
-        let at = state.last_at.map_or(now, |last| last.max(now));
-        let entry = Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events };
+        let entry = self.entry(events, now);
         let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
         line.push(b'\n');
         self.write(&line)?;
@@ -305,6 +317,10 @@ impl Ledger<'_> {
             .open(&path)
             .map_err(io_error(&path))?;
         let before = self.loaded.mark.bytes;
+        if before == 0 {
+            // A new file is there after a power cut only once its folder has been written.
+            file::sync_folder(&self.store.folder).map_err(io_error(&self.store.folder))?;
+        }
         let written = log
             .seek(SeekFrom::Start(before))
             .and_then(|_| log.write_all(line))

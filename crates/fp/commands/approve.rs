@@ -56,8 +56,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         }))?,
         Format::Text => {
             let mut text = match changed {
-                true => format!("Approved: {} with {total} tasks\n", plan.id()),
-                false => format!("Approved already: {} with {total} tasks\n", plan.id()),
+                true => format!("Approved: {} with {}\n", plan.id(), counted(total, "task")),
+                false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             if !commands.is_empty() {
                 text.push_str("These commands may run:\n");
@@ -68,4 +68,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         }
     }
     Ok(Exit::Done)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::report::status::StatusReport;
 use fp_core::run::next::{Action, Surroundings};
+use fp_core::run::state::{Activity, Agent};
 use fp_core::run::{State, approval};
 use fp_host::plan::Tree;
-use fp_host::run::{commit::settle, fresh_token};
+use fp_host::run::commit::{COMMIT_PATIENCE, settle};
+use fp_host::run::fresh_token;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -29,7 +31,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    settle(&plan, || context.now(), Duration::ZERO)?;
+    let state = plan.load()?.state;
+    let works =
+        |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
+    // Whoever still works wakes the lead again; a commit that another process makes does not.
+    let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
+    settle(&plan, || context.now(), patience)?;
     let tree = plan.tree()?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -45,9 +52,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
     let first = ledger.state().seq;
+    let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let report = status::text(&StatusReport::new(ledger.state()));
-    drop(ledger);
     let actions = turn.actions.into_iter().map(|action| match action {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
         action => action,
@@ -57,6 +64,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
     }
+    ledger.append(told, around.now)?;
     Ok(Exit::Done)
 }
 

@@ -47,8 +47,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             }
             let note = Note::parse(&note, task).map_err(CommandError::failed)?;
             let line = note.line();
-            ledger.append(vec![Event::Noted { note }], context.now())?;
-            write_notepad(&plan, ledger.state())?;
+            let known = ledger.state().notes.contains(&note);
+            let events = if known { Vec::new() } else { vec![Event::Noted { note }] };
+            write_notepad(&plan, &ledger.after(&events, context.now()))?;
+            ledger.append(events, context.now())?;
             context.printer.data(&format!("{line}\n"));
         }
         Action::List { task } => {

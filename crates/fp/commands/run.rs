@@ -1,6 +1,7 @@
 //! `fp run`.
 
 use fp_core::run::state::{State, Status};
+use fp_host::git::{GitError, Operation};
 use fp_host::run::commit::settle;
 use serde_json::json;
 
@@ -49,8 +50,12 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let git = plan.git()?;
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
+    let head = status.head()?;
     if !no_commit {
-        status.head()?.require_branch()?;
+        if let Some(operation) = git.state().filter(|operation| *operation != Operation::Bisect) {
+            return Err(GitError::InProgress(operation).into());
+        }
+        head.require_branch()?;
     }
     let before = plan.load()?;
     if before.state.run.is_none() && !args.allow_dirty {
@@ -61,7 +66,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let events = ledger.state().start(session, builders, iterations, no_commit)?;
+    let events = ledger.state().start(session, context.client(), builders, iterations, no_commit)?;
     let released = ledger.state().count(Status::Implementing);
     ledger.append(events, context.now())?;
     let released = released - ledger.state().count(Status::Implementing);

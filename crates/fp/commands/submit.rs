@@ -36,10 +36,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
     events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
-    ledger.append(events, context.now())?;
     if !notes.is_empty() {
-        write_notepad(&plan, ledger.state())?;
+        write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
+    ledger.append(events, context.now())?;
     match context.format {
         Format::Text => {
             let mut text = format!("Task {} handed in: ", args.task);

@@ -1,12 +1,10 @@
 //! `fp verdict`.
 
-use std::time::Duration;
-
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Judgement;
 use fp_core::run::state::{State, Status};
 use fp_core::run::verdict::Opinion;
-use fp_host::run::commit::{Settled, settle};
+use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
 use serde_json::json;
@@ -14,9 +12,6 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-
-/// How long a verdict waits for the commit of another task, whose hooks may be slow.
-const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
@@ -57,8 +52,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let iteration = Some(verified.iteration);
     let events = ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
-    ledger.append(events, context.now())?;
-    let file = evidence::write(&plan, ledger.state(), &args.task, &verified.criteria, context.now())?;
+    let after = ledger.after(&events, now());
+    let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
+    ledger.append(events, now())?;
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE)?;
     report(context, &plan.load()?.state, &args.task, &file, &settled)

@@ -5,7 +5,7 @@ pub mod own_command;
 use crate::plan::id::AgentName;
 use crate::run::State;
 use crate::run::event::Event;
-use crate::run::next::nudge_text;
+use crate::run::message;
 use crate::run::state::{Activity, Status};
 
 /// What the client is told.
@@ -51,7 +51,7 @@ pub fn agent_stops(stopping: Stopping<'_>) -> Decision {
     match held {
         Some(task) if may_continue && task.nudges < nudges => Decision {
             events: vec![Event::Nudged { task: task.leaf.id.clone(), owner: agent.clone() }],
-            reply: Reply::Continue(nudge_text(&state.plan_id, &task.leaf.id, agent)),
+            reply: Reply::Continue(message::nudge(&state.plan_id, &task.leaf.id, agent)),
         },
         _ => {
             let known = state.agents.get(agent).is_some_and(|a| a.activity != Activity::Idle);

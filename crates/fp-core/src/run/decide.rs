@@ -122,11 +122,12 @@ impl State {
     }
 
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
-    /// other, claims return to pending, with their attempts, and agents are forgotten. Without a session
-    /// nobody can tell, so it counts as another one.
+    /// other, or where `client` (the id of its process) is another, claims return to pending, with their
+    /// attempts, and agents are forgotten.
     pub fn start(
         &self,
         session: Option<String>,
+        client: Option<u32>,
         builders: u32,
         max_iterations: u32,
         no_commit: bool,
@@ -134,7 +135,7 @@ impl State {
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
-        let same_session = session.is_some() && self.run.as_ref().is_some_and(|r| r.session == session);
+        let same_session = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), client));
         let same = self.is_running()
             && same_session
             && self.run.as_ref().is_some_and(|r| {
@@ -153,7 +154,7 @@ impl State {
                 }
             }));
         }
-        events.push(Event::RunStarted { session, builders, max_iterations, no_commit });
+        events.push(Event::RunStarted { session, client, builders, max_iterations, no_commit });
         Ok(events)
     }
 

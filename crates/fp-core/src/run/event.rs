@@ -124,6 +124,9 @@ pub enum Event {
         /// The client's session of the lead, where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
+        /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<u32>,
         /// How many builders work at once.
         builders: u32,
         /// How many iterations a task has.
@@ -141,6 +144,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
     },
+    /// The lead has been shown all that was dispatched.
+    Told,
     /// An agent ended its turn.
     AgentEnded {
         /// The agent.

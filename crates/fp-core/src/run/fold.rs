@@ -7,7 +7,7 @@ use super::event::{Dispatch, Entry, Event};
 use super::question::label;
 use super::state::{
     Activity, Agent, Approval, Asked, Claim, CommitIntent, Measured, Role, Run, RunStatus, State, Status,
-    TaskState, Verdict,
+    TaskState, Untold, Verdict,
 };
 use crate::plan::id::{AgentName, TaskId};
 
@@ -41,15 +41,17 @@ impl State {
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
             }
-            Event::RunStarted { session, builders, max_iterations, no_commit } => {
+            Event::RunStarted { session, client, builders, max_iterations, no_commit } => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
-                let same = session.is_some() && self.run.as_ref().is_some_and(|r| r.session == *session);
+                let same = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), *client));
                 if !same {
                     self.agents.clear();
+                    self.untold.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
                 self.run = Some(Run {
                     session: session.clone(),
+                    client: *client,
                     builders: *builders,
                     max_iterations: *max_iterations,
                     no_commit: *no_commit,
@@ -58,6 +60,7 @@ impl State {
                 });
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
+            Event::Told => self.untold.clear(),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
@@ -229,6 +232,7 @@ impl State {
 
     fn dispatched(&mut self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>, at: Timestamp) {
         let role = if dispatch == Dispatch::Verify { Role::Verifier } else { Role::Builder };
+        self.untold.push(Untold { dispatch, name: name.clone(), task: task.cloned() });
         let agent = self.agent(name, role, at);
         agent.activity = Activity::Dispatched;
         agent.since = at;
@@ -242,6 +246,7 @@ impl State {
     }
 
     fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
+        self.untold.retain(|u| u.name != *name);
         let holds = self.held_by(name).is_some();
         if let Some(agent) = self.agents.get_mut(name) {
             if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
@@ -253,6 +258,7 @@ impl State {
     }
 
     fn working(&mut self, name: &AgentName, at: Timestamp) {
+        self.untold.retain(|u| u.name != *name);
         let agent = self.agent(name, Role::Builder, at);
         agent.activity = Activity::Working;
         agent.since = at;
@@ -265,6 +271,7 @@ impl State {
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
+        self.untold.retain(|u| u.task.as_ref() != Some(task));
         for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
             agent.activity = Activity::Idle;
             agent.since = at;

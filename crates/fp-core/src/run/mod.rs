@@ -5,6 +5,7 @@ pub mod approval;
 pub mod decide;
 pub mod event;
 pub mod fold;
+pub mod message;
 pub mod next;
 pub mod notepad;
 pub mod payload;

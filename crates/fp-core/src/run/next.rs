@@ -1,5 +1,6 @@
 //! What is due next. An action that starts something is recorded as dispatched before anybody sees it, so
-//! asking again never hands it out twice, and what a dead agent left undone becomes due again by itself.
+//! asking again never hands it out twice, and what a dead agent left undone becomes due again by itself. Only
+//! what nobody may have seen is handed out again: see [`Event::Told`].
 
 use std::collections::BTreeSet;
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 
 use super::decide::Refusal;
 use super::event::{Decider, Dispatch, Event};
+use super::message;
 use super::question::{Choice, Topic, label};
 use super::ready::{Obstacle, overlap};
 use super::state::{Activity, Role, State, Status};
@@ -113,6 +115,17 @@ pub struct Turn {
     pub actions: Vec<Action>,
 }
 
+impl Turn {
+    /// To be logged after the actions are shown, and not if that fails.
+    #[must_use]
+    pub fn told(&self) -> Vec<Event> {
+        let starts = |action: &Action| {
+            matches!(action, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. })
+        };
+        if self.actions.iter().any(starts) { vec![Event::Told] } else { Vec::new() }
+    }
+}
+
 struct Draft<'a> {
     state: State,
     around: &'a Surroundings,
@@ -133,6 +146,7 @@ impl State {
         let turn = Turn { events: Vec::new(), actions: Vec::new() };
         let mut draft = Draft { state: self.clone(), around, turn };
         draft.end_agents(ended);
+        draft.repeat();
         draft.answer_unattended();
         draft.verify();
         draft.wake_owners();
@@ -163,6 +177,13 @@ impl Draft<'_> {
         for name in over {
             self.record(Event::AgentEnded { name });
         }
+    }
+
+    /// Tells the lead again what a `next` that was killed may not have told it.
+    fn repeat(&mut self) {
+        let untold = self.state.untold.iter();
+        let actions = untold.filter_map(|u| self.action(u.dispatch, &u.name, u.task.as_ref()));
+        self.turn.actions = actions.collect();
     }
 
     fn answer_unattended(&mut self) {
@@ -210,17 +231,7 @@ impl Draft<'_> {
         }
         let (iteration, nth) = (task.iteration, task.verifiers);
         let Some(name) = verifier_name(id, iteration, nth) else { return };
-        let plan = &self.state.plan_id;
-        let prompt = format!(
-            "You are {name}. Verify task {id} of plan {plan}, iteration {iteration}: \
-             run `fp verify {plan} {id}` and go by what it prints."
-        );
-        self.record(Event::Dispatched {
-            dispatch: Dispatch::Verify,
-            name: name.clone(),
-            task: Some(id.clone()),
-        });
-        self.turn.actions.push(Action::Verify { name, task: id.clone(), iteration, agent: VERIFIER, prompt });
+        self.dispatch(Dispatch::Verify, name, Some(id.clone()));
     }
 
     fn is_open(&self, topic: &Topic) -> bool {
@@ -253,18 +264,11 @@ impl Draft<'_> {
     fn wake_owner(&mut self, id: &TaskId) {
         let Some(task) = self.state.task(id) else { return };
         let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
-        let plan = self.state.plan_id.clone();
         if task.resume_due {
-            let feedback = task.feedback.clone().unwrap_or_default();
-            let message = format!(
-                "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, \
-                 then submit again."
-            );
-            self.resume(owner, Some(id.clone()), message);
+            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
             self.record(Event::Nudged { task: id.clone(), owner: owner.clone() });
-            let message = nudge_text(&plan, id, &owner);
-            self.resume(owner, Some(id.clone()), message);
+            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else {
             self.give_back(id, &owner);
         }
@@ -285,9 +289,37 @@ impl Draft<'_> {
         self.record(ask);
     }
 
-    fn resume(&mut self, name: AgentName, task: Option<TaskId>, message: String) {
-        self.record(Event::Dispatched { dispatch: Dispatch::Resume, name: name.clone(), task });
-        self.turn.actions.push(Action::Resume { name, message });
+    /// Records that the lead is told, and tells it.
+    fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
+        let action = self.action(dispatch, &name, task.as_ref());
+        self.record(Event::Dispatched { dispatch, name, task });
+        self.turn.actions.extend(action);
+    }
+
+    fn action(&self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>) -> Option<Action> {
+        let plan = &self.state.plan_id;
+        let task = task.and_then(|id| self.state.task(id));
+        let name = name.clone();
+        Some(match dispatch {
+            Dispatch::Spawn => {
+                let prompt = message::builder_prompt(plan, &name);
+                Action::Spawn { name, agent: BUILDER, prompt }
+            }
+            Dispatch::Resume => {
+                let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
+                let message = match held {
+                    Some(task) => message::wake(plan, task, &name),
+                    None => message::offer(plan, &name),
+                };
+                Action::Resume { name, message }
+            }
+            Dispatch::Verify => {
+                let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
+                let (task, iteration) = (task.leaf.id.clone(), task.iteration);
+                let prompt = message::verifier_prompt(plan, &name, &task, iteration);
+                Action::Verify { name, task, iteration, agent: VERIFIER, prompt }
+            }
+        })
     }
 
     /// Puts builders on what is ready: as many as there are tasks that can run side by side.
@@ -318,8 +350,8 @@ impl Draft<'_> {
                     exhausted = true;
                     continue;
                 }
-                Some(agent) if agent.fruitless == 0 => self.offer(name),
-                _ => self.spawn(name),
+                Some(agent) if agent.fruitless == 0 => self.dispatch(Dispatch::Resume, name, None),
+                _ => self.dispatch(Dispatch::Spawn, name, None),
             }
             started += 1;
         }
@@ -339,20 +371,6 @@ impl Draft<'_> {
             }
         }
         taken.len()
-    }
-
-    fn offer(&mut self, name: AgentName) {
-        let message = format!("Tasks are ready: run `fp claim {} --as {name}`.", self.state.plan_id);
-        self.resume(name, None, message);
-    }
-
-    fn spawn(&mut self, name: AgentName) {
-        let plan = &self.state.plan_id;
-        let prompt = format!(
-            "You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints."
-        );
-        self.record(Event::Dispatched { dispatch: Dispatch::Spawn, name: name.clone(), task: None });
-        self.turn.actions.push(Action::Spawn { name, agent: BUILDER, prompt });
     }
 
     fn close(&mut self) {
@@ -419,15 +437,6 @@ impl Draft<'_> {
         })
         .collect()
     }
-}
-
-/// What a builder is told that stopped while it holds a task.
-#[must_use]
-pub fn nudge_text(plan: &crate::plan::id::PlanId, task: &TaskId, owner: &AgentName) -> String {
-    format!(
-        "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
-         for its payload, go on with it, and submit it when it is done."
-    )
 }
 
 fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {

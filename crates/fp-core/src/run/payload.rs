@@ -51,7 +51,6 @@ fn head(goal: &str, task: &TaskState, leaf: &Task) -> String {
     for (i, criterion) in leaf.acceptance().enumerate() {
         let _ = writeln!(text, "{}. {criterion}", i + 1);
     }
-    text.push_str("\n## MUST DO\n");
     let must: Vec<String> = leaf.hints().map(str::to_owned).chain(leaf.references().map(reference)).collect();
     if !must.is_empty() {
         text.push_str("\n## MUST DO\n");

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::event::Base;
-use super::event::{Decider, Judgement, Leaf, Note};
+use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::verification::Check;
@@ -270,6 +269,9 @@ pub struct Run {
     /// The client's session of the lead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Id of the client's process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u32>,
     /// How many builders work at once.
     pub builders: u32,
     /// How many iterations a task has.
@@ -280,6 +282,16 @@ pub struct Run {
     pub status: RunStatus,
     /// When it first started.
     pub started_at: Timestamp,
+}
+
+impl Run {
+    /// Whether the agents of the session that leads this run are still there in `session`, in the client's
+    /// process `client`. Without a session nobody can tell, so it counts as another one.
+    #[must_use]
+    pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
+        let other_process = self.client.zip(client).is_some_and(|(before, now)| before != now);
+        session.is_some() && self.session.as_deref() == session && !other_process
+    }
 }
 
 /// The approval of a plan.
@@ -308,6 +320,18 @@ pub struct Asked {
     pub by: Decider,
 }
 
+/// Something dispatched that the lead may not have been shown, since `fp next` was killed before it could.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untold {
+    /// What the lead is to do.
+    pub dispatch: Dispatch,
+    /// The agent.
+    pub name: AgentName,
+    /// The task it is about, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
 /// All that a log adds up to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -334,6 +358,9 @@ pub struct State {
     /// The agents of the current session.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, Agent>,
+    /// What was dispatched and may not have reached the lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<Untold>,
     /// Every question, in the order they were asked.
     #[serde(default)]
     pub questions: Vec<Asked>,
@@ -358,6 +385,7 @@ impl State {
             run: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
+            untold: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
             index: HashMap::new(),

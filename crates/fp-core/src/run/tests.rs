@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::decide::Approve;
 use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
-use super::next::{Action, Surroundings};
+use super::next::{Action, Surroundings, Turn};
 use super::question::label;
 use super::ready::overlap;
 use super::state::{State, Status};
@@ -74,7 +74,7 @@ impl Machine {
     }
 
     fn start(&mut self, session: &str) {
-        let events = self.state.start(Some(session.into()), BUILDERS, MAX_ITERATIONS, false).unwrap();
+        let events = self.state.start(Some(session.into()), None, BUILDERS, MAX_ITERATIONS, false).unwrap();
         self.take(events);
     }
 
@@ -84,6 +84,13 @@ impl Machine {
     }
 
     fn next(&mut self, ended: &[AgentName]) -> Vec<Action> {
+        let turn = self.killed_next(ended);
+        self.take(turn.told());
+        turn.actions
+    }
+
+    /// A `next` that is killed before it shows anything.
+    fn killed_next(&mut self, ended: &[AgentName]) -> Turn {
         let token = self.token();
         let around = Surroundings {
             now: self.now,
@@ -94,8 +101,8 @@ impl Machine {
             token,
         };
         let turn = self.state.next(ended, &around).unwrap();
-        self.take(turn.events);
-        turn.actions
+        self.take(turn.events.clone());
+        turn
     }
 
     fn claim(&mut self, owner: &AgentName) -> bool {
@@ -178,6 +185,7 @@ impl Machine {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Next,
+    KilledNext,
     Ended(u8),
     Claim(u8),
     Submit(u8),
@@ -193,6 +201,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => Just(Step::Next),
+        1 => Just(Step::KilledNext),
         2 => (0..3u8).prop_map(Step::Ended),
         5 => (0..3u8).prop_map(Step::Claim),
         5 => (0..3u8).prop_map(Step::Submit),
@@ -219,6 +228,9 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
                 .iter()
                 .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
+        }
+        Step::KilledNext => {
+            machine.killed_next(&[]);
         }
         Step::Ended(n) => {
             machine.next(&[builder(n)]);
@@ -299,6 +311,9 @@ proptest! {
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
         for _ in 0..400 {
+            if fates.next() == Some(0) {
+                machine.killed_next(&std::mem::take(&mut ended));
+            }
             let actions = machine.next(&std::mem::take(&mut ended));
             machine.check();
             for action in actions {

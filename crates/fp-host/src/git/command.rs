@@ -112,6 +112,12 @@ impl Call {
         self
     }
 
+    /// The file that is the process's standard input, and that it holds open, with its lock, as long as it lives.
+    pub(super) fn holds(mut self, file: std::fs::File) -> Self {
+        self.command.stdin(Stdio::from(file));
+        self
+    }
+
     /// What the process reads on standard input.
     pub(super) fn input(mut self, input: Vec<u8>) -> Self {
         self.command.stdin(Stdio::piped());

@@ -138,16 +138,24 @@ impl Git {
     fn commit_only(&self, entries: &[&Entry], message: &str) -> Result<Outcome, GitError> {
         // Not by an argument, for which there is a limit, and not by GIT_LITERAL_PATHSPECS, which hooks
         // would inherit.
-        let mut list = tempfile::NamedTempFile::new().map_err(GitError::io("make a temporary file"))?;
-        list.write_all(&nul_ended(":(top,literal)", without_replaced(entries)))
-            .map_err(GitError::io(format!("write {}", list.path().display())))?;
+        let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
         let mut pathspecs = OsString::from("--pathspec-from-file=");
         pathspecs.push(list.path());
-        let call = self
-            .call_with_hooks(&["commit", "--only", "--cleanup=whitespace", "-F", "-", "--pathspec-file-nul"])
-            .arg("--no-edit")
+        let message = temporary(message.as_bytes())?;
+        let mut call = self
+            .call_with_hooks(&[
+                "commit",
+                "--only",
+                "--cleanup=whitespace",
+                "--no-edit",
+                "--pathspec-file-nul",
+            ])
             .arg(pathspecs)
-            .input(message.as_bytes().to_vec());
+            .arg("-F")
+            .arg(message.path());
+        if let Some(lock) = &self.commit_lock {
+            call = call.holds(lock.try_clone().map_err(GitError::io("hold the lock on commits"))?);
+        }
         let Finished { stdout, failure, .. } = call.run()?;
         match failure {
             None => Ok(Outcome::Committed { hash: self.head()?.commit }),
@@ -198,6 +206,12 @@ fn without_replaced<'p>(entries: &[&'p Entry]) -> impl Iterator<Item = &'p RepoP
 
 fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.iter().enumerate().filter(|(_, b)| **b == b'/').map(|(end, _)| &path[..end])
+}
+
+fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, GitError> {
+    let mut file = tempfile::NamedTempFile::new().map_err(GitError::io("make a temporary file"))?;
+    file.write_all(content).map_err(GitError::io(format!("write {}", file.path().display())))?;
+    Ok(file)
 }
 
 fn nul_ended<'p>(prefix: &str, paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {

@@ -15,7 +15,9 @@ mod status;
 mod tree;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fp_core::settings::Settings;
 
@@ -37,6 +39,7 @@ pub struct Git {
     common_dir: PathBuf,
     plans_dir: String,
     env: Vec<(OsString, OsString)>,
+    commit_lock: Option<Arc<File>>,
 }
 
 impl Git {
@@ -50,7 +53,14 @@ impl Git {
             return Err(GitError::NotARepository(directory.to_owned()));
         };
         let plans_dir = Settings::default().plans_dir;
-        Ok(Self { worktree: repo.worktree, git_dir, common_dir, plans_dir, env: Vec::new() })
+        Ok(Self {
+            worktree: repo.worktree,
+            git_dir,
+            common_dir,
+            plans_dir,
+            env: Vec::new(),
+            commit_lock: None,
+        })
     }
 
     /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.
@@ -64,6 +74,13 @@ impl Git {
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    /// Has the git process of a commit hold the locked file `lock` as long as it lives, since it may outlive the
+    /// process that started it.
+    #[must_use]
+    pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
+        Self { commit_lock: Some(lock), ..self }
     }
 
     /// The top of the working tree, absolute, without symbolic links.

@@ -1,19 +1,25 @@
 //! Commits of passed tasks: one at a time under a lock of their own, the intent logged before and the hash
 //! after, so that a crash in between is recognised and never commits twice.
 
+use std::fs::File;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::commit_message;
 use fp_core::plan::id::TaskId;
+use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
 use fp_core::run::question::Topic;
 use fp_core::run::state::{CommitIntent, TaskState};
 use jiff::Timestamp;
 
 use super::{RunError, paths};
-use crate::git::{Git, Oid, Outcome};
+use crate::git::{Commit, Git, GitError, Oid, Outcome};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
+
+/// How long a commit is waited for that another process makes, whose hooks may be slow.
+pub const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many subjects of the history tell its style.
 const SUBJECTS: usize = 30;
@@ -40,25 +46,32 @@ pub fn settle(
         return Ok(Vec::new());
     }
     let lock = match acquire(&plan.commit_lock(), patience) {
-        Ok(lock) => lock,
+        Ok(lock) => Arc::new(lock),
         Err(StoreError::Locked { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
     let mut settled = Vec::new();
     while let Some(task) = due(&plan.load()?.state).cloned() {
-        settled.push(complete(plan, &task, &now)?);
+        settled.push(complete(plan, &task, &lock, &now)?);
     }
-    drop(lock);
     Ok(settled)
 }
 
-/// The first passed task that is not done, and about whose commit no question is open.
+/// The first passed task of a running run that is not done, and about whose commit no question is open.
 fn due(state: &State) -> Option<&TaskState> {
+    if !state.is_running() {
+        return None;
+    }
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
     state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
-fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> Result<Settled, RunError> {
+fn complete(
+    plan: &OpenPlan,
+    task: &TaskState,
+    lock: &Arc<File>,
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
     let id = &task.leaf.id;
     if plan.load()?.state.run.is_some_and(|r| r.no_commit) {
         return done(plan, id, None, "commits are off", now);
@@ -67,8 +80,12 @@ fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> 
     if files.is_empty() {
         return done(plan, id, None, "it changed nothing", now);
     }
-    let git = plan.git()?;
-    if let Some(hash) = made_before(&git, task.commit_intent.as_ref())? {
+    // Should this process die, the git that it started still holds the lock until its commit is made or not.
+    let git = plan.git()?.with_commit_lock(Arc::clone(lock));
+    let before = task.commit_intent.as_ref();
+    let intended =
+        |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
+    if let Some(hash) = made_before(&git, before, intended)? {
         return done(plan, id, Some(&hash), "", now);
     }
     let subjects = git.recent_subjects(SUBJECTS)?;
@@ -76,7 +93,10 @@ fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> 
     let intent = CommitIntent {
         files: files.iter().map(ToString::to_string).collect(),
         message: message.clone(),
-        head: git.head()?.commit.to_string(),
+        head: match before {
+            Some(before) => before.head.clone(),
+            None => git.head()?.commit.to_string(),
+        },
     };
     let mut ledger = plan.lock()?;
     let events = ledger.state().begin_commit(id, intent.files, intent.message, intent.head)?;
@@ -84,7 +104,11 @@ fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> 
     drop(ledger);
     match git.commit(&files, &message)? {
         Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
-        Outcome::NothingToCommit => done(plan, id, None, "its change is in HEAD already", now),
+        Outcome::NothingToCommit => {
+            // A hook may have given it another subject.
+            let hash = made_before(&git, before, |_, _| true)?;
+            done(plan, id, hash.as_ref(), "its change is in HEAD already", now)
+        }
         Outcome::Blocked(blocked) => {
             let reason = blocked.to_string();
             let mut ledger = plan.lock()?;
@@ -95,14 +119,23 @@ fn complete(plan: &OpenPlan, task: &TaskState, now: &impl Fn() -> Timestamp) -> 
     }
 }
 
-/// The commit that an intent led to, when its process died before it could say so.
-fn made_before(git: &Git, intent: Option<&CommitIntent>) -> Result<Option<Oid>, RunError> {
+/// The commit that an intent led to, when its process died before it could say so: of those made since, one of
+/// nothing but the intended files that `is_it`.
+fn made_before(
+    git: &Git,
+    intent: Option<&CommitIntent>,
+    is_it: impl Fn(&Commit, &CommitIntent) -> bool,
+) -> Result<Option<Oid>, RunError> {
     let Some(intent) = intent else { return Ok(None) };
-    let subject = intent.message.lines().next().unwrap_or_default();
-    let since: Oid = intent.head.parse()?;
-    let made = git.commits_since(&since)?.into_iter().find(|commit| {
-        commit.subject == subject && commit.files.iter().all(|file| intent.files.contains(&file.to_string()))
-    });
+    let since = match git.commits_since(&intent.head.parse()?) {
+        // Whoever has rewritten the history since then has that commit no more.
+        Err(GitError::MissingObject { .. }) => return Ok(None),
+        commits => commits?,
+    };
+    let listed = |file: &RepoPath| intent.files.contains(&file.to_string());
+    let made = since
+        .into_iter()
+        .find(|commit| !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent));
     Ok(made.map(|commit| commit.hash))
 }
 

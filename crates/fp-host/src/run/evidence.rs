@@ -1,5 +1,6 @@
-//! The files that people read beside the log: evidence and notepad. They follow from the log, so one that
-//! can't be written costs a line, not the command.
+//! The files that people read beside the log: evidence and notepad. They are written from the state that is
+//! about to be logged, before it is: a command that is killed in between is run again and writes them again,
+//! while what is logged is never without its file. The caller holds the lock on the log.
 
 use std::fs;
 

@@ -108,3 +108,41 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
     assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
     assert_eq!(approve(vec![leaf(2, &[], 1)]).unwrap_err(), Refusal::Frozen(id("1"), "FAILED"));
 }
+
+#[test]
+fn what_a_killed_next_has_not_told_is_told_again() {
+    let check = |machine: &mut Machine, ended: &[AgentName], expect: &str| {
+        let untold = machine.killed_next(ended).actions;
+        assert_eq!(machine.killed_next(&[]).actions, untold);
+        assert_eq!(machine.next(&[]), untold);
+        let first = serde_json::to_value(&untold[0]).unwrap();
+        assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
+        assert!(matches!(machine.next(&[])[..], [Action::Wait { .. }]), "told once, it is not told again");
+    };
+    let mut machine = two_in_a_row();
+    let owner = builder(0);
+    check(&mut machine, &[], "spawn builder-1");
+    machine.claim(&owner);
+    check(&mut machine, &[owner.clone()], "resume builder-1");
+    machine.submit(&owner);
+    check(&mut machine, &[], "verify verifier-1-i1");
+    machine.judge(&id("1"), false);
+    check(&mut machine, &[owner.clone()], "resume builder-1");
+    assert!(machine.state.task(&id("1")).unwrap().nudges == 0, "that was its feedback, and no nudge");
+    machine.claim(&owner);
+    machine.submit(&owner);
+    machine.judge(&id("1"), true);
+    check(&mut machine, &[], "resume builder-1");
+}
+
+#[test]
+fn what_was_not_told_lapses_with_what_it_was_about() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.killed_next(&[]);
+    machine.judge(&id("1"), true);
+    let names: Vec<_> =
+        machine.next(&[]).into_iter().map(|a| serde_json::to_value(a).unwrap()["name"].clone()).collect();
+    assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
+}

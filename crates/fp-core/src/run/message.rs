@@ -1,0 +1,48 @@
+//! What agents are told: a prompt to start with, or a message that wakes them. Each says which command to run;
+//! the rest is what that command prints.
+
+use super::state::TaskState;
+use crate::plan::id::{AgentName, PlanId, TaskId};
+
+/// The prompt of a new builder.
+#[must_use]
+pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
+    format!("You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints.")
+}
+
+/// The prompt of a new verifier.
+#[must_use]
+pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration: u32) -> String {
+    format!(
+        "You are {name}. Verify task {task} of plan {plan}, iteration {iteration}: \
+         run `fp verify {plan} {task}` and go by what it prints."
+    )
+}
+
+/// The message to a builder that waits while tasks are ready.
+#[must_use]
+pub fn offer(plan: &PlanId, name: &AgentName) -> String {
+    format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
+}
+
+/// What a builder is told that stopped while it holds a task.
+#[must_use]
+pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
+    format!(
+        "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
+         for its payload, go on with it, and submit it when it is done."
+    )
+}
+
+/// The message to the idle `owner` of `task`: its feedback, unless it was told that already and has stopped.
+#[must_use]
+pub fn wake(plan: &PlanId, task: &TaskState, owner: &AgentName) -> String {
+    let id = &task.leaf.id;
+    match &task.feedback {
+        Some(feedback) if task.resume_due || task.nudges == 0 => format!(
+            "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit \
+             again."
+        ),
+        _ => nudge(plan, id, owner),
+    }
+}

@@ -1,0 +1,55 @@
+//! The commands of a run as their callers see them: lead, builders, verifiers and the user.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod approval;
+mod blocked_commit;
+mod failing;
+mod pipeline;
+mod repository;
+mod session;
+
+use common::plan::{PLAN, leaf, tree};
+use common::{Environment, Output};
+
+/// A repository with [`PLAN`], whose tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`; each of 2 and 3 waits
+/// for the one before.
+fn sample() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&chain());
+    environment
+}
+
+fn chain() -> String {
+    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "2", "c.txt")])
+}
+
+/// As [`sample`], approved and started.
+fn started(flags: &[&str]) -> Environment {
+    let environment = sample();
+    environment.start(flags);
+    environment
+}
+
+impl Environment {
+    /// `fp next PLAN` with these arguments.
+    fn next(&self, args: &[&str]) -> Output {
+        self.fp(&[&["next", PLAN], args].concat()).masked()
+    }
+
+    /// Does the next task from claim to verdict.
+    fn complete(&self, file: &str) -> String {
+        let task = self.build("builder-1", file, &format!("about {file}\n"));
+        let verdict = self.pass(&task);
+        assert!(verdict.stdout.starts_with(&format!("Task {task} passed")), "{verdict}");
+        task
+    }
+
+    /// The last commits of HEAD, newest first: subject and files.
+    fn commits(&self) -> String {
+        self.git(&["log", "--name-only", "--format=* %s"])
+    }
+}
