@@ -41,6 +41,8 @@ fn words(line: &str) -> Option<Vec<Word>> {
                 words.push(Word::And);
             }
             '\'' | '"' => current.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
+            // At the beginning of a word it is zsh's way to name a program.
+            '=' => current.as_mut().filter(|word| !word.is_empty())?.push(c),
             c if is_plain(c) => current.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -83,6 +85,8 @@ mod tests {
         check("fp verdict p 1.2 --pass '1: a; rm -rf / $(x) `y`' --summary \"it's fine; | & <>\"", true);
         check("fp note p add 'GOTCHA: 한글 & more'", true);
         check("fp submit p 1 --note 'WARN: a\nb'", true);
+        check("fp next p --ended=builder-1", true);
+        check("fp next =ls", false);
         check("fp", false);
         check("", false);
         check("fp next p; touch q", false);
@@ -133,7 +137,7 @@ mod tests {
         fn nothing_with_a_meaning_gets_through(line in "fp [a-z]{1,6}[ !#-~]{0,30}") {
             if is_own(&line, false) {
                 let outside: String = line.split('\'').step_by(2).collect();
-                let meaning = "$`;|<>&()\\*?{}[]~#!=^";
+                let meaning = "$`;|<>&()\\*?{}[]~#!^";
                 let found = outside.replace("&&", "").contains(|c| meaning.contains(c));
                 prop_assert!(!found, "{}", line);
             }
