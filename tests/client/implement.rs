@@ -3,11 +3,11 @@
 use crate::bundle::plugin;
 use crate::cast::OVER;
 use crate::run::{FEEDBACK, PLAN, assert_built, cast, sample};
-use crate::session::Client;
+use crate::session::{Client, Permissions};
 use crate::stand_in::StandIn;
 use crate::tests;
 
-tests![a_plan_is_built_to_one_verified_commit_a_task];
+tests![a_plan_is_built_to_one_verified_commit_a_task, nobody_is_asked_for_the_commands_of_the_plugin];
 
 fn a_plan_is_built_to_one_verified_commit_a_task() {
     let (sample, cast) = (sample(), cast());
@@ -29,4 +29,21 @@ fn a_plan_is_built_to_one_verified_commit_a_task() {
     }
     let evidence = sample.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1.1-verification.md"));
     assert!(evidence.contains("title ada"), "{evidence}");
+}
+
+/// In the default permission mode, where a skill's own permissions end with the turn that the user started.
+fn nobody_is_asked_for_the_commands_of_the_plugin() {
+    let (sample, cast) = (sample(), cast());
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client =
+        Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_permissions(Permissions::Default);
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 1"));
+    session.wait_for_result(OVER);
+    let ended = session.end();
+
+    assert_built(&sample);
+    let prompts = ended.permission_prompts();
+    let commands: Vec<_> = prompts.iter().filter_map(|prompt| prompt.input["command"].as_str()).collect();
+    assert!(commands.iter().all(|command| !command.starts_with("fp ")), "{commands:?}");
+    assert!(!prompts.is_empty(), "what is not the plugin's is still asked for");
 }
