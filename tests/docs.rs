@@ -267,19 +267,27 @@ fn the_table_of_settings_is_complete() {
 }
 
 #[test]
-fn every_dependency_has_its_reason() {
+fn every_dependency_is_used_and_has_its_reason() {
     let page = Page::read("ARCHITECTURE.md");
     let (_, section) = page.text.split_once("\n## Dependencies\n").unwrap();
     let section = section.split("\n## ").next().unwrap();
-    let name = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
+    let line = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
     let mut checked = 0;
-    for manifest in ["Cargo.toml", "crates/fp-core/Cargo.toml", "crates/fp-host/Cargo.toml"] {
-        let text = std::fs::read_to_string(root().join(manifest)).unwrap();
-        let parts = text.split("\n[").filter(|part| part.lines().next().unwrap().ends_with("dependencies]"));
-        for found in parts.flat_map(|part| name.captures_iter(part)) {
+    for (package, folders) in [
+        ("", &["crates/fp", "tests"][..]),
+        ("crates/fp-core", &["crates/fp-core"]),
+        ("crates/fp-host", &["crates/fp-host"]),
+    ] {
+        let manifest = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        let sources: String = folders.iter().map(|folder| files_below(&root().join(folder), "rs")).collect();
+        let parts =
+            manifest.split("\n[").filter(|part| part.lines().next().unwrap().ends_with("dependencies]"));
+        for found in parts.flat_map(|part| line.captures_iter(part)) {
+            let used_as = found[1].replace('-', "_");
+            assert!(sources.contains(&format!("{used_as}::")), "{package}: nothing uses {}", &found[1]);
             let name = found.get(2).unwrap_or_else(|| found.get(1).unwrap()).as_str();
-            let own = name.starts_with("fp-");
-            assert!(own || section.contains(name), "{manifest}: {name} is not explained in ARCHITECTURE.md");
+            let told = name.starts_with("fp-") || section.contains(name);
+            assert!(told, "{package}: {name} is not explained in ARCHITECTURE.md");
             checked += 1;
         }
     }
@@ -295,7 +303,7 @@ fn figures_of_the_prompts_are_about_right() {
     assert_eq!(table.len(), 2);
     for row in table {
         let folder = row[0].strip_prefix("all ").unwrap();
-        let text: String = markdown_below(&root().join(folder));
+        let text = files_below(&root().join(folder), "md");
         let told = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
         for (cell, real) in [(&row[1], text.split_whitespace().count()), (&row[2], text.chars().count() / 4)]
         {
@@ -305,13 +313,14 @@ fn figures_of_the_prompts_are_about_right() {
     }
 }
 
-fn markdown_below(folder: &Path) -> String {
+/// The texts of all files with this extension below `folder`.
+fn files_below(folder: &Path, extension: &str) -> String {
     let mut text = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            text.push_str(&markdown_below(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            text.push_str(&files_below(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
             text.push_str(&std::fs::read_to_string(path).unwrap());
         }
     }
