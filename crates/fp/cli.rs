@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands;
+use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::{Format, Printer};
@@ -87,8 +87,14 @@ impl Command {
 
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
+    // The client takes the exit status of bad usage for a hook that blocks.
+    let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(message) if is_hook && message.use_stderr() => {
+            Printer.note(&hook::complaint("fp hook", &message.to_string()));
+            return Exit::Done;
+        }
         Err(message) => {
             // A reader that has gone away can't be told so.
             drop(message.print());
@@ -97,6 +103,10 @@ pub(crate) fn main() -> Exit {
     };
     match Context::new(cli.format).and_then(|context| cli.command.run(&context)) {
         Ok(exit) => exit,
+        Err(error) if is_hook => {
+            Printer.note(&hook::complaint("fp hook", &error.message));
+            Exit::Done
+        }
         Err(error) => {
             Printer.error(&error);
             error.exit

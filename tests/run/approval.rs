@@ -136,7 +136,8 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     error: task 1 is COMPLETED and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first
     ");
-    environment.plan(&(chain() + &tree(&[leaf("4", "1", "d.txt")]).split_once("### Subtasks\n").unwrap().1));
+    let fourth = tree(&[leaf("4", "1", "d.txt")]);
+    environment.plan(&(chain() + fourth.split_once("### Subtasks\n").unwrap().1));
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
     exit status: 0
     --- stdout

@@ -27,9 +27,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     if let Err(error) = answer(&args.event, context) {
-        context.printer.note(&format!("fp hook {}: {}", args.event, error.message));
+        context.printer.note(&complaint(&format!("fp hook {}", args.event), &error.message));
     }
     Ok(Exit::Done)
+}
+
+/// What went wrong, on the one line that a hook may say.
+pub(crate) fn complaint(who: &str, message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    format!("{who}: {}", lines.join(" "))
 }
 
 fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
@@ -37,16 +43,13 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "teammate-idle" => {
             let event = read()?;
             let name = event.teammate().or(event.agent_type());
-            agent_stopped(context, &event, name, true)
+            agent_stopped(context, &event, name)
         }
         "subagent-stop" => {
             let event = read()?;
             // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
             match event.agent_type() {
-                Some("fp:builder" | "fp:verifier") => {
-                    let may_continue = !event.stop_hook_active();
-                    agent_stopped(context, &event, event.own_description(), may_continue)
-                }
+                Some("fp:builder" | "fp:verifier") => agent_stopped(context, &event, event.own_description()),
                 _ => Ok(()),
             }
         }
@@ -70,12 +73,7 @@ fn read() -> Result<HookEvent, CommandError> {
     HookEvent::parse(&bytes).map_err(CommandError::failed)
 }
 
-fn agent_stopped(
-    context: &Context,
-    event: &HookEvent,
-    name: Option<&str>,
-    may_continue: bool,
-) -> Result<(), CommandError> {
+fn agent_stopped(context: &Context, event: &HookEvent, name: Option<&str>) -> Result<(), CommandError> {
     let Some(name) = name.and_then(|name| AgentName::new(name).ok()) else { return Ok(()) };
     let context = match event.cwd() {
         Some(cwd) => &context.at(cwd.into()),
@@ -85,6 +83,7 @@ fn agent_stopped(
     let settings = &plan.settings.nudge;
     let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
     let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
+    let may_continue = !event.stop_hook_active();
     let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
     if decide(&plan.load()?.state).events.is_empty() {
         return Ok(());

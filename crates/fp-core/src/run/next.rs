@@ -165,13 +165,14 @@ impl Draft<'_> {
 
     fn end_agents(&mut self, ended: &[AgentName]) {
         let silent = |since: Timestamp| self.around.now.duration_since(since) > self.around.timeout;
+        // Whoever says so again after a `next` that was killed means the turn before.
+        let ended =
+            |name: &AgentName| ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name);
         let over: Vec<AgentName> = self
             .state
             .agents
             .iter()
-            .filter(|(name, agent)| {
-                agent.activity != Activity::Idle && (ended.contains(name) || silent(agent.since))
-            })
+            .filter(|(name, agent)| agent.activity != Activity::Idle && (ended(name) || silent(agent.since)))
             .map(|(name, _)| name.clone())
             .collect();
         for name in over {

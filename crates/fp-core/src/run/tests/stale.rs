@@ -113,7 +113,7 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
 fn what_a_killed_next_has_not_told_is_told_again() {
     let check = |machine: &mut Machine, ended: &[AgentName], expect: &str| {
         let untold = machine.killed_next(ended).actions;
-        assert_eq!(machine.killed_next(&[]).actions, untold);
+        assert_eq!(machine.killed_next(ended).actions, untold, "what was not told has not ended");
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
         assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
