@@ -123,11 +123,11 @@ fn what_a_killed_next_has_not_told_is_told_again() {
     let owner = builder(0);
     check(&mut machine, &[], "spawn builder-1");
     machine.claim(&owner);
-    check(&mut machine, &[owner.clone()], "resume builder-1");
+    check(&mut machine, std::slice::from_ref(&owner), "resume builder-1");
     machine.submit(&owner);
     check(&mut machine, &[], "verify verifier-1-i1");
     machine.judge(&id("1"), false);
-    check(&mut machine, &[owner.clone()], "resume builder-1");
+    check(&mut machine, std::slice::from_ref(&owner), "resume builder-1");
     assert!(machine.state.task(&id("1")).unwrap().nudges == 0, "that was its feedback, and no nudge");
     machine.claim(&owner);
     machine.submit(&owner);
