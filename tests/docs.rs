@@ -8,6 +8,8 @@ mod common;
 mod page;
 #[path = "docs/place.rs"]
 mod place;
+#[path = "docs/tables.rs"]
+mod tables;
 #[path = "docs/troubles.rs"]
 mod troubles;
 
@@ -248,85 +250,6 @@ fn links_lead_somewhere() {
         }
     }
     assert!(checked > 5, "only {checked} links were found");
-}
-
-#[test]
-fn the_table_of_settings_is_complete() {
-    let page = Page::read("README.md");
-    let told: BTreeSet<(String, String)> = page
-        .tables_of(&["key", "default", "meaning"])
-        .flatten()
-        .map(|row| (row[0].clone(), row[1].clone()))
-        .collect();
-    let output = Place::bare().0.fp(&["config"]);
-    let settings = output.stdout.lines().map(|line| {
-        let (key, value) = line.split_once(' ').unwrap();
-        (key.to_owned(), value.trim().to_owned())
-    });
-    assert_eq!(told, settings.collect::<BTreeSet<_>>());
-}
-
-#[test]
-fn every_dependency_is_used_and_has_its_reason() {
-    let page = Page::read("ARCHITECTURE.md");
-    let (_, section) = page.text.split_once("\n## Dependencies\n").unwrap();
-    let section = section.split("\n## ").next().unwrap();
-    let line = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
-    let mut checked = 0;
-    for (package, folders) in [
-        ("", &["crates/fp", "tests"][..]),
-        ("crates/fp-core", &["crates/fp-core"]),
-        ("crates/fp-host", &["crates/fp-host"]),
-    ] {
-        let manifest = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
-        let sources: String = folders.iter().map(|folder| files_below(&root().join(folder), "rs")).collect();
-        for part in manifest.split("\n[") {
-            let heading = part.lines().next().unwrap();
-            let ships = heading != "dev-dependencies]";
-            for found in line.captures_iter(part).filter(|_| heading.ends_with("dependencies]")) {
-                let used = sources.contains(&format!("{}::", found[1].replace('-', "_")));
-                assert!(used || !ships, "{package}: nothing uses {}", &found[1]);
-                let name = found.get(2).unwrap_or_else(|| found.get(1).unwrap()).as_str();
-                let told = name.starts_with("fp-") || section.contains(name);
-                assert!(told, "{package}: {name} is not explained in ARCHITECTURE.md");
-                checked += 1;
-            }
-        }
-    }
-    assert!(checked > 20, "only {checked} dependencies were found");
-}
-
-/// Figures are told in round numbers, and may be a tenth off.
-#[test]
-fn figures_of_the_prompts_are_about_right() {
-    let page = Page::read("ARCHITECTURE.md");
-    let table: Vec<_> =
-        page.tables_of(&["", "words", "tokens, about", "budget in words"]).flatten().collect();
-    assert_eq!(table.len(), 2);
-    for row in table {
-        let folder = row[0].strip_prefix("all ").unwrap();
-        let text = files_below(&root().join(folder), "md");
-        let told = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
-        for (cell, real) in [(&row[1], text.split_whitespace().count()), (&row[2], text.chars().count() / 4)]
-        {
-            let off = (told(cell) / real as f64 - 1.0).abs();
-            assert!(off < 0.1, "{folder}: ARCHITECTURE.md says {cell}, it is {real}");
-        }
-    }
-}
-
-/// The texts of all files with this extension below `folder`.
-fn files_below(folder: &Path, extension: &str) -> String {
-    let mut text = String::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            text.push_str(&files_below(&path, extension));
-        } else if path.extension().is_some_and(|found| found == extension) {
-            text.push_str(&std::fs::read_to_string(path).unwrap());
-        }
-    }
-    text
 }
 
 #[test]
