@@ -1,0 +1,61 @@
+//! Processes killed at every moment: whatever was written stays, and the same command run again goes on.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod random;
+mod systematic;
+
+use std::collections::BTreeSet;
+
+use common::Environment;
+use common::plan::PLAN;
+use serde_json::Value;
+
+impl Environment {
+    /// The entries of the log, each of which has to be one, with no number left out.
+    fn log(&self) -> Vec<Value> {
+        let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+        let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let numbers: Vec<u64> = entries.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (1..=entries.len() as u64).collect::<Vec<_>>());
+        entries
+    }
+
+    /// The events of one kind in the log.
+    fn logged(&self, kind: &str) -> Vec<Value> {
+        let entries = self.log();
+        let events = entries.iter().flat_map(|entry| entry["events"].as_array().unwrap());
+        events.filter_map(|event| event.get(kind).cloned()).collect()
+    }
+
+    /// The files of the plan's folder and beside it, sorted.
+    fn plan_files(&self) -> BTreeSet<String> {
+        let plans = self.path(".fractal-planner/plans");
+        let mut files = BTreeSet::new();
+        let mut open = vec![plans.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let name = path.strip_prefix(&plans).unwrap().to_str().unwrap();
+                    files.insert(name.strip_prefix(&format!("{PLAN}/")).unwrap_or(name).to_owned());
+                }
+            }
+        }
+        files
+    }
+
+    /// Holds that the snapshot is what the log adds up to.
+    fn assert_snapshot_is_the_log(&self) {
+        let report = || self.done(&["status", PLAN, "--format", "json"]).stdout;
+        let by_snapshot = report();
+        std::fs::remove_file(self.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
+            .unwrap();
+        assert_eq!(by_snapshot, report());
+    }
+}
