@@ -312,7 +312,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     exit status: 2
     --- stderr
     error: [ROOT]/data/fractal-planner/bundle can't be written: not a directory
-    hint: name a folder that can be written; XDG_DATA_HOME chooses the folder on Linux
+    hint: a file stands where a folder of that path should be: move it out of the way; XDG_DATA_HOME chooses the folder on Linux
     ");
     assert_eq!(home.calls(), "");
 }
