@@ -65,6 +65,10 @@ fn the_skill_gets_all_of_it_as_json() {
     --- stdout
     {
       "attended": true,
+      "commitStyle": {
+        "language": "english",
+        "style": "SHORT"
+      },
       "config": {
         "language": "Korean",
         "maxComplexity": 3,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use fp_core::commit_message::{History, SUBJECTS};
 use fp_core::interview::intent::classify;
 use fp_core::interview::mode::propose;
 use fp_core::interview::{Mode, Proposal, Step, Strategy, strategy};
@@ -46,6 +47,7 @@ struct Report {
     strategy: Strategy,
     interrupted: Vec<Interrupted>,
     attended: bool,
+    history: History,
     warnings: Vec<String>,
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         strategy: strategy(classified.intent),
         interrupted,
         attended: context.attended(),
+        history: history(context),
         warnings,
         record,
     };
@@ -127,6 +130,12 @@ fn git_warning(context: &Context) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
+}
+
+/// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
+fn history(context: &Context) -> History {
+    let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
+    History::of(&subjects.unwrap_or_default())
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
@@ -174,6 +183,7 @@ impl Report {
             },
             "interruptedPlans": self.interrupted,
             "attended": self.attended,
+            "commitStyle": { "style": self.history.style(), "language": self.history.language() },
             "warnings": self.warnings,
         })
     }

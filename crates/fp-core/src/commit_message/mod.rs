@@ -13,6 +13,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::repo_path::RepoPath;
 
+/// How many of the last subjects tell the style of a repository.
+pub const SUBJECTS: usize = 30;
+
 /// Widest subject, in columns of a terminal.
 const SUBJECT_COLUMNS: usize = 72;
 /// Widest subject where the history has short ones.

@@ -21,9 +21,6 @@ use crate::store::{StoreError, acquire};
 /// How long a commit is waited for that another process makes, whose hooks may be slow.
 pub const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many subjects of the history tell its style.
-const SUBJECTS: usize = 30;
-
 /// What became of a passed task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
@@ -88,7 +85,7 @@ fn complete(
     if let Some(hash) = made_before(&git, before, intended)? {
         return done(plan, id, Some(&hash), "", now);
     }
-    let subjects = git.recent_subjects(SUBJECTS)?;
+    let subjects = git.recent_subjects(commit_message::SUBJECTS)?;
     let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
     let intent = CommitIntent {
         files: files.iter().map(ToString::to_string).collect(),
