@@ -112,6 +112,8 @@ pub struct Loaded {
     mark: LogMark,
     /// Bytes of the log that are whole lines; the rest is torn.
     whole: u64,
+    /// Whether the log had to be read, since no snapshot of it as it is was there.
+    replayed: bool,
 }
 
 impl Store {
@@ -138,13 +140,14 @@ impl Store {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let state = State::new(self.plan_id.clone());
-                return Ok(Loaded { state, notices: Vec::new(), mark: LogMark::default(), whole: 0 });
+                let mark = LogMark::default();
+                return Ok(Loaded { state, notices: Vec::new(), mark, whole: 0, replayed: false });
             }
             Err(e) => return Err(io_error(&path)(e)),
         };
         let mark = LogMark::of(&file).map_err(io_error(&path))?;
         if let Some(state) = snapshot::read(&self.folder.join(SNAPSHOT), mark, &self.plan_id) {
-            return Ok(Loaded { state, notices: Vec::new(), mark, whole: mark.bytes });
+            return Ok(Loaded { state, notices: Vec::new(), mark, whole: mark.bytes, replayed: false });
         }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error(&path))?;
@@ -157,7 +160,7 @@ impl Store {
                 text.len() - whole
             ));
         }
-        Ok(Loaded { state, notices, mark, whole: whole as u64 })
+        Ok(Loaded { state, notices, mark, whole: whole as u64, replayed: true })
     }
 
     /// Takes the right to append; waits up to `patience` for a process that has it. It is given back when
@@ -170,6 +173,10 @@ impl Store {
             let log = OpenOptions::new().write(true).open(&path).map_err(io_error(&path))?;
             log.set_len(loaded.whole).and_then(|()| log.sync_all()).map_err(io_error(&path))?;
             loaded.mark = LogMark::of(&log).map_err(io_error(&path))?;
+        }
+        if loaded.replayed {
+            // Its writer was killed before it could.
+            snapshot::write(&self.folder.join(SNAPSHOT), loaded.mark, &loaded.state);
         }
         Ok(Ledger { store: self, loaded, _lock: lock })
     }

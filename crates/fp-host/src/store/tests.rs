@@ -118,6 +118,18 @@ fn a_foreign_snapshot_is_made_anew() {
 }
 
 #[test]
+fn a_snapshot_whose_writer_was_killed_is_written_by_whoever_locks_next() {
+    let (_folder, store) = store();
+    append(&store, "a");
+    let snapshot = store.folder().join(SNAPSHOT);
+    fs::remove_file(&snapshot).unwrap();
+    fs::write(store.folder().join("execution-state.json.tmp"), "half").unwrap();
+    drop(store.lock(PATIENCE).unwrap());
+    assert!(snapshot.exists());
+    assert!(!store.folder().join("execution-state.json.tmp").exists());
+}
+
+#[test]
 fn time_never_runs_backwards_in_the_log() {
     let (_folder, store) = store();
     store.lock(PATIENCE).unwrap().append(note("a"), at(10)).unwrap();
