@@ -198,6 +198,26 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
 }
 
 #[test]
+fn the_run_of_the_session_comes_before_one_that_knows_none() {
+    let environment = held();
+    let folder = environment.path(".fractal-planner/plans");
+    let copied =
+        environment.command("cp").arg("-a").args([folder.join(PLAN), folder.join("older-20261122")]).status();
+    assert!(copied.unwrap().success());
+    // Without a session nobody knows whose it is.
+    fs::remove_file(folder.join("older-20261122/execution-state.json")).unwrap();
+    let log = folder.join("older-20261122/events.jsonl");
+    fs::write(&log, fs::read_to_string(&log).unwrap().replace("\"session\":\"s1\",", "")).unwrap();
+    let reply = |session: &str| {
+        environment
+            .replay_with("teammate-idle", TEAMMATE_IDLE, &[("4086f10a-9781-4722-a1c8-84a529e4a70e", session)])
+            .stdout
+    };
+    assert!(reply("s1").contains(PLAN), "{}", reply("s1"));
+    assert!(reply("s2").contains("older-20261122"), "{}", reply("s2"));
+}
+
+#[test]
 fn every_recorded_event_is_answered_in_silence_where_nothing_runs() {
     let environment = Environment::new().repo();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/events");

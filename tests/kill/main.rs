@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "how much was killed is worth reading")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+#![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 
 #[path = "../common/mod.rs"]
 mod common;

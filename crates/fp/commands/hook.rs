@@ -79,13 +79,13 @@ fn agent_stopped(context: &Context, event: &HookEvent, name: Option<&str>) -> Re
         Some(cwd) => &context.at(cwd.into()),
         None => context,
     };
-    let Some(plan) = run_of(context, &name, event.session())? else { return Ok(()) };
+    let Some((plan, state)) = run_of(context, &name, event.session())? else { return Ok(()) };
     let settings = &plan.settings.nudge;
     let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
     let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
     let may_continue = !event.stop_hook_active();
     let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
-    if decide(&plan.load()?.state).events.is_empty() {
+    if decide(&state).events.is_empty() {
         return Ok(());
     }
     let mut ledger = plan.store.lock(PATIENCE)?;
@@ -97,26 +97,31 @@ fn agent_stopped(context: &Context, event: &HookEvent, name: Option<&str>) -> Re
     Ok(())
 }
 
-/// The run that `name` is an agent of: one of this session, or one that knows no session.
+/// The run that `name` is an agent of, with its state: one of this session, else one that knows no session. A log
+/// that can't be read is the business of the commands that need it.
 fn run_of(
     context: &Context,
     name: &AgentName,
     session: Option<&str>,
-) -> Result<Option<OpenPlan>, CommandError> {
+) -> Result<Option<(OpenPlan, State)>, CommandError> {
     if Repo::find(&context.cwd).git_dir.is_none() {
         return Ok(None);
     }
     let plans = context.plans()?;
-    for id in plans.list()? {
+    let mut without_session = None;
+    // The newest is the likeliest, and each costs a read.
+    for id in plans.list()?.into_iter().rev() {
         let Ok(folder) = plans.open(&id) else { continue };
         let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-        let Ok(loaded) = plan.load() else { continue };
-        let state = loaded.state;
-        let own =
-            state.run.as_ref().is_some_and(|run| run.session.as_deref().is_none_or(|s| Some(s) == session));
-        if own && state.is_running() && (state.agents.contains_key(name) || state.held_by(name).is_some()) {
-            return Ok(Some(plan));
+        let Ok(state) = plan.load().map(|loaded| loaded.state) else { continue };
+        if !state.is_running() || !(state.agents.contains_key(name) || state.held_by(name).is_some()) {
+            continue;
+        }
+        match state.run.as_ref().and_then(|run| run.session.as_deref()) {
+            Some(own) if Some(own) == session => return Ok(Some((plan, state))),
+            Some(_) => {}
+            None => without_session = without_session.or(Some((plan, state))),
         }
     }
-    Ok(None)
+    Ok(without_session)
 }
