@@ -26,8 +26,8 @@ pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
     let Some(words) = split(line) else { return Some("a quote is not closed".into()) };
     let tree = Cli::command();
     let command = follow(&tree, &words[1..]);
-    let Some((command, rest)) = command else { return Some("there is no such command".into()) };
-    if (may_be_a_mention && rest.is_empty()) || is_unbuilt(command) {
+    let Some((_, rest)) = command else { return Some("there is no such command".into()) };
+    if may_be_a_mention && rest.is_empty() {
         return None;
     }
     match Cli::command().try_get_matches_from(words) {
@@ -35,11 +35,6 @@ pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => None,
         Err(error) => Some(error.to_string().lines().next().unwrap_or_default().into()),
     }
-}
-
-/// A command that is not built yet takes nothing, so that only its name can be checked.
-fn is_unbuilt(command: &Command) -> bool {
-    command.get_arguments().next().is_none() && !command.has_subcommands()
 }
 
 /// The innermost command that `words` name, and what follows its name; `None` if the first word is neither a
