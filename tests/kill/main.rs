@@ -1,5 +1,4 @@
 //! Processes killed at every moment: whatever was written stays, and the same command run again goes on.
-#![allow(clippy::print_stdout, reason = "how much was killed is worth reading")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
