@@ -2,6 +2,7 @@
 //! were no hook: the exit status is never the one that blocks it.
 
 use std::io::Read as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::hook::own_command::is_own;
@@ -17,6 +18,9 @@ use crate::error::{CommandError, CommandResult, Exit};
 
 /// How long a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Name of the builder that there is in any run: who a subagent is that nothing names, where it is the only one.
+const ONLY_BUILDER: &str = "builder-1";
 
 /// Answer an event of the client, which is read from standard input
 #[derive(Debug, clap::Args)]
@@ -43,13 +47,17 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "teammate-idle" => {
             let event = read()?;
             let name = event.teammate().or(event.agent_type());
-            agent_stopped(context, &event, name)
+            agent_stopped(context, &event, name, true)
         }
         "subagent-stop" => {
             let event = read()?;
             // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
             match event.agent_type() {
-                Some("fp:builder" | "fp:verifier") => agent_stopped(context, &event, event.own_description()),
+                Some("fp:builder") => {
+                    let named = event.own_description().filter(|text| AgentName::new(*text).is_ok());
+                    agent_stopped(context, &event, named.or(Some(ONLY_BUILDER)), named.is_some())
+                }
+                Some("fp:verifier") => agent_stopped(context, &event, event.own_description(), true),
                 _ => Ok(()),
             }
         }
@@ -73,13 +81,22 @@ fn read() -> Result<HookEvent, CommandError> {
     HookEvent::parse(&bytes).map_err(CommandError::failed)
 }
 
-fn agent_stopped(context: &Context, event: &HookEvent, name: Option<&str>) -> Result<(), CommandError> {
+/// The agent `name` stops; where it is not `certain` that it is, only in a run that has no other builder.
+fn agent_stopped(
+    context: &Context,
+    event: &HookEvent,
+    name: Option<&str>,
+    certain: bool,
+) -> Result<(), CommandError> {
     let Some(name) = name.and_then(|name| AgentName::new(name).ok()) else { return Ok(()) };
-    let context = match event.cwd() {
-        Some(cwd) => &context.at(cwd.into()),
+    let context = match event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_dir()) {
+        Some(cwd) => &context.at(cwd),
         None => context,
     };
     let Some((plan, state)) = run_of(context, &name, event.session())? else { return Ok(()) };
+    if !certain && state.run.as_ref().is_none_or(|run| run.builders != 1) {
+        return Ok(());
+    }
     let settings = &plan.settings.nudge;
     let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
     let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
