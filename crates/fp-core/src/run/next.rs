@@ -335,7 +335,7 @@ impl Draft<'_> {
             .count();
         let builders = self.state.run.as_ref().map_or(1, |r| r.builders) as usize;
         let capacity = builders.saturating_sub(self.state.running().count() + on_their_way);
-        let wanted = self.startable().saturating_sub(on_their_way).min(capacity);
+        let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
         let mut exhausted = false;
         let mut started = 0;
@@ -363,12 +363,15 @@ impl Draft<'_> {
         }
     }
 
-    /// How many of the ready tasks can run at the same time, taken in order.
-    fn startable(&self) -> usize {
+    /// How many of the ready tasks can run at the same time, taken in order; no more than `enough` are looked for.
+    fn startable(&self, enough: usize) -> usize {
         let mut taken: Vec<&[String]> = Vec::new();
         for task in self.state.ready().filter(|t| !self.around.edited.contains(&t.leaf.id)) {
             if !taken.iter().any(|files| overlap(files, &task.leaf.files)) {
                 taken.push(&task.leaf.files);
+            }
+            if taken.len() >= enough {
+                break;
             }
         }
         taken.len()
