@@ -1,7 +1,7 @@
 //! How commands reach a plan: by what the user typed, or the only one that is active.
 
 use fp_core::run::state::RunStatus;
-use fp_host::plan::OpenPlan;
+use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Store;
 
 use crate::context::Context;
@@ -20,6 +20,15 @@ impl Context {
         let folder = self.plans()?.choose(selector, active)?;
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
+    }
+
+    /// The task tree of a run that is on.
+    pub(crate) fn tree(&self, plan: &OpenPlan) -> Result<Tree, CommandError> {
+        plan.tree().map_err(|error| match error.is_missing() {
+            true => CommandError::failed(error)
+                .hint("put it back as it was approved; what is done so far is in the log, and is not lost"),
+            false => error.into(),
+        })
     }
 
     /// Says what reading a log brought up.

@@ -130,7 +130,8 @@ impl Environment {
         }
     }
 
-    fn shown(&self, bytes: &[u8]) -> String {
+    /// What was printed, with temporary paths replaced.
+    pub(crate) fn shown(&self, bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[ROOT]")
     }
 }

@@ -1,11 +1,11 @@
 //! Processes killed at every moment: whatever was written stays, and the same command run again goes on.
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod concurrent;
 mod random;
 mod systematic;
 

@@ -33,6 +33,12 @@ pub enum FileError {
         /// What it is not.
         path: PathBuf,
     },
+    /// It is a symbolic link where none is followed, since it may lead anywhere.
+    #[error("{} is a symbolic link, which is not followed", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// It is larger than the caller is ready to read.
     #[error("{} is too large: at most {cap} bytes are read", path.display())]
     TooLarge {
@@ -66,6 +72,7 @@ impl FileError {
         match self {
             Self::Read { source, .. } | Self::Write { source, .. } => advice(source),
             Self::NotAFile { .. } => Some("name a file, or move what is in its place out of the way"),
+            Self::Link { .. } => Some("remove the link, or put the real folder in its place"),
             Self::TooLarge { .. } => Some("check that it is the file you mean, or split it"),
             Self::NotText { .. } => Some("save the file as UTF-8"),
         }

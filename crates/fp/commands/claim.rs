@@ -26,7 +26,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
-    let tree = plan.tree()?;
+    let tree = context.tree(&plan)?;
     let before = plan.load()?.state;
     let edited = tree.edited(&before);
     // A builder that gets nothing should not wait for git to be told so.

@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     // Whoever still works wakes the lead again; a commit that another process makes does not.
     let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
-    let tree = plan.tree()?;
+    let tree = context.tree(&plan)?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let nudge = &plan.settings.nudge;

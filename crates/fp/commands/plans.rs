@@ -20,9 +20,18 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plans = context.plans()?;
     let mut rows = Vec::new();
     let mut hidden = 0;
+    let mut exit = Exit::Done;
     for (i, id) in plans.list()?.into_iter().enumerate() {
         let folder = plans.open(&id)?;
-        let loaded = Store::new(folder.path().to_owned(), id.clone()).load()?;
+        let loaded = match Store::new(folder.path().to_owned(), id.clone()).load() {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                // One plan that can't be read hides none of the others.
+                context.printer.error(&error.into());
+                exit = Exit::Findings;
+                continue;
+            }
+        };
         context.notices(&loaded.notices);
         let report = StatusReport::new(&loaded.state);
         if !args.all && matches!(report.phase, Phase::Finished | Phase::Cancelled) {
@@ -40,7 +49,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         }
         Format::Text => context.printer.data(&text(&rows, hidden)),
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn text(rows: &[(usize, StatusReport)], hidden: usize) -> String {

@@ -267,7 +267,8 @@ impl State {
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
         }
-        if task.commit_intent.is_some() {
+        let asked = self.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
+        if task.commit_intent.is_some() && !asked {
             return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
         Ok(self.failing(id, reason))

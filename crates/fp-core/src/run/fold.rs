@@ -139,7 +139,6 @@ impl State {
             }
             Event::CommitBlocked { task, reason } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.commit_intent = None;
                     t.reason = Some(reason.clone());
                 }
             }

@@ -146,7 +146,7 @@ pub struct TaskState {
     /// The failed task that it was skipped for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
-    /// A commit under way.
+    /// A commit under way, or one that could not be made and may be tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_intent: Option<CommitIntent>,
     /// Its commit.

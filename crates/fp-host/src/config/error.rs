@@ -69,6 +69,7 @@ impl ConfigError {
         let whole = fault.to_string();
         let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
         if !fault.is_data() {
+            let (line, column) = place::of_fault(text, line, column);
             return Self::Syntax { path, line, column, detail: detail.to_lowercase() };
         }
         if let Some((unknown, known)) = unknown_name(detail, "unknown field ") {

@@ -20,6 +20,15 @@ pub(super) fn of(text: &str, path: &str, at_key: bool) -> Option<(usize, usize)>
     Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
 }
 
+/// Where a parser stopped: at a newline, it counts that as the beginning of the next line.
+pub(super) fn of_fault(text: &str, line: usize, column: usize) -> (usize, usize) {
+    if column > 0 || line < 2 {
+        return (line, column.max(1));
+    }
+    let before = text.lines().nth(line - 2).unwrap_or_default();
+    (line - 1, before.chars().count() + 1)
+}
+
 struct Scan<'a> {
     text: &'a str,
     at: usize,

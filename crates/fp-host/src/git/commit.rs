@@ -100,6 +100,21 @@ impl Git {
         result
     }
 
+    /// Makes the index hold what HEAD holds for `files`, whose commit was made by a git that may have died before it
+    /// wrote the index. What is in the way is the result, if anything is.
+    ///
+    /// # Errors
+    /// A git that can't be run or understood.
+    pub fn follow_commit(&self, files: &[RepoPath]) -> Result<Option<Blocked>, GitError> {
+        if !self.wait_for_index() {
+            return Ok(Some(Blocked::IndexLocked));
+        }
+        let status = self.status()?;
+        let stale = |e: &&Entry| e.is_staged() && files.contains(&e.path);
+        self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))?;
+        Ok(None)
+    }
+
     /// Waits until nobody holds the index; `false` if somebody still does.
     fn wait_for_index(&self) -> bool {
         let lock = self.git_dir().join("index.lock");

@@ -1,8 +1,10 @@
 //! What can go wrong with git, each kind with what to do about it.
 
+use std::io;
 use std::path::PathBuf;
 
 use super::Operation;
+use crate::file;
 
 /// A git process that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +105,17 @@ impl GitError {
             Self::MissingObject { .. } => {
                 "it was probably removed by `git gc`; release the task and let it be claimed again".into()
             }
-            Self::Failed(_) | Self::Unexpected { .. } | Self::Io { .. } => return None,
+            Self::Failed(failure) => {
+                let said = |part: &str| failure.stderr.contains(part);
+                let kind = match () {
+                    () if said("No space left on device") => io::ErrorKind::StorageFull,
+                    () if said("Read-only file system") => io::ErrorKind::ReadOnlyFilesystem,
+                    () => return None,
+                };
+                file::advice(&kind.into())?.into()
+            }
+            Self::Io { source, .. } => file::advice(source)?.into(),
+            Self::Unexpected { .. } => return None,
         })
     }
 }

@@ -14,7 +14,7 @@ use fp_core::run::state::{CommitIntent, TaskState};
 use jiff::Timestamp;
 
 use super::{RunError, paths};
-use crate::git::{Commit, Git, GitError, Oid, Outcome};
+use crate::git::{Blocked, Commit, Git, GitError, Oid, Outcome};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -83,7 +83,7 @@ fn complete(
     let intended =
         |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
     if let Some(hash) = made_before(&git, before, intended)? {
-        return done(plan, id, Some(&hash), "", now);
+        return recovered(plan, id, &git, (&hash, &files), now);
     }
     let subjects = git.recent_subjects(commit_message::SUBJECTS)?;
     let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
@@ -103,17 +103,40 @@ fn complete(
         Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
         Outcome::NothingToCommit => {
             // A hook may have given it another subject.
-            let hash = made_before(&git, before, |_, _| true)?;
-            done(plan, id, hash.as_ref(), "its change is in HEAD already", now)
+            match made_before(&git, before, |_, _| true)? {
+                Some(hash) => recovered(plan, id, &git, (&hash, &files), now),
+                None => done(plan, id, None, "its change is in HEAD already", now),
+            }
         }
-        Outcome::Blocked(blocked) => {
-            let reason = blocked.to_string();
-            let mut ledger = plan.lock()?;
-            let events = ledger.state().block_commit(id, &reason)?;
-            ledger.append(events, now())?;
-            Ok(Settled::Blocked(id.clone(), reason))
-        }
+        Outcome::Blocked(blocked) => ask(plan, id, &blocked, now),
     }
+}
+
+/// The commit was made by a git whose caller died, and maybe that git with it.
+fn recovered(
+    plan: &OpenPlan,
+    id: &TaskId,
+    git: &Git,
+    (hash, files): (&Oid, &[RepoPath]),
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
+    match git.follow_commit(files)? {
+        None => done(plan, id, Some(hash), "", now),
+        Some(blocked) => ask(plan, id, &blocked, now),
+    }
+}
+
+fn ask(
+    plan: &OpenPlan,
+    id: &TaskId,
+    blocked: &Blocked,
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
+    let reason = blocked.to_string();
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().block_commit(id, &reason)?;
+    ledger.append(events, now())?;
+    Ok(Settled::Blocked(id.clone(), reason))
 }
 
 /// The commit that an intent led to, when its process died before it could say so: of those made since, one of

@@ -23,6 +23,9 @@ pub fn write(
     let name = format!("evidence/task-{id}-verification.md");
     let Some(task) = state.task(id) else { return Ok(name) };
     let folder = plan.folder.file("evidence");
+    if folder.is_symlink() {
+        return Err(FileError::Link { path: folder });
+    }
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
     file::replace(&plan.folder.path().join(&name), evidence::render(task, criteria, at).as_bytes())?;
     Ok(name)
