@@ -11,6 +11,7 @@ mod failing;
 mod pipeline;
 mod repository;
 mod session;
+mod side_by_side;
 
 use common::plan::{PLAN, leaf, tree};
 use common::{Environment, Output};

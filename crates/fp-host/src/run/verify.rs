@@ -71,8 +71,13 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
     Ok(changes::measure(git, &request)?)
 }
 
+/// The tasks whose changes may be in the working tree, and in no commit, without having been there when `id` was
+/// first claimed: those under way, those that were released, and those that have ended since then.
 fn others(state: &State, id: &TaskId) -> Vec<OtherTask> {
-    let others = state.running().filter(|t| t.leaf.id != *id);
+    let since = state.task(id).and_then(|t| t.started_at);
+    let ended_before = |t: &TaskState| t.ended_at.zip(since).is_some_and(|(ended, since)| ended <= since);
+    let others = state.tasks.iter().filter(|t| t.leaf.id != *id && t.base.is_some() && t.commit.is_none());
+    let others = others.filter(|t| !ended_before(t));
     others.map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.leaf.files.clone() }).collect()
 }
 

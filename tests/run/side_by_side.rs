@@ -1,0 +1,91 @@
+//! Two builders in one working tree: what one leaves there uncommitted is not held against the other.
+
+use insta::assert_snapshot;
+
+use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
+
+/// Tasks 1 and 2 are under way since nine o'clock, and both of their files are written; it is a minute later.
+fn both_at_work(flags: &[&str]) -> (Environment, [String; 2]) {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+        leaf("3", "2", "c.txt"),
+    ]));
+    environment.start(&[&["--builders", "2"], flags].concat());
+    let tokens = ["builder-1", "builder-2"].map(|owner| environment.claim(owner).unwrap().1);
+    environment.write("a.txt", "about 1\n");
+    environment.write("b.txt", "about 2\n");
+    (environment.env("FP_NOW", "2026-11-21T09:01:00Z"), tokens)
+}
+
+fn second_passes(environment: &Environment, token: &str) {
+    environment.done(&["submit", PLAN, "2", "--claim", token]);
+    let verdict = environment.pass("2");
+    assert!(verdict.stdout.starts_with("Task 2 passed"), "{verdict}");
+}
+
+#[test]
+fn one_that_is_done_and_committed() {
+    let (environment, [first, second]) = both_at_work(&[]);
+    environment.done(&["submit", PLAN, "1", "--claim", &first]);
+    environment.pass("1");
+    second_passes(&environment, &second);
+    assert_snapshot!(environment.commits(), @r"
+    * Write part 2
+
+    b.txt
+    * Write part 1
+
+    a.txt
+    * Start
+
+    README.md
+    ");
+}
+
+#[test]
+fn one_that_is_done_without_a_commit() {
+    let (environment, [first, second]) = both_at_work(&["--no-commit"]);
+    environment.done(&["submit", PLAN, "1", "--claim", &first]);
+    environment.pass("1");
+    second_passes(&environment, &second);
+}
+
+#[test]
+fn one_that_has_failed_for_good() {
+    let (environment, [first, second]) = both_at_work(&["--max-iterations", "1"]);
+    environment.done(&["submit", PLAN, "1", "--claim", &first]);
+    environment.fail("1");
+    second_passes(&environment, &second);
+    assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n");
+}
+
+#[test]
+fn one_that_was_released() {
+    let (environment, [_, second]) = both_at_work(&[]);
+    environment.done(&["release", PLAN, "1"]);
+    second_passes(&environment, &second);
+}
+
+/// What was there when a task was claimed is no other's any more: whoever changes it then has to answer for it.
+#[test]
+fn a_file_of_a_task_that_was_over_before() {
+    let (environment, [first, second]) = both_at_work(&["--no-commit"]);
+    environment.done(&["submit", PLAN, "1", "--claim", &first]);
+    environment.pass("1");
+    second_passes(&environment, &second);
+    let environment = environment.env("FP_NOW", "2026-11-21T09:02:00Z");
+    let (_, third) = environment.claim("builder-1").unwrap();
+    environment.write("c.txt", "about 3\n");
+    environment.write("a.txt", "about 1, and 3\n");
+    environment.done(&["submit", PLAN, "3", "--claim", &third]);
+    assert_snapshot!(environment.pass("3"), @r"
+    exit status: 0
+    --- stdout
+    Task 3 did not pass: it goes back to its builder, iteration 2
+    Check boundary: a.txt was changed, is not in the task's files
+    Evidence: evidence/task-3-verification.md
+    ");
+}
