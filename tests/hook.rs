@@ -116,6 +116,7 @@ fn a_teammate_that_goes_idle_with_a_task_is_told_to_go_on() {
     --- stdout
     1. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
 }
 

@@ -219,6 +219,7 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_snapshot!(disk.fp(&["status", PLAN]), @r"
     exit status: 0

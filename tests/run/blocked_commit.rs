@@ -82,6 +82,7 @@ fn send_back_gives_the_builder_the_reason() {
          Run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     hook(&environment, "pre-commit", "exit 0");
     environment.build("builder-1", "a.txt", "about 1, mended\n");
@@ -172,6 +173,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
          Run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     for text in ["two\n", "three\n"] {
         environment.build("builder-1", "a.txt", text);
@@ -262,6 +264,7 @@ fn a_commit_whose_process_died_is_found_and_not_made_again() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
     assert_eq!(task["commit"].as_str(), Some(hash.trim()));
@@ -304,6 +307,7 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
     assert_eq!(task["commit"].as_str(), Some(environment.git(&["rev-parse", "HEAD"]).trim()));

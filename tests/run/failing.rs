@@ -83,6 +83,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     for file in ["a.txt", "b.txt", "c.txt"] {
         environment.complete(file);
@@ -307,6 +308,7 @@ fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
          builder-1, you hold task 1 of plan sample-20261121 and have not handed it in. Run `fp claim sample-20261121 --as builder-1` for its payload, go on with it, and submit it when it is done.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     for _ in 0..2 {
         environment.next(&["--ended", "builder-1"]);
@@ -319,6 +321,7 @@ fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -369,6 +372,7 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
          You are verifier-1-i1-2. Verify task 1 of plan sample-20261121, iteration 1: run `fp verify sample-20261121 1` and go by what it prints.
     2. wait for verifier-1-i1-2
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_snapshot!(environment.next(&["--ended", "verifier-1-i1-2"]), @r"
     exit status: 0

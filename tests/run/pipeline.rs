@@ -38,6 +38,7 @@ fn from_approval_to_the_last_commit() {
          You are builder-1 of plan sample-20261121. Run `fp claim sample-20261121 --as builder-1` and go by what it prints.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
     assert_snapshot!(claim.masked(), @r"
@@ -96,6 +97,7 @@ fn from_approval_to_the_last_commit() {
          You are verifier-1-i1. Verify task 1 of plan sample-20261121, iteration 1: run `fp verify sample-20261121 1` and go by what it prints.
     2. wait for verifier-1-i1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_snapshot!(environment.pass("1").masked(), @r"
     exit status: 0
@@ -111,6 +113,7 @@ fn from_approval_to_the_last_commit() {
          Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).masked(), @r"
     exit status: 0
@@ -431,6 +434,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
          Run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]).masked();
     let feedback = claim.stdout.find("## FEEDBACK").expect("the payload says what to mend");
@@ -597,6 +601,7 @@ fn tasks_of_one_file_wait_for_each_other() {
          You are builder-2 of plan sample-20261121. Run `fp claim sample-20261121 --as builder-2` and go by what it prints.
     3. wait for builder-1, builder-2
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     environment.claim("builder-1");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"

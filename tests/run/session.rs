@@ -33,6 +33,7 @@ fn another_session_takes_the_run_over() {
          You are builder-1 of plan sample-20261121. Run `fp claim sample-20261121 --as builder-1` and go by what it prints.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     assert_eq!(environment.complete("b.txt"), "2");
     assert_eq!(environment.git(&["rev-list", "--count", "HEAD"]), "3\n");
@@ -57,6 +58,7 @@ fn the_same_session_changes_nothing() {
     --- stdout
     1. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     environment.write("a.txt", "about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
@@ -100,6 +102,7 @@ fn new_settings_do_not_disturb_the_builders_at_work() {
     --- stdout
     1. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
 }
 
@@ -119,6 +122,7 @@ fn a_submitted_task_waits_for_the_verifier_of_the_next_session() {
          You are verifier-1-i1. Verify task 1 of plan sample-20261121, iteration 1: run `fp verify sample-20261121 1` and go by what it prints.
     2. wait for verifier-1-i1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
 }
 
@@ -132,6 +136,7 @@ fn an_agent_that_nothing_is_heard_of_is_replaced_in_the_end() {
     --- stdout
     1. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
     let environment = environment.env("FP_NOW", "2026-11-21T09:31:00Z");
     assert!(environment.next(&[]).stdout.starts_with("1. spawn builder-1\n"));

@@ -25,7 +25,8 @@ fn one(plan: &PlanId, action: &Action) -> String {
             ask + &format!("   then: fp answer {plan} {question} --option 'LABEL'\n")
         }
         Action::Wait { on } => format!(
-            "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n",
+            "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \
+             The same for one that is not running at all.\n",
             on.join(", ")
         ),
         Action::Deadlock { chain } => {
