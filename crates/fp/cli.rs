@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{self, hook};
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::{Format, Printer};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::{Export, Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
 #[derive(Debug, Parser)]
@@ -13,7 +13,7 @@ use crate::printer::{Format, Printer};
 pub(crate) struct Cli {
     /// How results are printed.
     #[arg(long, global = true, value_enum, default_value_t)]
-    format: Format,
+    format: Output,
     #[command(subcommand)]
     command: Command,
 }
@@ -50,6 +50,15 @@ enum Command {
 }
 
 impl Command {
+    /// The forms that a command has beside text and JSON.
+    fn exports(&self) -> &'static [Export] {
+        match self {
+            Self::Validate(_) => &[Export::Sarif],
+            Self::Show(_) => &[Export::Mermaid, Export::Dot, Export::Html],
+            _ => &[],
+        }
+    }
+
     fn run(self, context: &Context) -> CommandResult {
         match self {
             Self::New(args) => commands::new::run(args, context),
@@ -99,7 +108,7 @@ pub(crate) fn main() -> Exit {
             return if message.use_stderr() { Exit::Failed } else { Exit::Done };
         }
     };
-    match Context::new(cli.format).and_then(|context| cli.command.run(&context)) {
+    match run(cli) {
         Ok(exit) => exit,
         Err(error) if is_hook => {
             Printer.note(&hook::complaint("fp hook", &error.message));
@@ -110,6 +119,14 @@ pub(crate) fn main() -> Exit {
             error.exit
         }
     }
+}
+
+fn run(cli: Cli) -> CommandResult {
+    if cli.format.export().is_some_and(|export| !cli.command.exports().contains(&export)) {
+        return Err(CommandError::failed("this command has no such --format")
+            .hint("`--help` says which command has which format"));
+    }
+    cli.command.run(&Context::new(cli.format)?)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, Printer};
+use crate::printer::{Export, Format, Output, Printer};
 
 /// The surroundings of one command. What costs a read is read when it is first asked for, so that a hook
 /// that has nothing to do reads nothing.
@@ -22,6 +22,8 @@ pub(crate) struct Context {
     pub(crate) cwd: PathBuf,
     /// How results are printed.
     pub(crate) format: Format,
+    /// The export to print instead, if one was asked for; only a command that has it is run.
+    pub(crate) export: Option<Export>,
     /// Prints.
     pub(crate) printer: Printer,
     repo: OnceCell<Repo>,
@@ -31,18 +33,19 @@ pub(crate) struct Context {
 
 impl Context {
     /// The context of this process; fails when the working directory is gone.
-    pub(crate) fn new(format: Format) -> Result<Self, CommandError> {
+    pub(crate) fn new(output: Output) -> Result<Self, CommandError> {
         let cwd = std::env::current_dir().map_err(|e| {
             CommandError::failed(format!("the working directory can't be read: {e}"))
                 .hint("change to a directory that exists")
         })?;
-        Ok(Self::in_folder(cwd, format))
+        Ok(Self::in_folder(cwd, output))
     }
 
-    fn in_folder(cwd: PathBuf, format: Format) -> Self {
+    fn in_folder(cwd: PathBuf, output: Output) -> Self {
         Self {
             cwd,
-            format,
+            format: output.format(),
+            export: output.export(),
             printer: Printer,
             repo: OnceCell::new(),
             config: OnceCell::new(),
@@ -52,7 +55,8 @@ impl Context {
 
     /// This context in another working directory.
     pub(crate) fn at(&self, cwd: PathBuf) -> Self {
-        Self::in_folder(cwd, self.format)
+        let output = if self.format == Format::Json { Output::Json } else { Output::Text };
+        Self::in_folder(cwd, output)
     }
 
     /// Prints a result in the form that was asked for, and is done.

@@ -7,14 +7,63 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+/// How results are printed; every command has these two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Format {
     /// For people.
     #[default]
     Text,
     /// For programs: one JSON value with `schemaVersion`.
     Json,
+}
+
+/// A form that only some commands have, for other tools to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// SARIF 2.1.0.
+    Sarif,
+    /// A Mermaid flowchart.
+    Mermaid,
+    /// A Graphviz graph.
+    Dot,
+    /// A page of its own.
+    Html,
+}
+
+/// What `--format` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Output {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON value with `schemaVersion`.
+    Json,
+    /// For code scanning: SARIF 2.1.0 (`fp validate`).
+    Sarif,
+    /// A Mermaid flowchart (`fp show`).
+    Mermaid,
+    /// A Graphviz graph (`fp show`).
+    Dot,
+    /// A page that needs nothing else (`fp show`).
+    Html,
+}
+
+impl Output {
+    /// The export it asks for, if it is one.
+    pub(crate) fn export(self) -> Option<Export> {
+        match self {
+            Self::Text | Self::Json => None,
+            Self::Sarif => Some(Export::Sarif),
+            Self::Mermaid => Some(Export::Mermaid),
+            Self::Dot => Some(Export::Dot),
+            Self::Html => Some(Export::Html),
+        }
+    }
+
+    /// The common form it asks for; text where it asks for an export.
+    pub(crate) fn format(self) -> Format {
+        if self == Self::Json { Format::Json } else { Format::Text }
+    }
 }
 
 /// Version of the JSON that commands print.
