@@ -79,10 +79,9 @@ impl Source {
         Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
     }
 
-    /// Its text, and the tree in it. Fails when that is not valid.
-    pub(crate) fn valid_tree(&self) -> Result<(String, Plan), CommandError> {
-        let text = self.text()?;
-        let (plan, problems) = parse(&text);
+    /// The tree in its `text`. Fails when that is not valid.
+    pub(crate) fn valid_tree<'t>(&self, text: &'t str) -> Result<Plan<'t>, CommandError> {
+        let (plan, problems) = parse(text);
         let found = check(&plan, &problems, &self.facts(&plan)?);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 0 {
@@ -91,7 +90,7 @@ impl Source {
             return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
                 .hint(format!("`fp validate {argument}` shows them")));
         }
-        Ok((text, plan))
+        Ok(plan)
     }
 
     /// The plan it belongs to. Fails for a mere file.

@@ -56,14 +56,14 @@ impl Tree {
 
     /// The tree as parsed; what is wrong with it is the business of `fp validate`.
     #[must_use]
-    pub fn parse(&self) -> Plan {
+    pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
     }
 }
 
 /// The leaf `id` of a parsed tree.
 #[must_use]
-pub fn leaf<'p>(plan: &'p Plan, id: &TaskId) -> Option<&'p Task> {
+pub fn leaf<'p>(plan: &'p Plan<'p>, id: &TaskId) -> Option<&'p Task<'p>> {
     plan.leaves().find(|task| task.id == id.as_str())
 }
 

@@ -34,7 +34,8 @@ enum By {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let (text, parsed) = source.valid_tree()?;
+    let text = source.text()?;
+    let parsed = source.valid_tree(&text)?;
     let leaves = approval::leaves(&parsed).map_err(CommandError::failed)?;
     let commands: BTreeSet<&str> =
         parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();

@@ -22,7 +22,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let (_, tree) = source.valid_tree()?;
+    let tree_text = source.text()?;
+    let tree = source.valid_tree(&tree_text)?;
     let settings = &plan.settings;
     let options = Options {
         order: settings.execution_order,

@@ -23,7 +23,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
-    let (tree, _) = parse(&source.text()?);
+    let text = source.text()?;
+    let (tree, _) = parse(&text);
     match context.format {
         Format::Text => context.printer.data(&draw(&tree)),
         Format::Json => {

@@ -18,7 +18,7 @@ pub fn leaf_text(_plan: &Plan, task: &Task) -> String {
         line(
             &mut out,
             "complexity",
-            task.complexity.map_or(complexity.text.clone(), |n| n.to_string()).as_str(),
+            &task.complexity.map_or_else(|| complexity.text.to_string(), |n| n.to_string()),
         );
     }
     for kind in FieldKind::ALL {
@@ -40,8 +40,8 @@ fn field(out: &mut String, kind: FieldKind, fields: &Fields) {
     }
 }
 
-fn list(fields: &Fields, kind: FieldKind) -> Option<impl Iterator<Item = &Item>> {
-    let list: &ListField = match kind {
+fn list<'f, 't>(fields: &'f Fields<'t>, kind: FieldKind) -> Option<impl Iterator<Item = &'f Item<'t>>> {
+    let list: &ListField<'t> = match kind {
         FieldKind::Acceptance => &fields.acceptance,
         FieldKind::Dependencies => &fields.dependencies,
         FieldKind::Files => &fields.files,
@@ -55,7 +55,7 @@ fn list(fields: &Fields, kind: FieldKind) -> Option<impl Iterator<Item = &Item>>
     list.as_ref().map(|field| field.value.iter())
 }
 
-fn scalar(fields: &Fields, kind: FieldKind) -> Option<&str> {
+fn scalar<'f>(fields: &'f Fields<'_>, kind: FieldKind) -> Option<&'f str> {
     match kind {
         FieldKind::TestsRequired => {
             fields.tests_required.as_ref().map(|field| if field.value { "yes" } else { "no" })
@@ -65,10 +65,10 @@ fn scalar(fields: &Fields, kind: FieldKind) -> Option<&str> {
             Risk::Medium => "medium",
             Risk::High => "high",
         }),
-        FieldKind::Group => fields.group.as_ref().map(|field| field.value.as_str()),
-        FieldKind::Verify => fields.verify.as_ref().map(|field| field.value.as_str()),
-        FieldKind::Priority => fields.priority.as_ref().map(|field| field.value.as_str()),
-        FieldKind::Description => fields.description.as_ref().map(|field| field.value.as_str()),
+        FieldKind::Group => fields.group.as_ref().map(|field| &*field.value),
+        FieldKind::Verify => fields.verify.as_ref().map(|field| &*field.value),
+        FieldKind::Priority => fields.priority.as_ref().map(|field| &*field.value),
+        FieldKind::Description => fields.description.as_ref().map(|field| &*field.value),
         _ => None,
     }
 }

@@ -34,7 +34,7 @@ pub fn find(plan: &Plan, index: &Index<'_>, graph: &Graph) -> Cycles {
         search.tangle(plan, index, graph, tangle);
     }
     let mut cycles = search.cycles;
-    let rank = |path: &[TaskIndex], at: usize| path.get(at).map(|&task| plan.tasks[task].id.as_str());
+    let rank = |path: &[TaskIndex], at: usize| path.get(at).map(|&task| &*plan.tasks[task].id);
     cycles.paths.sort_by(|a, b| {
         let ids = (0..a.len().max(b.len())).map(|at| (rank(a, at), rank(b, at)));
         let orders = ids.map(|(a, b)| match (a, b) {

@@ -108,7 +108,7 @@ mod tests {
         order
             .into_iter()
             .filter(|&task| plan.tasks[task].is_leaf())
-            .map(|task| plan.tasks[task].id.clone())
+            .map(|task| plan.tasks[task].id.to_string())
             .collect()
     }
 

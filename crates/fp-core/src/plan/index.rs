@@ -8,7 +8,7 @@ use super::task::{Plan, Task, TaskIndex};
 /// Look-ups over a [`Plan`] that would each take a pass of their own.
 #[derive(Debug)]
 pub struct Index<'p> {
-    plan: &'p Plan,
+    plan: &'p Plan<'p>,
     by_id: HashMap<&'p str, TaskIndex>,
     leaves: Vec<TaskIndex>,
     ranges: Vec<Range<usize>>,
@@ -18,12 +18,12 @@ pub struct Index<'p> {
 impl<'p> Index<'p> {
     /// Indexes `plan`; of tasks with the same id the first one is found.
     #[must_use]
-    pub fn new(plan: &'p Plan) -> Self {
+    pub fn new(plan: &'p Plan<'p>) -> Self {
         let mut by_id = HashMap::with_capacity(plan.tasks.len());
         let mut leaves = Vec::new();
         let mut ranges = Vec::with_capacity(plan.tasks.len());
         for (index, task) in plan.tasks.iter().enumerate() {
-            by_id.entry(task.id.as_str()).or_insert(index);
+            by_id.entry(&*task.id).or_insert(index);
             let first = leaves.len();
             if task.is_leaf() {
                 leaves.push(index);
@@ -86,7 +86,7 @@ impl<'p> Index<'p> {
             .into_iter()
             .map(|index| &self.plan.tasks[index])
             .filter(|found| found.id != task.id)
-            .map(|found| found.id.as_str())
+            .map(|found| &*found.id)
             .collect()
     }
 }
@@ -104,7 +104,8 @@ mod tests {
             )
         };
         let check = |depends: &str, expect: &[&str]| {
-            let (plan, _) = parse(&source(depends));
+            let text = source(depends);
+            let (plan, _) = parse(&text);
             let index = Index::new(&plan);
             assert_eq!(index.leaf_dependencies(plan.find("2").unwrap()), expect, "{depends}");
         };

@@ -91,7 +91,8 @@ mod tests {
                 )
             })
             .collect();
-        let (plan, _) = parse(&format!("- [ID: root] R\n{chain}- [ID: 501] Alone\n"));
+        let text = format!("- [ID: root] R\n{chain}- [ID: 501] Alone\n");
+        let (plan, _) = parse(&text);
         let graph = Graph::new(&plan, &Index::new(&plan));
         let order = graph.order(|_| 0);
         let pairs = [(1, 2), (1, 500), (2, 500), (499, 500), (500, 501), (1, 501)];

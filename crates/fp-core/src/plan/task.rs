@@ -1,6 +1,8 @@
 //! The tree as an arena: parents and children by index, so that a tree of any depth is walked, and
 //! dropped, without recursion.
 
+use std::borrow::Cow;
+
 use super::field::FieldKind;
 use crate::diagnostic::Span;
 
@@ -9,9 +11,9 @@ pub type TaskIndex = usize;
 
 /// One entry of a field: its text as it stands in the source, trimmed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Item {
+pub struct Item<'t> {
     /// The source text of the entry, not rendered; of a file its path alone, of a dependency its id alone.
-    pub text: String,
+    pub text: Cow<'t, str>,
     /// Where the text stands.
     pub span: Span,
     /// What follows a file or a dependency on its line, such as `(new)`, as written.
@@ -30,7 +32,7 @@ pub struct Field<T> {
 }
 
 /// A field whose value is a list.
-pub type ListField = Option<Field<Vec<Item>>>;
+pub type ListField<'t> = Option<Field<Vec<Item<'t>>>>;
 
 /// How risky a task is said to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,56 +47,56 @@ pub enum Risk {
 
 /// The fields of a task, each absent or present with a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fields {
+pub struct Fields<'t> {
     /// `Acceptance`: criteria that a verifier checks one by one.
-    pub acceptance: ListField,
+    pub acceptance: ListField<'t>,
     /// `Dependencies`: ids of tasks (leaves or parents) that must be done before.
-    pub dependencies: ListField,
+    pub dependencies: ListField<'t>,
     /// `Files`: the files that the task may change, relative to the repository.
-    pub files: ListField,
+    pub files: ListField<'t>,
     /// `Tests Required`: whether tests have to be written.
     pub tests_required: Option<Field<bool>>,
     /// `Hints`.
-    pub hints: ListField,
+    pub hints: ListField<'t>,
     /// `References`: `file:line - why`.
-    pub references: ListField,
+    pub references: ListField<'t>,
     /// `Guardrails`.
-    pub guardrails: ListField,
+    pub guardrails: ListField<'t>,
     /// `Test Commands`: shell command lines.
-    pub test_commands: ListField,
+    pub test_commands: ListField<'t>,
     /// `Covers`: requirement ids.
-    pub covers: ListField,
+    pub covers: ListField<'t>,
     /// `Group`: execution group.
-    pub group: Option<Field<String>>,
+    pub group: Option<Field<Cow<'t, str>>>,
     /// `Risk`.
     pub risk: Option<Field<Risk>>,
     /// `Verify`: one command whose exit status decides.
-    pub verify: Option<Field<String>>,
+    pub verify: Option<Field<Cow<'t, str>>>,
     /// `Priority`, as written.
-    pub priority: Option<Field<String>>,
+    pub priority: Option<Field<Cow<'t, str>>>,
     /// `Description` of the heading dialect.
-    pub description: Option<Field<String>>,
+    pub description: Option<Field<Cow<'t, str>>>,
     /// Fields that are not of the language: label and value as written.
-    pub unknown: Vec<(String, Item)>,
+    pub unknown: Vec<(&'t str, Item<'t>)>,
     /// Label, place and value of every field given a second time; the first one counts.
-    pub duplicates: Vec<(String, Item)>,
+    pub duplicates: Vec<(&'t str, Item<'t>)>,
     /// Fields of the language whose value can't be read, such as `Tests Required: maybe`.
-    pub unreadable: Vec<(FieldKind, Item)>,
+    pub unreadable: Vec<(FieldKind, Item<'t>)>,
 }
 
 /// One node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Task {
+pub struct Task<'t> {
     /// The id as written, checked by rules, not by the parser.
-    pub id: String,
+    pub id: Cow<'t, str>,
     /// Where the id stands.
     pub id_span: Span,
     /// Title: one line.
-    pub description: String,
+    pub description: Cow<'t, str>,
     /// Complexity, if a whole number is given; 1 to 10 is valid.
     pub complexity: Option<u32>,
     /// Complexity as written, whether it is a number or not.
-    pub complexity_source: Option<Item>,
+    pub complexity_source: Option<Item<'t>>,
     /// Line of the task itself, without fields and children.
     pub span: Span,
     /// The task with its fields and children.
@@ -106,9 +108,9 @@ pub struct Task {
     /// Its children in document order.
     pub children: Vec<TaskIndex>,
     /// Its fields.
-    pub fields: Fields,
+    pub fields: Fields<'t>,
     /// Prose below it that is no field: Markdown blocks as written, dedented.
-    pub notes: Vec<Item>,
+    pub notes: Vec<Item<'t>>,
     /// Columns before its fields' bullets, for edits that insert one.
     pub field_indent: usize,
     /// Whether the parser made it up, to be the root of several top-level tasks.
@@ -120,13 +122,13 @@ pub struct Task {
 
 /// A parsed tree; may break every rule, never its own links.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct Plan<'t> {
     /// All tasks in document order; a synthetic root comes first.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<Task<'t>>,
     /// The root; `None` for an empty tree.
     pub root: Option<TaskIndex>,
     /// Prose outside all tasks: Markdown blocks as written, each with the number of tasks before it.
-    pub prose: Vec<(usize, Item)>,
+    pub prose: Vec<(usize, Item<'t>)>,
     /// How the source ends its lines.
     pub newline: Newline,
 }
@@ -152,11 +154,11 @@ impl Newline {
     }
 }
 
-fn texts(field: &ListField) -> impl Iterator<Item = &str> {
-    field.iter().flat_map(|f| f.value.iter().map(|i| i.text.as_str()))
+fn texts<'f>(field: &'f ListField<'_>) -> impl Iterator<Item = &'f str> {
+    field.iter().flat_map(|f| f.value.iter().map(|i| &*i.text))
 }
 
-impl Task {
+impl<'t> Task<'t> {
     /// Whether it is a leaf. The root alone in its tree is one.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
@@ -207,19 +209,19 @@ impl Task {
     /// The one command whose exit status decides, if there is one.
     #[must_use]
     pub fn verify(&self) -> Option<&str> {
-        self.fields.verify.as_ref().map(|f| f.value.as_str())
+        self.fields.verify.as_ref().map(|f| &*f.value)
     }
 }
 
-impl Plan {
+impl<'t> Plan<'t> {
     /// The leaves in document order.
-    pub fn leaves(&self) -> impl Iterator<Item = &Task> {
+    pub fn leaves(&self) -> impl Iterator<Item = &Task<'t>> {
         self.tasks.iter().filter(|t| t.is_leaf())
     }
 
     /// The first task with this id. Looks at every task; [`Index`](super::index::Index) does it for many.
     #[must_use]
-    pub fn find(&self, id: &str) -> Option<&Task> {
+    pub fn find(&self, id: &str) -> Option<&Task<'t>> {
         self.tasks.iter().find(|t| t.id == id)
     }
 }

@@ -27,8 +27,7 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
     }
     let Cycles { paths, more } = find(scope.plan, &scope.index, &scope.graph);
     for path in paths.iter().take(MAX_REPORTED) {
-        let ids: Vec<&str> =
-            path.iter().chain(path.first()).map(|&task| scope.task(task).id.as_str()).collect();
+        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*scope.task(task).id).collect();
         let task = scope.task(path[0]);
         sink.report(task, entry(scope, path), format!("tasks wait for each other: {}", ids.join(" → ")))
             .hint("remove the dependency that matters least, or split a task so that both can wait for one part");

@@ -22,7 +22,7 @@ fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
     if task.id.is_empty() || !scope.repeats_id(index) {
         return;
     }
-    let first = scope.index.find(&task.id).map_or("", |first| scope.task(first).description.as_str());
+    let first = scope.index.find(&task.id).map_or("", |first| &*scope.task(first).description);
     sink.report(task, task.id_span, format!("id {} is already that of {first:?}", task.id))
         .hint("give one of the two another id");
 }

@@ -66,7 +66,7 @@ pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> 
         .filter(|item| keep(&item.text))
         .map(|item| match &item.note {
             Some(note) => format!("{} {note}", item.text),
-            None => item.text.clone(),
+            None => item.text.to_string(),
         })
         .collect()
 }

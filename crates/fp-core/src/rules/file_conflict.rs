@@ -54,9 +54,9 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
         let (task, other) = (scope.task(later), scope.task(earlier));
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
         let mut ids = written_dependencies(task, |_| true);
-        ids.push(other.id.clone());
+        ids.push(other.id.to_string());
         // A dependency on what is no id would resolve nothing, and be added again and again.
-        let fix = TaskId::new(other.id.as_str()).is_ok().then(|| {
+        let fix = TaskId::new(&*other.id).is_ok().then(|| {
             set_dependencies(scope.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
         });
         let detail = format!(

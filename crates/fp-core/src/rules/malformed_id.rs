@@ -42,7 +42,7 @@ fn fault(scope: &Scope<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) ->
     if task.broken || task.synthetic || scope.repeats_id(index) {
         return None;
     }
-    if let Err(invalid) = TaskId::new(task.id.as_str()) {
+    if let Err(invalid) = TaskId::new(&*task.id) {
         return Some(invalid.to_string());
     }
     let parent = task.parent?;
@@ -50,7 +50,7 @@ fn fault(scope: &Scope<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) ->
     if above.parent.is_none() || above.broken || malformed.contains(&parent) || scope.repeats_id(parent) {
         return None;
     }
-    let extends = task.id.strip_prefix(above.id.as_str()).is_some_and(|rest| rest.starts_with('.'));
+    let extends = task.id.strip_prefix(&*above.id).is_some_and(|rest| rest.starts_with('.'));
     (!extends).then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
@@ -70,7 +70,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
                 named.entry(&item.text).or_default().push(item.span);
             }
         }
-        let taken = scope.plan.tasks.iter().map(|task| task.id.clone()).collect();
+        let taken = scope.plan.tasks.iter().map(|task| task.id.to_string()).collect();
         Self { scope, taken, next: HashMap::new(), named }
     }
 
@@ -95,7 +95,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
             .take_while(|&other| self.scope.index.is_ancestor(index, other));
         let extending = below.filter_map(|other| {
             let task = self.scope.task(other);
-            task.id.strip_prefix(old.as_str()).filter(|rest| rest.starts_with('.')).map(|rest| (task, rest))
+            task.id.strip_prefix(&**old).filter(|rest| rest.starts_with('.')).map(|rest| (task, rest))
         });
         let mut fixes = Vec::new();
         for (task, rest) in std::iter::once((self.scope.task(index), "")).chain(extending) {
@@ -106,7 +106,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
             let title = format!("rename {} to {renamed}", task.id);
             fixes.push(Fix { title: title.clone(), span: task.id_span, replacement: renamed.clone() });
             if self.scope.is_unique(&task.id) {
-                let named = self.named.get(task.id.as_str()).into_iter().flatten();
+                let named = self.named.get(&*task.id).into_iter().flatten();
                 fixes.extend(named.map(|&span| Fix {
                     title: title.clone(),
                     span,

@@ -23,7 +23,7 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
         let wildcard = item.text.contains(['*', '?']);
         if !wildcard
             && scope.path(&item.text) == Some(PathFact::Missing)
-            && !scope.created.contains(item.text.as_str())
+            && !scope.created.contains(&*item.text)
         {
             sink.report(
                 task,
@@ -36,9 +36,9 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
 }
 
 /// The files of a leaf that says it creates something: those marked so, or all where its words say it.
-pub(super) fn created_files(task: &Task) -> impl Iterator<Item = &str> {
-    let texts = std::iter::once(task.description.as_str())
-        .chain(task.fields.description.iter().map(|field| field.value.as_str()))
+pub(super) fn created_files<'f>(task: &'f Task<'_>) -> impl Iterator<Item = &'f str> {
+    let texts = std::iter::once(&*task.description)
+        .chain(task.fields.description.iter().map(|field| &*field.value))
         .chain(task.acceptance())
         .chain(task.hints());
     let says_so = texts.into_iter().any(creates);
@@ -46,7 +46,7 @@ pub(super) fn created_files(task: &Task) -> impl Iterator<Item = &str> {
     entries(&task.fields.files)
         .iter()
         .filter(move |item| says_so || marked(&item.note))
-        .map(|item| item.text.as_str())
+        .map(|item| &*item.text)
 }
 
 fn creates(text: &str) -> bool {

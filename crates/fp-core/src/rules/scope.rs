@@ -12,7 +12,7 @@ use crate::plan::task::{Item, ListField, Plan, Task, TaskIndex};
 
 /// A plan with what several rules ask of it.
 pub(super) struct Scope<'p> {
-    pub(super) plan: &'p Plan,
+    pub(super) plan: &'p Plan<'p>,
     pub(super) index: Index<'p>,
     pub(super) graph: Graph,
     /// All tasks, each behind what it waits for; without those that a cycle holds up.
@@ -29,7 +29,7 @@ pub(super) struct Scope<'p> {
 }
 
 impl<'p> Scope<'p> {
-    pub(super) fn new(plan: &'p Plan, parsed: &[Diagnostic], facts: &'p Facts) -> Self {
+    pub(super) fn new(plan: &'p Plan<'p>, parsed: &[Diagnostic], facts: &'p Facts) -> Self {
         let index = Index::new(plan);
         let graph = Graph::new(plan, &index);
         let order = graph.order(|_| ());
@@ -38,7 +38,7 @@ impl<'p> Scope<'p> {
         let mut covered = HashSet::new();
         for (number, task) in plan.tasks.iter().enumerate() {
             if index.find(&task.id) != Some(number) {
-                *repeated.entry(task.id.as_str()).or_insert(1) += 1;
+                *repeated.entry(&*task.id).or_insert(1) += 1;
             }
             if !facts.paths.is_empty() && task.is_leaf() {
                 created.extend(super::catalogue::created_files(task));
@@ -60,7 +60,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    pub(super) fn task(&self, index: TaskIndex) -> &'p Task {
+    pub(super) fn task(&self, index: TaskIndex) -> &'p Task<'p> {
         &self.plan.tasks[index]
     }
 
@@ -81,19 +81,19 @@ impl<'p> Scope<'p> {
 }
 
 /// The entries of a field; none where it is absent.
-pub(super) fn entries(field: &ListField) -> &[Item] {
+pub(super) fn entries<'f, 't>(field: &'f ListField<'t>) -> &'f [Item<'t>] {
     field.as_ref().map_or(&[], |field| &field.value)
 }
 
 /// Takes the findings of one rule.
 pub(super) struct Sink<'f> {
     rule: &'static Rule,
-    plan: &'f Plan,
+    plan: &'f Plan<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
 
 impl<'f> Sink<'f> {
-    pub(super) fn new(rule: &'static Rule, scope: &'f Scope<'_>, found: &'f mut Vec<Diagnostic>) -> Self {
+    pub(super) fn new(rule: &'static Rule, scope: &'f Scope<'f>, found: &'f mut Vec<Diagnostic>) -> Self {
         Self { rule, plan: scope.plan, found }
     }
 
@@ -103,9 +103,9 @@ impl<'f> Sink<'f> {
             rule: self.rule.id,
             severity: self.rule.severity,
             span,
-            task_id: task.id.clone(),
-            task_description: task.description.clone(),
-            parent_id: task.parent.map(|parent| self.plan.tasks[parent].id.clone()),
+            task_id: task.id.to_string(),
+            task_description: task.description.to_string(),
+            parent_id: task.parent.map(|parent| self.plan.tasks[parent].id.to_string()),
             depth: task.depth,
             detail: detail.into(),
             hint: None,

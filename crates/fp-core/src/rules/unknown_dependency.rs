@@ -43,5 +43,5 @@ fn meant<'p>(scope: &Scope<'p>, item: &Item) -> Option<&'p str> {
     }
     let found =
         scope.plan.tasks.iter().find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
-    found.map(|task| task.id.as_str())
+    found.map(|task| &*task.id)
 }

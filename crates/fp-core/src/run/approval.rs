@@ -27,8 +27,8 @@ pub fn leaves(plan: &Plan) -> Result<Vec<Leaf>, InvalidId> {
         .map(|task| {
             let dependencies = index.leaf_dependencies(task);
             Ok(Leaf {
-                id: TaskId::new(task.id.as_str())?,
-                title: task.description.clone(),
+                id: TaskId::new(&*task.id)?,
+                title: task.description.to_string(),
                 hash: hash(canonical::leaf_text(plan, task).as_bytes()),
                 dependencies: dependencies.into_iter().map(TaskId::new).collect::<Result<_, _>>()?,
                 files: task.files().map(str::to_owned).collect(),

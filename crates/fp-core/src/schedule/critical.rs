@@ -48,7 +48,7 @@ pub(super) fn path(plan: &Plan, graph: &Graph, order: &[TaskIndex]) -> CriticalP
     }
     let way = std::iter::successors(last, |&task| before[task]);
     let mut tasks: Vec<String> =
-        way.filter(|&task| plan.tasks[task].is_leaf()).map(|task| plan.tasks[task].id.clone()).collect();
+        way.filter(|&task| plan.tasks[task].is_leaf()).map(|task| plan.tasks[task].id.to_string()).collect();
     tasks.reverse();
     CriticalPath { tasks, complexity: last.map_or(0, |task| length[task]) }
 }

@@ -136,7 +136,7 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
         .collect();
     ScheduleError::Cycle {
         count: held.len(),
-        first: held.first().map_or_else(String::new, |task| task.id.clone()),
+        first: held.first().map_or_else(String::new, |task| task.id.to_string()),
     }
 }
 
@@ -144,8 +144,8 @@ fn step(task: &Task, position: usize, slot: &waves::Slot) -> Step {
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect();
     Step {
         position,
-        id: task.id.clone(),
-        title: task.description.clone(),
+        id: task.id.to_string(),
+        title: task.description.to_string(),
         complexity: weight(task),
         dependencies: owned(&mut task.dependencies()),
         files: owned(&mut task.files()),
@@ -162,7 +162,7 @@ fn weight(task: &Task) -> u32 {
 
 /// What comes first among tasks that could be next: the smaller. The document decides between equals.
 fn rank(task: &Task, options: &Options) -> (i64, i64) {
-    let composite = i64::from(options.composite.get(&task.id).copied().unwrap_or(0));
+    let composite = i64::from(options.composite.get(&*task.id).copied().unwrap_or(0));
     let complexity = i64::from(weight(task));
     match options.order {
         ExecutionOrder::DocumentOrder => (0, 0),
@@ -184,7 +184,7 @@ fn phases(plan: &Plan, model: ExecutionModel) -> Vec<usize> {
             }
             if let Some(group) = &task.fields.group {
                 let next = numbers.len();
-                current = *numbers.entry(group.value.as_str()).or_insert(next);
+                current = *numbers.entry(&*group.value).or_insert(next);
             }
             current
         })

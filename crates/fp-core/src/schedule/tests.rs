@@ -107,8 +107,8 @@ fn speed_up() {
 
 #[test]
 fn a_cycle_is_refused() {
-    let (plan, _) =
-        parse(&tree(&["1 1", "2 1; Dependencies: 3", "3 1; Dependencies: 2", "4 1; Dependencies: 2"]));
+    let text = tree(&["1 1", "2 1; Dependencies: 3", "3 1; Dependencies: 2", "4 1; Dependencies: 2"]);
+    let (plan, _) = parse(&text);
     assert_eq!(
         schedule(&plan, &Options::default()),
         Err(ScheduleError::Cycle { count: 3, first: "2".to_owned() })

@@ -96,7 +96,7 @@ pub(super) fn place(
         let (wave, held) = waves.first(plan, task, earliest);
         ends[task] = wave;
         phase_ends[phase] = phase_ends[phase].max((wave, task));
-        let id = |task: TaskIndex| plan.tasks[task].id.clone();
+        let id = |task: TaskIndex| plan.tasks[task].id.to_string();
         let delay = held.or_else(|| {
             let waited: Vec<String> = behind(plan, graph, &ends, task, after);
             if wave == 1 {
@@ -124,9 +124,9 @@ fn behind(plan: &Plan, graph: &Graph, ends: &[usize], task: TaskIndex, end: usiz
             let last = graph.waits_for(leaf).iter().copied().find(|&child| ends[child] == end);
             leaf = last.expect("a parent ends with one of its children");
         }
-        let id = &plan.tasks[leaf].id;
-        if !found.contains(id) {
-            found.push(id.clone());
+        let id = plan.tasks[leaf].id.to_string();
+        if !found.contains(&id) {
+            found.push(id);
         }
     }
     found
@@ -167,7 +167,7 @@ impl Waves {
             let Some((next, path, other)) = self.conflict(&paths, wave) else { break };
             held = Some(Delay {
                 cause: Cause::File,
-                on: other.map(|other| plan.tasks[other].id.clone()).into_iter().collect(),
+                on: other.map(|other| plan.tasks[other].id.to_string()).into_iter().collect(),
                 file: Some(path),
             });
             wave = next;
@@ -267,10 +267,10 @@ pub(super) fn collect(plan: &Plan, leaves: &[TaskIndex], placed: &Placed) -> Vec
     for &leaf in leaves {
         let task = &plan.tasks[leaf];
         let wave = &mut waves[placed.slots[leaf].wave - 1];
-        wave.tasks.push(task.id.clone());
+        wave.tasks.push(task.id.to_string());
         if weight(task) > wave.complexity {
             wave.complexity = weight(task);
-            wave.critical.clone_from(&task.id);
+            wave.critical = task.id.to_string();
         }
     }
     waves

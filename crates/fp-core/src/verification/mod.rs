@@ -70,8 +70,8 @@ impl Scope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
     #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
-        let description = task.fields.description.iter().map(|field| field.value.as_str());
-        let text = std::iter::once(task.description.as_str())
+        let description = task.fields.description.iter().map(|field| &*field.value);
+        let text = std::iter::once(&*task.description)
             .chain(description)
             .chain(task.acceptance())
             .chain(task.hints())

@@ -91,7 +91,8 @@ pub fn verify(
 ) -> Result<Verified, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
-    let parsed = plan.tree()?.parse();
+    let tree = plan.tree()?;
+    let parsed = tree.parse();
     let leaf = plan::leaf(&parsed, id).ok_or_else(|| Refusal::UnknownTask(id.clone()))?;
     if approval::edited(&state, &parsed).contains(id) {
         return Err(Refusal::Edited(id.clone()).into());

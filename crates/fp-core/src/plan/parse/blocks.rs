@@ -21,7 +21,7 @@ pub(super) enum Code {
     Fenced,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     pub(super) fn paragraph(&mut self, range: Range<usize>) {
         if let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Unread) {
             let is_head = self.text[frame.content..range.start.max(frame.content)].trim().is_empty();
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    fn heading_task(&mut self, level: u8, start: usize, own: Range<usize>, head: head::Head) {
+    fn heading_task(&mut self, level: u8, start: usize, own: Range<usize>, head: head::Head<'t>) {
         let parent = self.enclosing();
         let column = self.columns.of(start);
         let task = self.builder.task(head, own, parent, column);

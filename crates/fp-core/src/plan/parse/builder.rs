@@ -1,8 +1,9 @@
 //! Collects tasks and findings, and links them to a tree at the end.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::head::{self, Fault, Head};
+use super::head::{self, Fault, Head, within};
 use super::split::trim;
 use super::value;
 use crate::diagnostic::{Diagnostic, Severity, Span};
@@ -20,19 +21,19 @@ struct Finding {
 
 /// The tree as far as it has been read.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct Builder<'t> {
     /// In document order, linked to their parents only.
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task<'t>>,
     /// Of every task, a bit for every field that was given.
     given: Vec<u16>,
     findings: Vec<Finding>,
-    prose: Vec<(usize, Item)>,
+    prose: Vec<(usize, Item<'t>)>,
 }
 
-impl Builder {
+impl<'t> Builder<'t> {
     pub(super) fn task(
         &mut self,
-        head: Head,
+        head: Head<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -45,7 +46,7 @@ impl Builder {
         }
         self.given.push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
         self.tasks.push(Task {
-            id: head.id,
+            id: head.id.into(),
             id_span: head.id_span,
             description: head.title,
             complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
@@ -63,7 +64,7 @@ impl Builder {
     /// Adds a task that a line only looks like; `silent` where that was reported for a line before it.
     pub(super) fn broken_task(
         &mut self,
-        head: Head,
+        head: Head<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -89,7 +90,13 @@ impl Builder {
         extent.end = extent.end.max(end);
     }
 
-    pub(super) fn begin_field(&mut self, task: TaskIndex, field: FieldKind, entries: Vec<Item>, span: Span) {
+    pub(super) fn begin_field(
+        &mut self,
+        task: TaskIndex,
+        field: FieldKind,
+        entries: Vec<Item<'t>>,
+        span: Span,
+    ) {
         self.reach(task, span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
             Some(list) => *list = Some(Field { value: entries, span, entry_indent: None }),
@@ -98,7 +105,7 @@ impl Builder {
     }
 
     /// Adds an entry that stands on a line of its own, `indent` columns to the right.
-    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item, indent: usize) {
+    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, indent: usize) {
         self.reach(task, item.span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
             Some(Some(list)) if !value::is_none(&item.text) => {
@@ -113,7 +120,7 @@ impl Builder {
         }
     }
 
-    fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item, span: Span) {
+    fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, span: Span) {
         let fields = &mut self.tasks[task].fields;
         let text = item.text.clone();
         let second = match field {
@@ -168,31 +175,30 @@ impl Builder {
         let fields = &mut self.tasks[task].fields;
         if fields.tests_required.is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
             let span = Span::new(range.start, range.end);
-            fields.unreadable.push((field, Item { text: String::new(), span, note: None }));
+            fields.unreadable.push((field, Item { text: Cow::Borrowed(""), span, note: None }));
         }
     }
 
-    pub(super) fn describe(&mut self, task: TaskIndex, text: &str, span: Span) {
+    pub(super) fn describe(&mut self, task: TaskIndex, text: Cow<'t, str>, span: Span) {
         self.reach(task, span.end);
-        if !text.is_empty() && !value::is_none(text) {
-            self.tasks[task].fields.description =
-                Some(Field { value: text.to_owned(), span, entry_indent: None });
+        if !text.is_empty() && !value::is_none(&text) {
+            self.tasks[task].fields.description = Some(Field { value: text, span, entry_indent: None });
         }
     }
 
     /// Keeps a field that is unknown or given before.
-    pub(super) fn labelled(&mut self, task: TaskIndex, label: &str, item: Item, duplicate: bool) {
+    pub(super) fn labelled(&mut self, task: TaskIndex, label: &'t str, item: Item<'t>, duplicate: bool) {
         self.reach(task, item.span.end);
         let fields = &mut self.tasks[task].fields;
         let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
-        list.push((label.to_owned(), item));
+        list.push((label, item));
     }
 
     /// Keeps prose with the task it stands below, or with the document behind so many tasks.
     pub(super) fn note(
         &mut self,
         (task, before): (Option<TaskIndex>, usize),
-        text: &str,
+        text: &'t str,
         range: Range<usize>,
         column: usize,
     ) {
@@ -215,7 +221,7 @@ impl Builder {
     pub(super) fn heading(
         &mut self,
         task: Option<TaskIndex>,
-        text: &str,
+        text: &'t str,
         range: Range<usize>,
         content: Range<usize>,
     ) {
@@ -226,12 +232,13 @@ impl Builder {
     }
 
     /// Links the tree and turns the findings into diagnostics.
-    pub(super) fn finish(mut self, text: &str) -> (Plan, Vec<Diagnostic>) {
+    pub(super) fn finish(mut self, text: &str) -> (Plan<'t>, Vec<Diagnostic>) {
         for task in &mut self.tasks {
             if let Some(description) =
                 task.fields.description.as_ref().filter(|_| task.description.is_empty())
             {
-                task.description = description.value.lines().next().unwrap_or_default().to_owned();
+                task.description =
+                    within(description.value.clone(), |text| text.lines().next().unwrap_or_default());
             }
         }
         let titled = |finding: &Finding, tasks: &[Task]| {
@@ -256,7 +263,7 @@ impl Builder {
     }
 }
 
-fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
+fn list_mut<'f, 't>(fields: &'f mut Fields<'t>, field: FieldKind) -> Option<&'f mut ListField<'t>> {
     match field {
         FieldKind::Acceptance => Some(&mut fields.acceptance),
         FieldKind::Dependencies => Some(&mut fields.dependencies),
@@ -271,7 +278,7 @@ fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
 }
 
 /// Sets a field of one value; whether it had one already.
-fn set(slot: &mut Option<Field<String>>, value: String, span: Span) -> bool {
+fn set<'t>(slot: &mut Option<Field<Cow<'t, str>>>, value: Cow<'t, str>, span: Span) -> bool {
     let second = slot.is_some();
     if !second {
         *slot = Some(Field { value, span, entry_indent: None });
@@ -290,9 +297,9 @@ fn risk(text: &str) -> Option<Risk> {
 
 /// Makes one tree of the top-level tasks; the root comes first.
 fn link_tops(
-    tasks: &mut Vec<Task>,
+    tasks: &mut Vec<Task<'_>>,
     findings: &mut [Finding],
-    prose: &mut [(usize, Item)],
+    prose: &mut [(usize, Item<'_>)],
 ) -> Option<TaskIndex> {
     let tops: Vec<TaskIndex> = (0..tasks.len()).filter(|&index| tasks[index].parent.is_none()).collect();
     if tops.len() <= 1 {
@@ -323,13 +330,13 @@ fn link_tops(
     Some(0)
 }
 
-fn synthetic_root(tops: &[TaskIndex], tasks: &[Task]) -> Task {
+fn synthetic_root<'t>(tops: &[TaskIndex], tasks: &[Task<'t>]) -> Task<'t> {
     let descriptions: Vec<&str> =
-        tops.iter().map(|&top| tasks[top].description.as_str()).filter(|d| !d.is_empty()).collect();
+        tops.iter().map(|&top| &*tasks[top].description).filter(|d| !d.is_empty()).collect();
     let complexities = tops.iter().filter_map(|&top| tasks[top].complexity);
     Task {
-        id: "root".to_owned(),
-        description: descriptions.join("; "),
+        id: Cow::Borrowed("root"),
+        description: descriptions.join("; ").into(),
         complexity: complexities.max(),
         extent: Span::new(tasks[tops[0]].extent.start, tasks[tops[0]].extent.start),
         span: Span::new(tasks[tops[0]].span.start, tasks[tops[0]].span.start),
@@ -340,7 +347,7 @@ fn synthetic_root(tops: &[TaskIndex], tasks: &[Task]) -> Task {
 }
 
 /// Sets children, depths and extents. A parent always comes before its children.
-fn measure(tasks: &mut [Task]) {
+fn measure(tasks: &mut [Task<'_>]) {
     for index in 0..tasks.len() {
         if let Some(parent) = tasks[index].parent {
             tasks[index].depth = tasks[parent].depth + 1;
@@ -356,15 +363,15 @@ fn measure(tasks: &mut [Task]) {
     }
 }
 
-fn diagnostic(finding: Finding, tasks: &[Task]) -> Diagnostic {
+fn diagnostic(finding: Finding, tasks: &[Task<'_>]) -> Diagnostic {
     let task = finding.task.map(|task| &tasks[task]);
     Diagnostic {
         rule: "syntax",
         severity: Severity::Error,
         span: finding.span,
-        task_id: task.map(|task| task.id.clone()).unwrap_or_default(),
-        task_description: task.map(|task| task.description.clone()).unwrap_or_default(),
-        parent_id: task.and_then(|task| task.parent).map(|parent| tasks[parent].id.clone()),
+        task_id: task.map(|task| task.id.to_string()).unwrap_or_default(),
+        task_description: task.map(|task| task.description.to_string()).unwrap_or_default(),
+        parent_id: task.and_then(|task| task.parent).map(|parent| tasks[parent].id.to_string()),
         depth: task.map_or(0, |task| task.depth),
         detail: finding.fault.detail,
         hint: Some(finding.fault.hint),

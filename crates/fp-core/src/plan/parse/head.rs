@@ -1,6 +1,7 @@
 //! The line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading, and what is wrong
 //! with a line that only starts like one.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::split::trim;
@@ -27,11 +28,11 @@ pub(super) struct Fault {
 
 /// A line read as a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Head {
-    pub(super) id: String,
+pub(super) struct Head<'t> {
+    pub(super) id: &'t str,
     pub(super) id_span: Span,
-    pub(super) title: String,
-    pub(super) complexity: Option<Item>,
+    pub(super) title: Cow<'t, str>,
+    pub(super) complexity: Option<Item<'t>>,
     /// Why it isn't one, although it starts like one.
     pub(super) fault: Option<Fault>,
     /// Why it is one, and still wrong.
@@ -46,7 +47,7 @@ struct Opening {
 }
 
 /// Reads `text[range]` as a task; `None` when it doesn't start like one.
-pub(super) fn read(text: &str, range: Range<usize>, place: Place) -> Option<Head> {
+pub(super) fn read(text: &str, range: Range<usize>, place: Place) -> Option<Head<'_>> {
     let range = trim(text, range);
     let start = skip_checkbox(text, range.clone());
     let wrapper_len =
@@ -65,7 +66,7 @@ pub(super) fn read(text: &str, range: Range<usize>, place: Place) -> Option<Head
     Some(finish(text, opening, range.end, wrapper))
 }
 
-fn finish(text: &str, opening: Opening, end: usize, wrapper: &str) -> Head {
+fn finish<'t>(text: &'t str, opening: Opening, end: usize, wrapper: &str) -> Head<'t> {
     let Opening { id, mut rest, fault } = opening;
     let mut open = !wrapper.is_empty();
     if open && text[rest..end].starts_with(closing(wrapper).as_str()) {
@@ -77,14 +78,15 @@ fn finish(text: &str, opening: Opening, end: usize, wrapper: &str) -> Head {
     let behind = one_line(&text[cut.end..end]);
     if open {
         let closing = closing(wrapper);
-        title.truncate(title.strip_suffix(closing.as_str()).unwrap_or(&title).trim_end().len());
+        let kept = title.strip_suffix(closing.as_str()).unwrap_or(&title).trim_end().len();
+        title = within(title, |title| &title[..kept]);
         if !behind.is_empty() && behind != closing {
-            title = format!("{title} {behind}");
+            title = format!("{title} {behind}").into();
         }
     } else if !behind.is_empty() {
-        title = format!("{title} {behind}");
+        title = format!("{title} {behind}").into();
     }
-    let title = strip_separators(&title).to_owned();
+    let title = within(title, strip_separators);
     let flaw = flaw.or_else(|| match fault {
         Some(_) => None,
         None => title.is_empty().then(|| Fault {
@@ -92,13 +94,14 @@ fn finish(text: &str, opening: Opening, end: usize, wrapper: &str) -> Head {
             hint: "write what is to be done behind the id".to_owned(),
         }),
     });
-    Head {
-        id: text[id.clone()].to_owned(),
-        id_span: Span::new(id.start, id.end),
-        title,
-        complexity,
-        fault,
-        flaw,
+    Head { id: &text[id.clone()], id_span: Span::new(id.start, id.end), title, complexity, fault, flaw }
+}
+
+/// The part of a text that `part` takes, borrowed where the text is.
+pub(super) fn within<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(part(text)),
+        Cow::Owned(text) => Cow::Owned(part(&text).to_owned()),
     }
 }
 
@@ -271,10 +274,10 @@ fn strip_separators(title: &str) -> &str {
 }
 
 /// `text` with each line end and the blanks around it as one blank.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
-    if !text.contains(['\n', '\r']) {
-        return text.to_owned();
+    if !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
+        return Cow::Borrowed(text);
     }
     let mut joined = String::with_capacity(text.len());
     for line in text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()) {
@@ -283,7 +286,7 @@ pub(super) fn one_line(text: &str) -> String {
         }
         joined.push_str(line);
     }
-    joined
+    Cow::Owned(joined)
 }
 
 fn find_complexity(text: &str) -> Option<usize> {
@@ -299,7 +302,7 @@ fn has_complexity(text: &str) -> bool {
 }
 
 /// The last `(Complexity: 3)` of `text[range]`: where it stands with the blanks before it, and its value.
-fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item>, Option<Fault>) {
+fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item<'_>>, Option<Fault>) {
     let Some(at) = find_complexity(&text[range.clone()]).map(|at| range.start + at) else {
         return (range.end..range.end, None, None);
     };
@@ -318,8 +321,7 @@ fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item>, O
             text[value.clone()].split_whitespace().next().unwrap_or("3")
         ),
     });
-    let item =
-        Item { text: text[value.clone()].to_owned(), span: Span::new(value.start, value.end), note: None };
+    let item = Item { text: text[value.clone()].into(), span: Span::new(value.start, value.end), note: None };
     (at..closed.map_or(value_end, |i| i + 1), Some(item), flaw)
 }
 

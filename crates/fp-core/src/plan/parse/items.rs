@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Reader;
 use super::blocks::misread_line;
 use super::frame::{Frame, Kind};
-use super::head::{self, Head, Place};
+use super::head::{self, Head, Place, within};
 use super::split::trim;
 use super::suspect;
 use super::value;
@@ -13,7 +13,7 @@ use crate::diagnostic::Span;
 use crate::plan::field::FieldKind;
 use crate::plan::task::Item;
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     pub(super) fn start_item(&mut self, range: Range<usize>) {
         self.read_head(range.start);
         let marker = range.end - self.text[range.clone()].trim_start().len();
@@ -67,11 +67,14 @@ impl Reader<'_> {
                     return;
                 }
                 let Some(task) = frame.task else { return };
-                let text =
-                    if has_tasks { own_line.lines().next().unwrap_or_default().to_owned() } else { own_line };
+                let text = if has_tasks {
+                    within(own_line, |text| text.lines().next().unwrap_or_default())
+                } else {
+                    own_line
+                };
                 let span = trim(self.text, label.start..end.max(label.end));
                 let item =
-                    Item { text: text.trim().to_owned(), span: Span::new(span.start, span.end), note: None };
+                    Item { text: within(text, str::trim), span: Span::new(span.start, span.end), note: None };
                 self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
             }
             Kind::Group { own_end } => {
@@ -185,14 +188,14 @@ impl Reader<'_> {
                 &self.text[value.start..whole.end.max(value.start)],
                 self.frames[at].content_column,
             );
-            self.builder.describe(task, text.trim(), span);
+            self.builder.describe(task, within(text, str::trim), span);
         } else {
             let entries = value::line_entries(field, self.text, value);
             self.builder.begin_field(task, field, entries, span);
         }
     }
 
-    fn list_task(&mut self, own: Range<usize>, head: Head) {
+    fn list_task(&mut self, own: Range<usize>, head: Head<'t>) {
         let at = self.frames.len() - 1;
         let parent = at.checked_sub(1).and_then(|at| self.frames[at].task);
         let indent = self.frames[at].content_column;

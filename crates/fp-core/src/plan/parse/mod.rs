@@ -29,7 +29,7 @@ use crate::diagnostic::Diagnostic;
 /// Reads a task tree. Never fails: what can't be read is in the diagnostics, all of the rule `syntax` and
 /// in source order, and every task that can be made out is in the plan.
 #[must_use]
-pub fn parse(text: &str) -> (Plan, Vec<Diagnostic>) {
+pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let mut reader = Reader::new(text);
     for (event, range) in Parser::new_ext(&text[base..], Options::empty()).into_offset_iter() {
@@ -48,7 +48,7 @@ struct Reader<'t> {
     serial: usize,
     /// How many block quotes are open; what is quoted is no task.
     quotes: usize,
-    builder: Builder,
+    builder: Builder<'t>,
 }
 
 impl<'t> Reader<'t> {

@@ -15,14 +15,14 @@ fn entries(out: &mut String, name: &str, list: &ListField) {
             .iter()
             .map(|item| match &item.note {
                 Some(note) => format!("{}<{note}>", item.text),
-                None => item.text.clone(),
+                None => item.text.to_string(),
             })
             .collect();
         write!(out, " {name}={texts:?}").unwrap();
     }
 }
 
-fn labelled(out: &mut String, name: &str, list: &[(String, Item)]) {
+fn labelled(out: &mut String, name: &str, list: &[(&str, Item<'_>)]) {
     for (label, item) in list {
         write!(out, " {name}:{label}={:?}", item.text).unwrap();
     }

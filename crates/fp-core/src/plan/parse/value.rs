@@ -1,5 +1,6 @@
 //! Labels and values of fields: `Files: src/a.rs, src/b.rs`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::head::one_line;
@@ -42,7 +43,7 @@ fn floor_boundary(text: &str, mut at: usize) -> usize {
 }
 
 /// The entries of a value written on the line of its label; none for `none` and for nothing.
-pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> Vec<Item> {
+pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> Vec<Item<'_>> {
     let range = trim(text, range);
     let slice = &text[range.clone()];
     if slice.is_empty() {
@@ -104,7 +105,7 @@ fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// One entry of a field; `None` for `none` and for nothing.
-pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<Item> {
+pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<Item<'_>> {
     let range = trim(text, range);
     let (value, note) = match kind {
         FieldKind::Files => file(text, range),
@@ -142,7 +143,7 @@ fn unquoted(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
-    Some(one_line(&text[range]).into())
+    Some(one_line(&text[range]).into_owned().into())
 }
 
 /// A path and what follows it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
@@ -216,8 +217,11 @@ pub(super) fn first_word(text: &str) -> String {
 }
 
 /// The source of a list item or block of several lines, with the indentation of its content taken off.
-pub(super) fn dedent(text: &str, columns: usize) -> String {
+pub(super) fn dedent(text: &str, columns: usize) -> Cow<'_, str> {
     let text = text.trim_end();
+    if !text.contains('\n') {
+        return Cow::Borrowed(text.trim_start());
+    }
     let mut result = String::with_capacity(text.len());
     for (number, line) in text.split('\n').enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -226,7 +230,7 @@ pub(super) fn dedent(text: &str, columns: usize) -> String {
         }
         result.push_str(if number == 0 { line.trim_start() } else { unindented(line, columns) });
     }
-    result
+    Cow::Owned(result)
 }
 
 fn unindented(line: &str, columns: usize) -> &str {
