@@ -1,17 +1,14 @@
 //! Findings as SARIF 2.1.0, the form that code scanning reads. Results are made one by one while they are
 //! written. The same findings give the same bytes, whatever the machine.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use fp_core::diagnostic::{Diagnostic, Fix, Severity};
+use fp_core::diagnostic::{Diagnostic, Fix, Severity, Span};
 use fp_core::plan::Lines;
-use fp_core::report::validation::Place;
 use fp_core::rules::{RULES, Rule};
 use fp_core::run::approval::hash;
-use serde::ser::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use super::rule;
 
@@ -21,11 +18,9 @@ const HOME: &str = "https://github.com/fractal-planner/fractal-planner";
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// What paths are relative to: whoever reads the log knows where the repository is.
 const ROOT: &str = "%SRCROOT%";
-/// Name of the fingerprint; its number changes with what goes into it.
-const FINGERPRINT: &str = "taskFinding/v1";
 
 /// A whole log: one run over one file.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Log<'p> {
     #[serde(rename = "$schema")]
     schema: &'static str,
@@ -33,23 +28,154 @@ pub(crate) struct Log<'p> {
     runs: [Run<'p>; 1],
 }
 
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Run<'p> {
-    tool: Value,
-    artifacts: [Value; 1],
+    tool: Tool,
+    artifacts: [ArtifactEntry; 1],
     column_kind: &'static str,
     newline_sequences: [&'static str; 3],
     results: Results<'p>,
 }
 
+#[derive(Debug, Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    full_name: &'static str,
+    version: &'static str,
+    semantic_version: &'static str,
+    information_uri: &'static str,
+    rules: Vec<Descriptor>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    id: &'static str,
+    short_description: Message,
+    full_description: Message,
+    help: Message,
+    default_configuration: Configuration,
+}
+
+#[derive(Debug, Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    markdown: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactEntry {
+    location: ArtifactLocation,
+    mime_type: &'static str,
+    encoding: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactLocation {
+    uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri_base_id: Option<&'static str>,
+    index: usize,
+}
+
+/// The findings; as JSON a list of [`Found`].
 #[derive(Debug)]
 struct Results<'p> {
-    artifact: Value,
+    artifact: ArtifactLocation,
     lines: &'p Lines<'p>,
     found: &'p [Diagnostic],
-    /// How often each fingerprint was given.
-    given: RefCell<HashMap<String, usize>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'r> {
+    rule_id: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_index: Option<usize>,
+    level: &'static str,
+    message: Message,
+    locations: [Location<'r>; 1],
+    partial_fingerprints: Fingerprints,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixes: Option<[Change<'r>; 1]>,
+}
+
+#[derive(Debug, Serialize)]
+struct Fingerprints {
+    /// The number in the name changes with what goes into it.
+    #[serde(rename = "taskFinding/v1")]
+    task_finding: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'r> {
+    physical_location: PhysicalLocation<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logical_locations: Option<[TaskLocation<'r>; 1]>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation<'r> {
+    artifact_location: &'r ArtifactLocation,
+    region: Region,
+}
+
+#[derive(Debug, Serialize)]
+struct TaskLocation<'r> {
+    name: &'r str,
+    kind: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: usize,
+    start_column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change<'r> {
+    description: Message,
+    artifact_changes: [ArtifactChange<'r>; 1],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange<'r> {
+    artifact_location: &'r ArtifactLocation,
+    replacements: Vec<Replacement<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement<'r> {
+    deleted_region: Region,
+    inserted_content: Content<'r>,
+}
+
+#[derive(Debug, Serialize)]
+struct Content<'r> {
+    text: &'r str,
 }
 
 /// Where the file is that was checked.
@@ -65,17 +191,17 @@ impl<'p> Log<'p> {
     /// The log of what was found in `artifact`, whose text has these `lines`.
     pub(crate) fn new(artifact: &Artifact, lines: &'p Lines<'p>, found: &'p [Diagnostic]) -> Self {
         let location = location(artifact);
+        let entry =
+            ArtifactEntry { location: location.clone(), mime_type: "text/markdown", encoding: "UTF-8" };
         Self {
             schema: SCHEMA,
             version: "2.1.0",
             runs: [Run {
-                tool: tool(),
-                artifacts: [
-                    json!({ "location": location, "encoding": "UTF-8", "mimeType": "text/markdown" }),
-                ],
+                tool: Tool { driver: driver() },
+                artifacts: [entry],
                 column_kind: "unicodeCodePoints",
                 newline_sequences: ["\r\n", "\n", "\r"],
-                results: Results { artifact: location, lines, found, given: RefCell::default() },
+                results: Results { artifact: location, lines, found },
             }],
         }
     }
@@ -83,88 +209,94 @@ impl<'p> Log<'p> {
 
 impl Serialize for Results<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.given.borrow_mut().clear();
-        serializer.collect_seq(self.found.iter().map(|found| self.result(found)))
+        let mut given = HashMap::new();
+        serializer.collect_seq(self.found.iter().map(|found| self.result(found, &mut given)))
     }
 }
 
 impl Results<'_> {
-    fn result(&self, found: &Diagnostic) -> Value {
-        let mut location = json!({
-            "physicalLocation": {
-                "artifactLocation": self.artifact,
-                "region": region(Place::new(found.span, self.lines)),
-            },
-        });
-        if !found.task_id.is_empty() {
-            location["logicalLocations"] = json!([{ "name": found.task_id, "kind": "task" }]);
-        }
+    fn result<'r>(&'r self, found: &'r Diagnostic, given: &mut HashMap<u64, usize>) -> Found<'r> {
         let text = match &found.hint {
             Some(hint) => format!("{}\nhint: {hint}", found.detail),
             None => found.detail.clone(),
         };
-        let mut result = json!({
-            "ruleId": found.rule,
-            "level": level(found.severity),
-            "message": { "text": text },
-            "locations": [location],
-            "partialFingerprints": { FINGERPRINT: self.fingerprint(found) },
-        });
-        if let Some(index) = RULES.iter().position(|rule| rule.id == found.rule) {
-            result["ruleIndex"] = index.into();
+        let task = TaskLocation { name: &found.task_id, kind: "task" };
+        Found {
+            rule_id: found.rule,
+            rule_index: RULES.iter().position(|rule| rule.id == found.rule),
+            level: level(found.severity),
+            message: message(text),
+            locations: [Location {
+                physical_location: PhysicalLocation {
+                    artifact_location: &self.artifact,
+                    region: self.region(found.span),
+                },
+                logical_locations: (!found.task_id.is_empty()).then_some([task]),
+            }],
+            partial_fingerprints: Fingerprints { task_finding: fingerprint(found, given) },
+            fixes: self.change(found).map(|change| [change]),
         }
-        if let Some(first) = found.fixes.first() {
-            result["fixes"] = json!([{
-                "description": { "text": first.title },
-                "artifactChanges": [{
-                    "artifactLocation": self.artifact,
-                    "replacements": found.fixes.iter().map(|fix| self.replacement(fix)).collect::<Vec<_>>(),
-                }],
-            }]);
-        }
-        result
     }
 
-    fn replacement(&self, fix: &Fix) -> Value {
-        json!({
-            "deletedRegion": region(Place::new(fix.span, self.lines)),
-            "insertedContent": { "text": fix.replacement },
+    fn change<'r>(&'r self, found: &'r Diagnostic) -> Option<Change<'r>> {
+        let first = found.fixes.first()?;
+        let replacement = |fix: &'r Fix| Replacement {
+            deleted_region: self.region(fix.span),
+            inserted_content: Content { text: &fix.replacement },
+        };
+        Some(Change {
+            description: message(first.title.clone()),
+            artifact_changes: [ArtifactChange {
+                artifact_location: &self.artifact,
+                replacements: found.fixes.iter().map(replacement).collect(),
+            }],
         })
     }
 
-    /// What stays the same when the finding moves to another line: the rule, the task and what is said, and, for
-    /// those that agree in all of it, how many came before.
-    fn fingerprint(&self, found: &Diagnostic) -> String {
-        let whole = hash(format!("{}\n{}\n{}", found.rule, found.task_id, found.detail).as_bytes());
-        let key = whole[..32].to_owned();
-        let mut given = self.given.borrow_mut();
-        let count = given.entry(key.clone()).or_default();
-        *count += 1;
-        format!("{key}:{count}")
+    fn region(&self, span: Span) -> Region {
+        let (start, end) = self.lines.range(span);
+        Region {
+            start_line: start.line,
+            start_column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
     }
 }
 
-fn tool() -> Value {
-    json!({
-        "driver": {
-            "name": "fp",
-            "fullName": "Fractal Planner",
-            "version": env!("CARGO_PKG_VERSION"),
-            "semanticVersion": env!("CARGO_PKG_VERSION"),
-            "informationUri": HOME,
-            "rules": RULES.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
-        },
-    })
+/// What stays the same when the finding moves to another line: the rule, the task and what is said, and, for those
+/// that agree in all of it, how many came before.
+fn fingerprint(found: &Diagnostic, given: &mut HashMap<u64, usize>) -> String {
+    let whole = hash(format!("{}\n{}\n{}", found.rule, found.task_id, found.detail).as_bytes());
+    let key = u64::from_str_radix(&whole[..16], 16).expect("a hash is hexadecimal digits");
+    let count = given.entry(key).or_default();
+    *count += 1;
+    format!("{key:016x}:{count}")
 }
 
-fn descriptor(rule: &Rule) -> Value {
-    json!({
-        "id": rule.id,
-        "shortDescription": { "text": rule.finds },
-        "fullDescription": { "text": rule.why },
-        "help": { "text": rule::page(rule), "markdown": rule::markdown(rule) },
-        "defaultConfiguration": { "level": level(rule.severity) },
-    })
+fn driver() -> Driver {
+    Driver {
+        name: "fp",
+        full_name: "Fractal Planner",
+        version: env!("CARGO_PKG_VERSION"),
+        semantic_version: env!("CARGO_PKG_VERSION"),
+        information_uri: HOME,
+        rules: RULES.iter().map(|rule| descriptor(rule)).collect(),
+    }
+}
+
+fn descriptor(rule: &Rule) -> Descriptor {
+    Descriptor {
+        id: rule.id,
+        short_description: message(rule.finds.to_owned()),
+        full_description: message(rule.why.to_owned()),
+        help: Message { text: rule::page(rule), markdown: Some(rule::markdown(rule)) },
+        default_configuration: Configuration { level: level(rule.severity) },
+    }
+}
+
+fn message(text: String) -> Message {
+    Message { text, markdown: None }
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -172,21 +304,15 @@ fn level(severity: Severity) -> &'static str {
     rule::severity(severity)
 }
 
-fn region(place: Place) -> Value {
-    json!({
-        "startLine": place.line, "startColumn": place.column,
-        "endLine": place.end_line, "endColumn": place.end_column,
-    })
-}
-
-fn location(artifact: &Artifact) -> Value {
-    match artifact {
-        Artifact::Inside(path) => json!({ "uri": encoded(path), "uriBaseId": ROOT, "index": 0 }),
+fn location(artifact: &Artifact) -> ArtifactLocation {
+    let (uri, uri_base_id) = match artifact {
+        Artifact::Inside(path) => (encoded(path), Some(ROOT)),
         Artifact::Outside(path) => {
             let slash = if path.starts_with('/') { "" } else { "/" };
-            json!({ "uri": format!("file://{slash}{}", encoded(&path.replace('\\', "/"))), "index": 0 })
+            (format!("file://{slash}{}", encoded(&path.replace('\\', "/"))), None)
         }
-    }
+    };
+    ArtifactLocation { uri, uri_base_id, index: 0 }
 }
 
 /// A path as part of a URI: every byte but the unreserved ones of RFC 3986 and `/` as `%XX`.
@@ -209,7 +335,7 @@ mod tests {
 
     #[test]
     fn names_of_files_are_encoded() {
-        let uri = |artifact: Artifact| location(&artifact)["uri"].as_str().unwrap_or_default().to_owned();
+        let uri = |artifact: Artifact| location(&artifact).uri;
         let inside = |path: &str| uri(Artifact::Inside(path.to_owned()));
         assert_eq!(inside("plans/tasks.md"), "plans/tasks.md");
         assert_eq!(inside("my plan/äß 한.md"), "my%20plan/%C3%A4%C3%9F%20%ED%95%9C.md");
