@@ -232,8 +232,11 @@ fn opens_id_badly(inner: &str) -> bool {
 
 /// Where the id begins behind `ID` and its colon.
 fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
-    let rest = text[label + 2..end].trim_start_matches([' ', '\t', ':', '=', '-', '#', '.']);
-    end - rest.len()
+    let rest = text[label + 2..end].trim_start_matches([' ', '\t']);
+    // Behind the colon stands the id, as odd as it may be; without one, what was written for a colon.
+    let marks: &[char] =
+        if rest.starts_with(':') { &[' ', '\t', ':', '=', '#'] } else { &[' ', '\t', '=', '-', '#', '.'] };
+    end - rest.trim_start_matches(marks).len()
 }
 
 fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {
