@@ -5,7 +5,7 @@ use std::fs;
 
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::interview::Interview;
-use fp_core::plan::{FieldKind, Item, Lines, Plan, Task, parse};
+use fp_core::plan::{FieldKind, Index, Item, Lines, Plan, Task, parse};
 use fp_core::rules::{Facts, check};
 use fp_host::facts;
 
@@ -105,6 +105,31 @@ impl Base {
     /// The text with `span` replaced.
     pub(crate) fn replaced(&self, span: Span, new: &str) -> String {
         format!("{}{new}{}", &self.text[..span.start], &self.text[span.end..])
+    }
+
+    /// The text with each of these places replaced.
+    pub(crate) fn changed(&self, changes: &mut [(Span, String)]) -> String {
+        changes.sort();
+        let mut text = self.text.clone();
+        for (span, new) in changes.iter().rev() {
+            text.replace_range(span.start..span.end, new);
+        }
+        text
+    }
+
+    /// Whether `task` waits for `other`, by whatever way.
+    pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
+        let index = Index::new(&self.plan);
+        let mut waited: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![task.id.as_str()];
+        while let Some(id) = open.pop() {
+            for next in index.leaf_dependencies(self.plan.find(id).unwrap()) {
+                if waited.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        waited.contains(other.id.as_str())
     }
 
     /// The text without the lines of `span`.

@@ -167,14 +167,10 @@ fn ids_of_others(base: &Base) -> Vec<Mutant> {
 /// The text with a task and all dependencies on it renamed.
 fn renamed(base: &Base, leaf: &Task, new: &str) -> String {
     let named = base.plan.tasks.iter().flat_map(|task| entries(&task.fields.dependencies));
-    let mut spans: Vec<Span> = named.filter(|item| item.text == leaf.id).map(|item| item.span).collect();
-    spans.push(leaf.id_span);
-    spans.sort();
-    let mut text = base.text.clone();
-    for span in spans.into_iter().rev() {
-        text.replace_range(span.start..span.end, new);
-    }
-    text
+    let named = named.filter(|item| item.text == leaf.id).map(|item| item.span);
+    let mut changes: Vec<(Span, String)> =
+        named.chain([leaf.id_span]).map(|span| (span, new.to_owned())).collect();
+    base.changed(&mut changes)
 }
 
 fn malformed_ids(base: &Base) -> Vec<Mutant> {
@@ -291,7 +287,8 @@ fn escaping_paths(base: &Base) -> Vec<Mutant> {
 fn shared_files(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let earlier = base.leaves().take_while(|other| other.id != leaf.id);
-        let pairs = earlier.filter_map(|other| Some((other, other.files().next()?)));
+        let free = earlier.filter(|other| !base.waits(other, leaf));
+        let pairs = free.filter_map(|other| Some((other, other.files().next()?)));
         pairs
             .flat_map(|(other, file)| {
                 let file = file.trim_end_matches('/');
@@ -300,16 +297,14 @@ fn shared_files(base: &Base) -> Vec<Mutant> {
                 shared.map(|shared| (other, shared))
             })
             .map(|(other, shared)| {
-                let files = base.with_value(leaf, FieldKind::Files, &format!("{shared} (new)"));
-                let at = files.find(&format!("Files: {shared} (new)"));
-                let at = at.expect("the field was just written");
-                // In front of the files or behind them, the dependencies are taken away as well.
-                let text = match field(leaf, FieldKind::Dependencies) {
-                    Some(span) if span.start < at => {
-                        format!("{}Dependencies: none{}", &files[..span.start], &files[span.end..])
-                    }
-                    _ => files,
-                };
+                let mut changes: Vec<(Span, String)> = [
+                    (FieldKind::Files, format!("Files: {shared} (new)")),
+                    (FieldKind::Dependencies, "Dependencies: none".to_owned()),
+                ]
+                .into_iter()
+                .filter_map(|(kind, line)| Some((field(leaf, kind)?, line)))
+                .collect();
+                let text = base.changed(&mut changes);
                 let mutant = base.mutant(
                     "file-conflict",
                     leaf,
@@ -578,7 +573,8 @@ fn six_children(base: &Base) -> Vec<Mutant> {
 }
 
 fn no_tree(base: &Base) -> Vec<Mutant> {
-    let text = base.text.trim_start_matches('\u{feff}');
+    // Comments don't nest.
+    let text = base.text.trim_start_matches('\u{feff}').replace("<!--", "").replace("-->", "");
     let quoted: String = text.split_inclusive('\n').map(|line| format!("> {line}")).collect();
     let cases = [
         ("in a fence", format!("```text\n{text}\n```\n")),
