@@ -207,6 +207,10 @@ fn file_conflicts() {
         &[("2", "by 1"), ("3", "by 2")],
     );
     check(&[("1", &["Files: a, a"])], &[]);
+    // What only starts like a task has no place in any order.
+    let broken =
+        tree(&[leaf("1", 0, &["Files: a"]), leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]")]);
+    assert_eq!(ids(&broken), ["syntax"]);
 }
 
 #[test]
