@@ -626,7 +626,9 @@ fn broken_heads(base: &Base) -> Vec<Mutant> {
                 .filter(|(_, changed)| changed != head)
                 .map(|(what, changed)| {
                     let mutant = base.mutant("syntax", task, what, base.replaced(line, &changed));
-                    Mutant { at: At::Line(number), ..mutant }
+                    // The finding is about the line, whatever can be made out of its id.
+                    let touched = BTreeSet::from([task.id.clone(), String::new()]);
+                    Mutant { at: At::Line(number), touched, ..mutant }
                 })
                 .collect::<Vec<_>>()
         })
