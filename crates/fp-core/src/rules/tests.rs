@@ -254,6 +254,10 @@ fn fixes() {
         "## [1] A\n- Complexity: 3\n- Guardrails: none\n",
         "## [1] A\n- Complexity: 3\n- Guardrails: Do NOT modify files outside: none; Do NOT add new dependencies\n",
     );
+    check(
+        "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies:\r\n    - 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    - 1\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
+        "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies: 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
+    );
     let guarded = "  - Guardrails: Do NOT modify files outside: a";
     check(
         &format!(
