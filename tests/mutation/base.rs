@@ -219,13 +219,23 @@ pub(crate) fn entries(list: &fp_core::plan::task::ListField) -> &[Item] {
     list.as_ref().map_or(&[], |field| &field.value)
 }
 
-/// `text` with a comment in front of each task, and one at its end, none of which a fix may lose.
+/// `text` with comments in front of tasks and fields and a word at its end, none of which a fix may lose.
 pub(crate) fn commented(text: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut result = String::new();
     for line in text.split_inclusive('\n') {
-        if line.starts_with("##") || line.starts_with("- [ID:") || line.starts_with("* [ID:") {
-            result.push_str(&format!("<!-- kept: {} -->{newline}{newline}", result.len()));
+        let bare = line.trim_start();
+        let indent = &line[..line.len() - bare.len()];
+        let is_task =
+            indent.is_empty() && ["##", "- [ID:", "* [ID:"].iter().any(|lead| bare.starts_with(lead));
+        let is_field = ["- Files:", "- Hints:", "- Guardrails:", "- Dependencies:"]
+            .iter()
+            .any(|lead| bare.starts_with(lead));
+        if is_task || is_field {
+            result.push_str(&format!("{indent}<!-- kept: {} -->{newline}", result.len()));
+        }
+        if is_task {
+            result.push_str(newline);
         }
         result.push_str(line);
     }

@@ -142,6 +142,12 @@ fn fixes_resolve_and_leave_the_rest_alone() {
                 fixed.text
             );
             assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "{place}");
+            let kept = |text: &str| text.matches("<!-- kept").count();
+            assert!(
+                kept(&text) > 0 && kept(&text) == kept(&fixed.text),
+                "{place}\n--- fixed\n{}",
+                fixed.text
+            );
             // What one fix of this rule alone does to the text.
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply(&text, &one);
