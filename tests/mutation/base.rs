@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::interview::Interview;
@@ -21,7 +22,8 @@ pub(crate) struct Base {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) plan: Plan,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
+    root: PathBuf,
     interview: Option<Interview>,
 }
 
@@ -67,14 +69,14 @@ impl Base {
             name: fixture.rule.clone(),
             plan: parse(&text).0,
             text,
-            folder,
+            root: folder.path().canonicalize().unwrap(),
+            _folder: folder,
             interview: interview.map(|text| Interview::parse(&text).unwrap()),
         }
     }
 
     pub(crate) fn facts(&self, plan: &Plan) -> Facts {
-        let root = self.folder.path().canonicalize().unwrap();
-        let mut facts = facts::gather(&root, plan, 4, self.interview.as_ref());
+        let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref());
         facts.scope_exclusions.push(EXCLUDED.to_owned());
         facts
     }

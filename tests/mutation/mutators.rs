@@ -18,6 +18,7 @@ pub(crate) const ALL: &[Mutator] = &[
     complexity,
     ids_of_others,
     malformed_ids,
+    swapped_ids,
     unknown_dependencies,
     cycles,
     dependencies_on_itself,
@@ -188,6 +189,23 @@ fn malformed_ids(base: &Base) -> Vec<Mutant> {
                     base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
                 let touched = waiting.map(|other| other.id.clone()).chain([id.to_owned()]).collect();
                 Mutant { at: At::Task(id.to_owned()), touched, ..mutant }
+            })
+            .collect()
+    })
+}
+
+/// A leaf changes ids with one that has another parent.
+fn swapped_ids(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let nested = base.above(leaf).count() > 1;
+        let others = base.leaves().filter(|other| nested && other.parent != leaf.parent);
+        others
+            .map(|other| {
+                let mut changes = [(leaf.id_span, other.id.clone()), (other.id_span, leaf.id.clone())];
+                let what = format!("swapped with {}", other.id);
+                let mutant = base.mutant("malformed-id", leaf, what, base.changed(&mut changes));
+                let touched = BTreeSet::from([leaf.id.clone(), other.id.clone()]);
+                Mutant { at: At::Task(other.id.clone()), touched, ..mutant }
             })
             .collect()
     })

@@ -34,8 +34,8 @@ pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
     fixed
 }
 
-/// Applies the edits of `diagnostics`, those of a finding all or none, and keeps the comments in what they replace; gives the text and how many findings
-/// were resolved.
+/// Applies the edits of `diagnostics`, those of a finding all or none, and keeps the comments in what they
+/// replace; gives the text and how many findings were resolved.
 #[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&Fix> = Vec::new();
