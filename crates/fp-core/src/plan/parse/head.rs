@@ -132,8 +132,9 @@ fn bracketed(text: &str, at: usize, end: usize, place: Place) -> Option<Opening>
         (false, Some(close)) => unnamed(text, inner_start..close, end, place),
         (false, None) if place == Place::Heading => {
             let id = first_word(text, inner_start, line_end);
-            let plausible = text[id.clone()].bytes().any(|b| b.is_ascii_digit())
-                && TaskId::new(&text[id.clone()]).is_ok();
+            let word = &text[id.clone()];
+            let plausible =
+                word == "root" || (word.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(word).is_ok());
             let fault =
                 fault("the bracket of the id isn't closed", &format!("write `[{}]`", &text[id.clone()]));
             plausible.then_some(Opening { rest: id.end, id, fault })

@@ -416,6 +416,11 @@ fn headings_that_only_start_like_a_task() {
         "## [1] A\n\n```\n## [2] B\n- Complexity: 1\n\n### [2.1] C\n",
         "~root \"A; B\"\n  1 \"A\" note=\"```\\n## [2] B\\n- Complexity: 1\\n\\n### [2.1] C\"\n  ?2 \"B\"\n    ?2.1 \"C\"\n! \"[2] B\" a code fence that is never closed swallows what follows (1 more of them follow)\n",
     );
+    check(
+        "## [root A\n### [1] B\n",
+        "?root \"A\"\n  1 \"B\"\n! \"[root A\" the bracket of the id isn't closed\n",
+    );
+    check("## [see below\n", "prose@0 \"## [see below\"\n");
     check("## [1 A\n- Files: b\n", "?1 \"A\" F=[\"b\"]\n! \"[1 A\" the bracket of the id isn't closed\n");
     check(
         "## 1.1 A (Complexity: 3)\n",
