@@ -35,7 +35,7 @@ fn the_text() {
     assert_snapshot!(validate(&large_leaf(), &["--gate"]), @r"
     exit status: 1
     --- stdout
-    BLOCK: 1 error, 0 warnings; none of the errors is mechanical
+    BLOCK: 1 error, 0 warnings; 1 error left after --fix
     next: fp validate tasks.md
     ");
     let both = waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 6)", 1);

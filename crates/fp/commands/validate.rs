@@ -156,9 +156,6 @@ fn report(args: &Args, context: &Context, source: &Source, checked: &Checked) ->
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        Verdict::Block if gate.errors_after_fix == gate.errors => {
-            "; none of the errors is mechanical".to_owned()
-        }
         Verdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
         Verdict::Fix => "; --fix resolves every error".to_owned(),
         Verdict::Caution | Verdict::Pass => String::new(),

@@ -32,12 +32,6 @@ impl Verdict {
             Self::Pass => "PASS",
         }
     }
-
-    /// Whether the plan may go on as it is.
-    #[must_use]
-    pub fn lets_through(self) -> bool {
-        matches!(self, Self::Caution | Self::Pass)
-    }
 }
 
 /// The verdict on a tree, with what it rests on.
