@@ -36,6 +36,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "cargo test -p fp-core rules\ncargo test -p fp-host store\ncargo test --test config\n",
         "they run as a part of all tests",
     ),
+    ("cargo test --test rules --test mutation -- --nocapture\n", "they run as a part of all tests"),
     (".ci/fetch-client\ncargo test --test client\n", "it needs the network; .ci/run does both"),
     (".ci/run\n", "it runs this test"),
     ("cargo test --bin fp plugin_lint -- --nocapture\n", "it runs as a part of all tests"),

@@ -9,9 +9,11 @@ use fp_core::rules::{Facts, check};
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
+use fp_host::repo::Repo;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::render::sarif::Artifact;
 
 /// Largest `interview.json` that is read, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
@@ -67,6 +69,21 @@ impl Source {
         })
     }
 
+    /// What names it on a command line, quoted for a shell where it has to be.
+    pub(crate) fn argument(&self) -> String {
+        let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
+        if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+    }
+
+    /// Where its file is, for tools that look for it from the repository.
+    pub(crate) fn artifact(&self, repo: &Repo) -> Artifact {
+        match repo.relative(&self.path) {
+            Some(path) => Artifact::Inside(path),
+            None => Artifact::Outside(self.path.to_string_lossy().into_owned()),
+        }
+    }
+
     /// What the rules need to know about `plan`, the tree in it.
     pub(crate) fn facts(&self, plan: &Plan) -> Result<Facts, CommandError> {
         let path = self.path.with_file_name("interview.json");
@@ -86,9 +103,8 @@ impl Source {
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 0 {
             let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
-            let argument = self.plan.as_ref().map_or_else(|| self.name.clone(), |plan| plan.id().to_string());
             return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
-                .hint(format!("`fp validate {argument}` shows them")));
+                .hint(format!("`fp validate {}` shows them", self.argument())));
         }
         Ok(plan)
     }

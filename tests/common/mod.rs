@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a place that can't be set up fails the test")]
 
+pub(crate) mod fixture;
 pub(crate) mod plan;
 
 use std::ffi::OsString;

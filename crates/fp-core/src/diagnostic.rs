@@ -64,3 +64,11 @@ pub struct Diagnostic {
     /// The edits that resolve it, in source order; empty where judgement is needed.
     pub fixes: Vec<Fix>,
 }
+
+impl Diagnostic {
+    /// Whether it fails validation; under `strict` a warning does as well.
+    #[must_use]
+    pub fn fails(&self, strict: bool) -> bool {
+        strict || self.severity == Severity::Error
+    }
+}

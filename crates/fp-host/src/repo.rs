@@ -63,6 +63,18 @@ impl Repo {
         self.root.join(&settings.plans_dir)
     }
 
+    /// The path of the file `path` from the root of the checkout that it is in, with `/` between its parts. `None`
+    /// where it is in neither the main worktree nor the one that was asked about.
+    #[must_use]
+    pub fn relative(&self, path: &Path) -> Option<String> {
+        let folder = fs::canonicalize(path.parent()?).ok()?;
+        let path = folder.join(path.file_name()?);
+        // A linked worktree can lie inside the main one.
+        let inside = path.strip_prefix(&self.worktree).or_else(|_| path.strip_prefix(&self.root)).ok()?;
+        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
+        parts.map(|parts| parts.join("/"))
+    }
+
     /// The project's own configuration file; it need not exist.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {

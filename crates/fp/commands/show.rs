@@ -7,10 +7,10 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
+use crate::render::WIDTH;
 use crate::render::status::fit;
 use crate::source::Source;
 
-const WIDTH: usize = 80;
 /// Columns of branches; what is deeper is drawn no further to the right.
 const BRANCHES: usize = 36;
 

@@ -1,16 +1,19 @@
 //! `fp validate`.
 
 use fp_core::diagnostic::{Diagnostic, Severity};
-use fp_core::plan::{Lines, parse};
+use fp_core::plan::{Lines, Plan, parse};
+use fp_core::report::gate::{Gate, Verdict};
 use fp_core::report::validation::ValidationReport;
 use fp_core::rules::{Facts, check, fix};
 use fp_host::file;
+use serde::Serialize;
+use serde_json::json;
 use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::diagnostics;
+use crate::printer::{Export, Format, SCHEMA_VERSION};
+use crate::render::{diagnostics, sarif};
 use crate::source::Source;
 
 /// How many findings the text shows without `--all`.
@@ -30,79 +33,160 @@ pub(crate) struct Args {
     /// Apply every mechanical fix, then report what is left.
     #[arg(long)]
     fix: bool,
-    /// Show what --fix would change, and change nothing.
-    #[arg(long, conflicts_with = "fix")]
+    /// Show what --fix would change, and change nothing, with --fix as well.
+    #[arg(long, conflicts_with = "gate")]
     diff: bool,
-    /// Show every finding, however many there are.
+    /// Print only whether the plan may go on: PASS, CAUTION, FIX or BLOCK, and the next command.
+    #[arg(long)]
+    gate: bool,
+    /// Show every finding, however many there are; else the first 50.
     #[arg(long)]
     all: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
-    let mut text = source.text()?;
-    let (plan, mut parsed) = parse(&text);
-    let mut facts = source.facts(&plan)?;
-    if let Some(max) = args.max_complexity {
-        facts.max_complexity = max;
-    }
-    let mut plan = plan;
-    if args.diff {
-        return show_diff(context, &source, &text, &facts);
-    }
-    if args.fix {
-        let fixed = fix::fix_all(&text, &facts);
-        if fixed.resolved > 0 {
-            source.refuse_running()?;
-            file::atomic_write(&source.path, fixed.text.as_bytes())?;
-            context.printer.note(&format!(
-                "note: {} fixed in {}",
-                count(fixed.resolved, "finding"),
-                source.name
-            ));
-            text = fixed.text;
-            (plan, parsed) = parse(&text);
-            facts = Facts { max_complexity: facts.max_complexity, ..source.facts(&plan)? };
-        }
-    }
-    let found = check(&plan, &parsed, &facts);
-    let lines = Lines::new(&text);
-    let report = ValidationReport::new(&plan, &lines, &found, facts.max_complexity, args.strict);
-    match context.format {
-        Format::Json => context.printer.json(&report)?,
-        Format::Text => {
-            let limit = if args.all { usize::MAX } else { SHOWN };
-            context.printer.data(&shown(&source.name, &lines, &found, &report, limit));
-        }
-    }
-    Ok(if report.valid { Exit::Done } else { Exit::Findings })
+/// A tree and what was found in it.
+struct Checked<'t> {
+    text: &'t str,
+    plan: Plan<'t>,
+    facts: Facts,
+    found: Vec<Diagnostic>,
 }
 
-fn show_diff(context: &Context, source: &Source, text: &str, facts: &Facts) -> CommandResult {
-    let fixed = fix::fix_all(text, facts);
-    let diff = TextDiff::from_lines(text, &fixed.text);
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    if context.export.is_some() && (args.diff || args.gate) {
+        return Err(CommandError::failed("SARIF has findings, and neither a diff nor a verdict")
+            .hint("use --format text or json, or leave the other flag out"));
+    }
+    let source = Source::open(context, args.plan.as_deref())?;
+    let text = source.text()?;
+    let checked = Checked::read(&source, &text, args.max_complexity)?;
+    if args.diff {
+        return show_diff(context, &source, &checked);
+    }
+    if args.fix
+        && let Some(text) = write_fixed(context, &source, &checked)?
+    {
+        return report(&args, context, &source, &Checked::read(&source, &text, args.max_complexity)?);
+    }
+    report(&args, context, &source, &checked)
+}
+
+impl<'t> Checked<'t> {
+    fn read(source: &Source, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
+        let (plan, parsed) = parse(text);
+        let mut facts = source.facts(&plan)?;
+        facts.max_complexity = max_complexity.unwrap_or(facts.max_complexity);
+        let found = check(&plan, &parsed, &facts);
+        Ok(Self { text, plan, facts, found })
+    }
+}
+
+/// Applies every fix to the file; the text that it then has, where there was something to fix.
+fn write_fixed(
+    context: &Context,
+    source: &Source,
+    checked: &Checked<'_>,
+) -> Result<Option<String>, CommandError> {
+    let fixed = fix::fix_all(checked.text, &checked.facts);
+    if fixed.resolved == 0 {
+        return Ok(None);
+    }
+    source.refuse_running()?;
+    file::atomic_write(&source.path, fixed.text.as_bytes())?;
+    context.printer.note(&format!("note: {} fixed in {}", count(fixed.resolved, "finding"), source.name));
+    Ok(Some(fixed.text))
+}
+
+fn show_diff(context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+    let fixed = fix::fix_all(checked.text, &checked.facts);
+    let diff = TextDiff::from_lines(checked.text, &fixed.text);
     let unified = diff.unified_diff().header(&source.name, &source.name).to_string();
     match context.format {
-        Format::Text => context.printer.data(&unified),
+        Format::Text => context.printer.exact(&unified),
         Format::Json => {
-            return Err(CommandError::failed("a diff has no JSON form").hint("leave --format out"));
+            context.printer.json(&json!({ "resolved": fixed.resolved, "diff": unified }))?;
         }
     }
     Ok(if fixed.resolved == 0 { Exit::Done } else { Exit::Findings })
 }
 
-fn shown(
-    name: &str,
-    lines: &Lines<'_>,
-    found: &[Diagnostic],
-    report: &ValidationReport,
-    limit: usize,
-) -> String {
-    let mut text = String::new();
-    for diagnostic in found.iter().take(limit) {
-        text.push_str(&diagnostics::text(name, lines, diagnostic));
-        text.push('\n');
+/// The verdict and where to go from it.
+#[derive(Serialize)]
+struct Gated {
+    #[serde(flatten)]
+    gate: Gate,
+    next: String,
+}
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed<'r> {
+    schema_version: u32,
+    #[serde(flatten)]
+    report: &'r ValidationReport<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<Gated>,
+}
+
+fn report(args: &Args, context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+    let Checked { text, plan, facts, found } = checked;
+    let lines = Lines::new(text);
+    let report = ValidationReport::new(plan, &lines, found, facts.max_complexity, args.strict);
+    let gate = args.gate.then(|| {
+        let gate = Gate::new(text, found, facts, args.strict);
+        Gated { gate, next: next(args, source, &gate) }
+    });
+    let printer = &context.printer;
+    match (context.export, context.format, gate) {
+        (Some(Export::Sarif), ..) => {
+            printer.document(&sarif::Log::new(&source.artifact(context.repo()), &lines, found))?;
+        }
+        (_, Format::Json, gate) => {
+            printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate })?;
+        }
+        (_, Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
+        (_, Format::Text, None) => {
+            let limit = if args.all { usize::MAX } else { SHOWN };
+            let shown = found.iter().take(limit);
+            let findings = shown.map(|found| diagnostics::text(&source.name, &lines, found) + "\n");
+            printer.parts(findings.chain([summary(&source.name, &report, limit)]));
+        }
     }
+    Ok(if report.valid { Exit::Done } else { Exit::Findings })
+}
+
+fn verdict(Gated { gate, next }: &Gated) -> String {
+    let left = match gate.verdict {
+        Verdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
+        Verdict::Fix => "; --fix resolves every error".to_owned(),
+        Verdict::Caution | Verdict::Pass => String::new(),
+    };
+    let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
+    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
+}
+
+/// The command that takes the plan further, with the limits of this one.
+fn next(args: &Args, source: &Source, gate: &Gate) -> String {
+    let name = source.argument();
+    let mut command = match gate.verdict {
+        Verdict::Pass | Verdict::Caution if source.plan.is_some() => return format!("fp plan {name}"),
+        Verdict::Pass | Verdict::Caution => return format!("fp show {name}"),
+        Verdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
+        Verdict::Block | Verdict::Fix => format!("fp validate {name} --fix"),
+    };
+    if args.strict {
+        command.push_str(" --strict");
+    }
+    if let Some(max) = args.max_complexity {
+        command.push_str(&format!(" --max-complexity {max}"));
+    }
+    command
+}
+
+fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
+    let found = report.violations.found;
+    let mut text = String::new();
     if found.len() > limit {
         text.push_str(&format!("({} more: fp validate --all)\n\n", found.len() - limit));
     }

@@ -1,83 +1,130 @@
-//! Findings as text: place, rule, the source line with a caret under what is meant, and a hint.
+//! Findings as text: place, rule, the source line with a caret under what is meant, and a hint. A source line
+//! never takes more than 80 columns: of a longer one, what is around the caret is shown.
 
-use fp_core::diagnostic::{Diagnostic, Severity};
+use std::ops::Range;
+
+use fp_core::diagnostic::Diagnostic;
 use fp_core::plan::Lines;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthChar as _;
 
-/// Columns of a source line that are shown.
-const SHOWN: usize = 72;
-/// Columns that are shown in front of what is meant where a line is longer than that.
+use super::WIDTH;
+use super::rule::severity;
+use super::visible::{one_column, one_line};
+
+/// Columns that are shown in front of what is meant where a line is cut there.
 const LEAD: usize = 24;
 
 /// One finding in the file called `name`.
 pub(crate) fn text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
-    let (start, end) = lines.range(found.span);
-    let severity = match found.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let mut text =
-        format!("{name}:{}:{}: {severity}[{}]: {}\n", start.line, start.column, found.rule, found.detail);
-    let line = lines.line(start.line);
+    let place = lines.position(found.span.start);
+    let (name, severity, detail) = (one_line(name), severity(found.severity), one_line(&found.detail));
+    let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
+    let line = lines.line(place.line);
     if !line.trim().is_empty() {
-        let last = if end.line == start.line { end.column } else { line.chars().count() + 1 };
-        let (shown, before, marked) = window(line, start.column - 1, last.saturating_sub(1));
-        let gutter = start.line.to_string();
+        let start = lines.start(place.line);
+        let gutter = place.line.to_string();
         let blank = " ".repeat(gutter.len());
-        text.push_str(&format!(
-            "{gutter} | {shown}\n{blank} | {}{}\n",
-            " ".repeat(before),
-            "^".repeat(marked)
-        ));
+        let span = found.span.start.saturating_sub(start)..found.span.end.saturating_sub(start);
+        let Excerpt { shown, before, marked } = excerpt(line, span, WIDTH - gutter.len() - 3);
+        let (margin, caret) = (" ".repeat(before), "^".repeat(marked));
+        text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
     }
     if let Some(hint) = &found.hint {
-        text.push_str(&format!("  hint: {hint}\n"));
+        text.push_str(&format!("  hint: {}\n", one_line(hint)));
     }
     text
 }
 
-/// The part of `line` that is shown, how many columns of it are in front of characters `from..to`, and how many
-/// columns those take.
-fn window(line: &str, from: usize, to: usize) -> (String, usize, usize) {
-    let chars: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let from = from.min(chars.len());
-    let width = |part: &[char]| part.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
-    let mut first = 0;
-    if width(&chars) > SHOWN {
-        while first < from && width(&chars[first..from]) > LEAD {
-            first += 1;
-        }
+/// What is shown of a line.
+#[derive(Debug, PartialEq, Eq)]
+struct Excerpt {
+    shown: String,
+    /// Columns in front of what is meant.
+    before: usize,
+    /// Columns of what is meant, as far as it is shown; at least 1.
+    marked: usize,
+}
+
+/// The part of `line` around the bytes `span` that fits `room` columns. Looks at no more of the line than that.
+fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
+    let start = floor(line, span.start);
+    let end = floor(line, span.end).max(start);
+    let first = if fitting(line, room) == line.len() { 0 } else { back(line, start) };
+    let lead = if first > 0 { "…" } else { "" };
+    let rest = &line[first..];
+    let whole = fitting(rest, room - columns(lead)) == rest.len();
+    let last = first + if whole { rest.len() } else { fitting(rest, room - columns(lead) - 1) };
+    let part: String = line[first..last].chars().map(one_column).collect();
+    Excerpt {
+        shown: format!("{lead}{part}{}", if whole { "" } else { "…" }),
+        before: columns(lead) + columns(&line[first..start.min(last)]),
+        marked: columns(&line[start.min(last)..end.min(last)]).max(1),
     }
-    let mut last = first;
-    while last < chars.len() && width(&chars[first..=last]) <= SHOWN {
-        last += 1;
-    }
-    let cut = |yes: bool| if yes { "…" } else { "" };
-    let part: String = chars[first..last].iter().collect();
-    let shown = format!("{}{part}{}", cut(first > 0), cut(last < chars.len()));
-    let before = cut(first > 0).width() + width(&chars[first..from.min(last)]);
-    let marked = width(&chars[from.min(last)..to.clamp(from, chars.len()).min(last).max(from.min(last))]);
-    (shown, before, marked.max(1))
+}
+
+/// The nearest place at or before byte `at` where a character of `line` begins, or its end.
+fn floor(line: &str, at: usize) -> usize {
+    (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// Where the [`LEAD`] columns in front of byte `start` begin.
+fn back(line: &str, start: usize) -> usize {
+    let mut used = 0;
+    let fits = |c: &(usize, char)| {
+        used += width(c.1);
+        used <= LEAD
+    };
+    line[..start].char_indices().rev().take_while(fits).last().map_or(start, |(at, _)| at)
+}
+
+/// How many bytes of `text` fit less than `room` columns, so that a caret behind them fits as well.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut used = 0;
+    let over = |&(_, c): &(usize, char)| {
+        used += width(c);
+        used >= room
+    };
+    text.char_indices().find(over).map_or(text.len(), |(at, _)| at)
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(c: char) -> usize {
+    one_column(c).width().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_caret_stands_under_what_is_meant() {
-        let check = |line: &str, from: usize, to: usize, expect: (&str, usize, usize)| {
-            let (shown, before, marked) = window(line, from, to);
-            assert_eq!((shown.as_str(), before, marked), expect);
+        let check = |line: &str, span: Range<usize>, shown: &str, before: usize, marked: usize| {
+            assert_eq!(excerpt(line, span, 75), Excerpt { shown: shown.to_owned(), before, marked });
         };
-        check("- Files: a", 9, 10, ("- Files: a", 9, 1));
-        check("\t- Files: a", 3, 8, (" - Files: a", 3, 5));
-        check("- 한글: a", 2, 4, ("- 한글: a", 2, 4));
-        check("- 한글: a", 6, 7, ("- 한글: a", 8, 1));
-        check("ab", 2, 2, ("ab", 2, 1));
-        check("ab", 9, 20, ("ab", 2, 1));
+        check("- Files: a", 9..10, "- Files: a", 9, 1);
+        check("\t- Files: a", 3..8, " - Files: a", 3, 5);
+        check("- 한글: a", 2..8, "- 한글: a", 2, 4);
+        check("- 한글: a", 10..11, "- 한글: a", 8, 1);
+        check("- 한글: a", 4..9, "- 한글: a", 2, 5);
+        check("a\u{1b}[31mb", 6..7, "a␛[31mb", 6, 1);
+        check("ab", 2..2, "ab", 2, 1);
+        check("ab", 9..20, "ab", 2, 1);
         let long = format!("{}X{}", "a".repeat(200), "b".repeat(200));
-        let shown = format!("…{}X{}…", "a".repeat(24), "b".repeat(47));
-        check(&long, 200, 201, (&shown, 25, 1));
+        check(&long, 200..201, &format!("…{}X{}…", "a".repeat(24), "b".repeat(47)), 25, 1);
+        check(&long, 0..401, &format!("{}…", "a".repeat(73)), 0, 73);
+        check(&long, 401..401, &format!("…{}", "b".repeat(24)), 25, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_fits(line in r"(a|한|\t|\x1b|é|😀|\u{301}){0,120}", from in 0_usize..400, len in 0_usize..400) {
+            let Excerpt { shown, before, marked } = excerpt(&line, from..from + len, 75);
+            prop_assert!(columns(&shown) <= 75 && before + marked <= 75, "{shown:?} {before} {marked}");
+            prop_assert!(before + marked <= columns(&shown) + 1);
+        }
     }
 }

@@ -2,4 +2,10 @@
 
 pub(crate) mod actions;
 pub(crate) mod diagnostics;
+pub(crate) mod rule;
+pub(crate) mod sarif;
 pub(crate) mod status;
+pub(crate) mod visible;
+
+/// Columns of a terminal that text is made for.
+pub(crate) const WIDTH: usize = 80;

@@ -5,7 +5,8 @@ use fp_core::run::payload::short;
 use fp_core::run::state::Status;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-const WIDTH: usize = 80;
+use super::WIDTH;
+use super::visible::one_line;
 
 /// The whole report.
 pub(crate) fn text(report: &StatusReport) -> String {
@@ -54,7 +55,7 @@ fn line(task: &TaskLine, id_width: usize, max_iterations: u32) -> String {
     if let Some(detail) = &task.detail {
         let indent = " ".repeat(id_width + 15);
         let room = WIDTH.saturating_sub(indent.len()).max(20);
-        text.push_str(&format!("{indent}{}\n", fit(&detail.replace('\n', " "), room)));
+        text.push_str(&format!("{indent}{}\n", fit(detail, room)));
     }
     text
 }
@@ -70,10 +71,11 @@ fn word(status: Status) -> &'static str {
     }
 }
 
-/// `text` cut to `room` columns, with an ellipsis where it was cut.
+/// `text` on one line, cut to `room` columns, with an ellipsis where it was cut.
 pub(crate) fn fit(text: &str, room: usize) -> String {
+    let text = one_line(text);
     if text.width() <= room {
-        return text.to_owned();
+        return text.into_owned();
     }
     let mut cut = String::new();
     let mut used = 0;

@@ -77,7 +77,7 @@ fn listed<'p>(scope: &Scope<'p>) -> Vec<Listed<'p>> {
     let mut listed = Vec::new();
     for (place, &task) in scope.order.iter().enumerate() {
         let leaf = scope.task(task);
-        if !leaf.is_leaf() || scope.repeats_id(task) {
+        if !leaf.is_leaf() || leaf.broken || scope.repeats_id(task) {
             continue;
         }
         for item in entries(&leaf.fields.files) {

@@ -34,8 +34,8 @@ pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
     fixed
 }
 
-/// Applies the edits of `diagnostics`, those of a finding all or none; gives the text and how many findings
-/// were resolved.
+/// Applies the edits of `diagnostics`, those of a finding all or none, and keeps the comments in what they
+/// replace; gives the text and how many findings were resolved.
 #[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&Fix> = Vec::new();
@@ -55,11 +55,27 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
         if let Some(kept) = source.get(at..fix.span.start).filter(|_| source.is_char_boundary(fix.span.end)) {
             text.push_str(kept);
             text.push_str(&fix.replacement);
+            text.push_str(&comments(&source[fix.span.start..fix.span.end]));
             at = fix.span.end;
         }
     }
     text.push_str(&source[at..]);
     (text, resolved)
+}
+
+/// The comments in what an edit replaces, each on a line of its own as it was: they are somebody's words, and no
+/// edit is about them.
+fn comments(replaced: &str) -> String {
+    let newline = if replaced.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut kept = String::new();
+    let mut at = 0;
+    while let Some(start) = replaced[at..].find("<!--").map(|found| at + found) {
+        at = replaced[start..].find("-->").map_or(replaced.len(), |found| start + found + "-->".len());
+        let line = &replaced[replaced[..start].rfind('\n').map_or(0, |end| end + 1)..start];
+        let indent = &line[..line.len() - line.trim_start().len()];
+        kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
+    }
+    kept
 }
 
 /// Whether no chosen edit touches the bytes of this one, or inserts at the same place.

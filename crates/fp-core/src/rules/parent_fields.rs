@@ -30,6 +30,7 @@ fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
         .hint("move it to the subtasks that it is about");
 }
 
+/// The leaf fields that are given, in the order of the source.
 fn leaf_fields(fields: &Fields) -> Vec<(FieldKind, Span)> {
     let given = [
         (FieldKind::Acceptance, fields.acceptance.as_ref().map(|field| field.span)),
@@ -46,5 +47,7 @@ fn leaf_fields(fields: &Fields) -> Vec<(FieldKind, Span)> {
         (FieldKind::Risk, fields.risk.as_ref().map(|field| field.span)),
         (FieldKind::Priority, fields.priority.as_ref().map(|field| field.span)),
     ];
-    given.into_iter().filter_map(|(kind, span)| Some((kind, span?))).collect()
+    let mut given: Vec<_> = given.into_iter().filter_map(|(kind, span)| Some((kind, span?))).collect();
+    given.sort_by_key(|&(_, span)| span);
+    given
 }

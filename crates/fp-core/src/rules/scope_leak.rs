@@ -41,12 +41,26 @@ fn place(task: &Task, exclusion: &str) -> Option<Span> {
     items.find(|item| names(&item.text)).map(|item| item.span)
 }
 
+/// Words that say no, in the languages that plans are often written in.
+const DENIALS: [&str; 27] = [
+    "no", "not", "never", "without", "don't", "don’t", "except", "avoid", // English
+    "ohne", "nicht", "nie", "kein", "keine", "keinen", "keiner", "außer", // German
+    "sans", "pas", "jamais", "sauf", // French
+    "sin", "nunca", "excepto", "sem", "não", "senza", // Spanish, Portuguese, Italian
+    "bez",   // Polish, beside "nie"
+];
+/// The same for scripts in which they are glued to other words: Korean, Japanese, Chinese.
+const GLUED_DENIALS: [&str; 11] =
+    ["없이", "않", "말고", "말 것", "제외", "なし", "ない", "せず", "除く", "不", "无"];
+
 fn denies(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(|word| {
-        ["no", "not", "never", "without", "don't", "don’t", "except", "avoid"]
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
-    })
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+    let says_no = |word: &str| {
+        DENIALS.iter().any(|known| word.eq_ignore_ascii_case(known))
+            || (!word.is_ascii() && DENIALS.contains(&word.to_lowercase().as_str()))
+    };
+    words.into_iter().any(says_no)
+        || (!text.is_ascii() && GLUED_DENIALS.iter().any(|known| text.contains(known)))
 }
 
 /// Whether `text` has the words of `wanted` in a row, whatever their case.
@@ -83,5 +97,9 @@ mod tests {
     fn denials() {
         assert!(denies("Do not touch OAuth") && denies("Works without OAuth") && denies("Don't add OAuth"));
         assert!(!denies("Add OAuth to the notes"));
+        assert!(denies("Ohne SMS: der Kanal ist fest") && denies("Keine SMS") && denies("Alles außer SMS"));
+        assert!(denies("Sans SMS") && denies("Sin SMS") && denies("NÃO usar SMS") && denies("Bez SMS"));
+        assert!(denies("SMS 없이 보낸다") && denies("SMSを使わない") && denies("不发短信"));
+        assert!(!denies("SMS를 보낸다") && !denies("SMS senden") && !denies("Notes par SMS"));
     }
 }

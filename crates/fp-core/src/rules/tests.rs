@@ -207,6 +207,10 @@ fn file_conflicts() {
         &[("2", "by 1"), ("3", "by 2")],
     );
     check(&[("1", &["Files: a, a"])], &[]);
+    // What only starts like a task has no place in any order.
+    let broken =
+        tree(&[leaf("1", 0, &["Files: a"]), leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]")]);
+    assert_eq!(ids(&broken), ["syntax"]);
 }
 
 #[test]
@@ -249,6 +253,10 @@ fn fixes() {
     check(
         "## [1] A\n- Complexity: 3\n- Guardrails: none\n",
         "## [1] A\n- Complexity: 3\n- Guardrails: Do NOT modify files outside: none; Do NOT add new dependencies\n",
+    );
+    check(
+        "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies:\r\n    - 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    - 1\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
+        "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies: 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
     );
     let guarded = "  - Guardrails: Do NOT modify files outside: a";
     check(

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Words that say that something is good and not what it does.
-const VAGUE: [&str; 29] = [
+const VAGUE: [&str; 55] = [
     "works correctly",
     "work correctly",
     "works properly",
@@ -47,6 +47,49 @@ const VAGUE: [&str; 29] = [
     "high-quality",
     "best practices",
     "good performance",
+    "gracefully",
+    "acceptable",
+    "reasonable",
+    "reasonably",
+    "easy to use",
+    "well tested",
+    "well documented",
+    "code is clean",
+    "edge cases are covered",
+    "edge cases are handled",
+    "without issues",
+    "without problems",
+    "production-ready",
+    "production ready",
+    "korrekt",
+    "wie erwartet",
+    "wie gewünscht",
+    "ordnungsgemäß",
+    "einwandfrei",
+    "correctement",
+    "comme prévu",
+    "correctamente",
+    "adecuadamente",
+    "corretamente",
+    "correttamente",
+    "poprawnie",
+];
+
+/// The same in scripts in which words aren't set apart: Korean, Japanese, Chinese.
+const GLUED_VAGUE: [&str; 13] = [
+    "정상적으로",
+    "적절히",
+    "적절하게",
+    "올바르게",
+    "제대로",
+    "문제없이",
+    "문제 없이",
+    "正しく",
+    "適切に",
+    "正常に",
+    "問題なく",
+    "正确",
+    "正常工作",
 ];
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
@@ -77,6 +120,11 @@ pub(super) fn vague_phrase(criterion: &str) -> Option<&str> {
             return Some(&criterion[at..at + len]);
         }
     }
+    if !criterion.is_ascii()
+        && let Some(phrase) = GLUED_VAGUE.iter().find(|phrase| criterion.contains(*phrase))
+    {
+        return Some(phrase);
+    }
     let last = criterion.trim_end_matches(['.', '!', ' ']);
     ["works", "correctly"].iter().find_map(|word| {
         let at = last.len().checked_sub(word.len())?;
@@ -103,6 +151,15 @@ mod tests {
         check("Properly escapes `<` as `&lt;`", None);
         check("Rejects an expired token", None);
         check("값이 properly 처리됨", Some("properly"));
+        check("Failures are handled gracefully", Some("gracefully"));
+        check("The response time is reasonable", Some("reasonable"));
+        check("Alle Fehler werden korrekt behandelt", Some("korrekt"));
+        check("Zeigt den korrekten Namen des Kunden", None);
+        check("Läuft ordnungsgemäß durch", Some("ordnungsgemäß"));
+        check("Le formulaire se comporte comme prévu", Some("comme prévu"));
+        check("로그인이 정상적으로 처리된다", Some("정상적으로"));
+        check("エラーを適切に扱う", Some("適切に"));
+        check("아홉 번째 요청은 429를 받는다", None);
         check("", None);
     }
 }

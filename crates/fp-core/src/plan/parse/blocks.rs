@@ -214,9 +214,12 @@ impl<'t> Reader<'t> {
         head.fault = Some(fault.unwrap_or(Fault { detail: String::new(), hint: String::new() }));
         if heading {
             self.leave_items(0, suspect.range.start);
-            let level = u8::try_from(suspect.task_start - suspect.range.start).unwrap_or(6).min(6);
+            let signs = self.text[suspect.range.clone()].bytes().take_while(|b| *b == b'#').count();
+            let level = u8::try_from(signs).unwrap_or(6).min(6);
             self.leave_headings(level);
-            self.heading_task(level, suspect.range.start, own, head);
+            let start = suspect.range.start;
+            let task = self.builder.broken_task(head, own, self.enclosing(), self.columns.of(start), silent);
+            self.push_heading(Kind::HeadingTask(level), start, Some(task));
             return;
         }
         let column = self.columns.of(suspect.range.start);

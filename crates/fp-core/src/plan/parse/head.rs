@@ -135,8 +135,9 @@ fn bracketed(text: &str, at: usize, end: usize, place: Place) -> Option<Opening>
         (false, Some(close)) => unnamed(text, inner_start..close, end, place),
         (false, None) if place == Place::Heading => {
             let id = first_word(text, inner_start, line_end);
-            let plausible = text[id.clone()].bytes().any(|b| b.is_ascii_digit())
-                && TaskId::new(&text[id.clone()]).is_ok();
+            let word = &text[id.clone()];
+            let plausible =
+                word == "root" || (word.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(word).is_ok());
             let fault =
                 fault("the bracket of the id isn't closed", &format!("write `[{}]`", &text[id.clone()]));
             plausible.then_some(Opening { rest: id.end, id, fault })
@@ -235,8 +236,11 @@ fn opens_id_badly(inner: &str) -> bool {
 
 /// Where the id begins behind `ID` and its colon.
 fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
-    let rest = text[label + 2..end].trim_start_matches([' ', '\t', ':', '=', '-', '#', '.']);
-    end - rest.len()
+    let rest = text[label + 2..end].trim_start_matches([' ', '\t']);
+    // Behind the colon stands the id, as odd as it may be; without one, what was written for a colon.
+    let marks: &[char] =
+        if rest.starts_with(':') { &[' ', '\t', ':', '=', '#'] } else { &[' ', '\t', '=', '-', '#', '.'] };
+    end - rest.trim_start_matches(marks).len()
 }
 
 fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {

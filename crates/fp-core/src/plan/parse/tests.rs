@@ -196,6 +196,7 @@ fn bullets_emphasis_checkboxes_and_separators() {
     check("- [ID: 1]: A\n", "1 \"A\"");
     check("- [ID: 1]: two words\n\n  - [ID: 1.1]: C\n", "1 \"two words\"\n  1.1 \"C\"\n");
     check("- [ID: `1`] — A – b\n", "1 \"A – b\"");
+    check("- [ID: -x] A\n  - [ID: ../y] B\n", "-x \"A\"\n  ../y \"B\"\n");
     check("- \\[ID: 1\\] A\n", "1 \"A\"");
     check("- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n", "1 \"A wrapped\" (3)");
     check("- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n", "1 \"값 `x` *y* (see z)\" (3)");
@@ -411,6 +412,15 @@ fn headings_that_only_start_like_a_task() {
         "## [1] A\n##[2] B\n- Files: b\n",
         "~root \"A; B\"\n  1 \"A\"\n  ?2 \"B\" F=[\"b\"]\n! \"[2] B\" there is no blank behind `##`\n",
     );
+    check(
+        "## [1] A\n\n```\n## [2] B\n- Complexity: 1\n\n### [2.1] C\n",
+        "~root \"A; B\"\n  1 \"A\" note=\"```\\n## [2] B\\n- Complexity: 1\\n\\n### [2.1] C\"\n  ?2 \"B\"\n    ?2.1 \"C\"\n! \"[2] B\" a code fence that is never closed swallows what follows (1 more of them follow)\n",
+    );
+    check(
+        "## [root A\n### [1] B\n",
+        "?root \"A\"\n  1 \"B\"\n! \"[root A\" the bracket of the id isn't closed\n",
+    );
+    check("## [see below\n", "prose@0 \"## [see below\"\n");
     check("## [1 A\n- Files: b\n", "?1 \"A\" F=[\"b\"]\n! \"[1 A\" the bracket of the id isn't closed\n");
     check(
         "## 1.1 A (Complexity: 3)\n",

@@ -1,0 +1,62 @@
+//! The fixtures of the rules: in `tests/fixtures/rules/RULE` a whole tree that breaks the rule and the same one
+//! that doesn't, with the repository and the interview that they are about.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The fixtures of one rule.
+#[derive(Debug)]
+pub(crate) struct Fixture {
+    /// Id of the rule, which is the name of the folder.
+    pub(crate) rule: String,
+    /// The folder.
+    pub(crate) folder: PathBuf,
+}
+
+impl Fixture {
+    /// All of them, by rule.
+    pub(crate) fn all() -> Vec<Self> {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/rules");
+        let entries = fs::read_dir(base).unwrap().map(|entry| entry.unwrap());
+        let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+        let mut all: Vec<Self> = folders
+            .map(|entry| Self { rule: entry.file_name().into_string().unwrap(), folder: entry.path() })
+            .collect();
+        all.sort_by(|a, b| a.rule.cmp(&b.rule));
+        all
+    }
+
+    /// The text of one of its files, byte for byte; `None` where there is none.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let path = self.folder.join(name);
+        path.exists().then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
+    }
+
+    /// Makes the repository that its trees are about in `root`, with the interview beside them: of each line of
+    /// `repo.txt`, `PATH LINES` is a file of so many lines and `PATH -> TARGET` a link.
+    pub(crate) fn lay_out(&self, root: &Path) {
+        for line in self.text("repo.txt").unwrap_or_default().lines() {
+            let (path, content) = line.split_once(' ').unwrap();
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match content.strip_prefix("-> ") {
+                Some(target) => link(target, &path),
+                None => fs::write(path, "a line\n".repeat(content.parse().unwrap())).unwrap(),
+            }
+        }
+        if let Some(interview) = self.text("interview.json") {
+            fs::write(root.join("interview.json"), interview).unwrap();
+        }
+    }
+}
+
+#[cfg(unix)]
+fn link(target: &str, path: &Path) {
+    std::os::unix::fs::symlink(target, path).unwrap();
+}
+
+#[cfg(not(unix))]
+fn link(_target: &str, _path: &Path) {
+    panic!("links are made on Unix alone");
+}

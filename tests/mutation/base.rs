@@ -1,0 +1,261 @@
+//! What mutants are made of: a good fixture with its repository, and the edits that break it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use fp_core::diagnostic::{Diagnostic, Span};
+use fp_core::interview::Interview;
+use fp_core::plan::{FieldKind, Index, Item, Lines, Plan, Task, parse};
+use fp_core::rules::{Facts, check};
+use fp_host::facts;
+
+use crate::common::fixture::Fixture;
+
+/// What every user of the bases has ruled out.
+pub(crate) const EXCLUDED: &str = "blockchain";
+/// A link in every repository that leads out of it.
+pub(crate) const LINK: &str = "outside-link";
+
+/// A good fixture and its repository.
+pub(crate) struct Base {
+    pub(crate) name: String,
+    pub(crate) text: &'static str,
+    pub(crate) plan: Plan<'static>,
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    interview: Option<Interview>,
+}
+
+/// Where the finding has to be.
+#[derive(Debug)]
+pub(crate) enum At {
+    /// On this task.
+    Task(String),
+    /// On one of these tasks.
+    OneOf(Vec<String>),
+    /// On this line.
+    Line(usize),
+    /// Anywhere.
+    Anywhere,
+}
+
+/// A tree that was broken in one place.
+#[derive(Debug)]
+pub(crate) struct Mutant {
+    /// The rule that has to find it.
+    pub(crate) rule: &'static str,
+    /// What was done, and to which task.
+    pub(crate) what: String,
+    pub(crate) at: At,
+    /// Ids of the tasks that were changed.
+    pub(crate) touched: BTreeSet<String>,
+    pub(crate) text: String,
+}
+
+impl Base {
+    /// The good tree of every fixture that has a task.
+    pub(crate) fn all() -> Vec<Self> {
+        Fixture::all().iter().map(Self::new).collect()
+    }
+
+    fn new(fixture: &Fixture) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fixture.lay_out(folder.path());
+        std::os::unix::fs::symlink("/", folder.path().join(LINK)).unwrap();
+        let interview = fs::read_to_string(folder.path().join("interview.json")).ok();
+        // As long as the process; so the tree can stand beside the text that it borrows.
+        let text: &str = fixture.text("good.md").unwrap().leak();
+        Self {
+            name: fixture.rule.clone(),
+            plan: parse(text).0,
+            text,
+            root: folder.path().canonicalize().unwrap(),
+            _folder: folder,
+            interview: interview.map(|text| Interview::parse(&text).unwrap()),
+        }
+    }
+
+    pub(crate) fn facts(&self, plan: &Plan) -> Facts {
+        let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref());
+        facts.scope_exclusions.push(EXCLUDED.to_owned());
+        facts
+    }
+
+    /// What is found in `text`, as a tree of this repository.
+    pub(crate) fn found(&self, text: &str) -> Vec<Diagnostic> {
+        let (plan, parsed) = parse(text);
+        check(&plan, &parsed, &self.facts(&plan))
+    }
+
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &Task<'_>> {
+        self.plan.leaves()
+    }
+
+    /// The tasks above `task`, the nearest first.
+    pub(crate) fn above<'b>(&'b self, task: &'b Task) -> impl Iterator<Item = &'b Task<'b>> {
+        std::iter::successors(Some(task), |task| Some(&self.plan.tasks[task.parent?])).skip(1)
+    }
+
+    pub(crate) fn is_heading(&self, task: &Task) -> bool {
+        self.line_start(task).starts_with('#')
+    }
+
+    fn line_start(&self, task: &Task) -> &str {
+        self.text[lines_of(self.text, task.span).start..].trim_start()
+    }
+
+    /// The text with `span` replaced.
+    pub(crate) fn replaced(&self, span: Span, new: &str) -> String {
+        format!("{}{new}{}", &self.text[..span.start], &self.text[span.end..])
+    }
+
+    /// The text with each of these places replaced.
+    pub(crate) fn changed(&self, changes: &mut [(Span, String)]) -> String {
+        changes.sort();
+        let mut text = self.text.to_owned();
+        for (span, new) in changes.iter().rev() {
+            text.replace_range(span.start..span.end, new);
+        }
+        text
+    }
+
+    /// Whether `task` waits for `other`, by whatever way.
+    pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
+        let index = Index::new(&self.plan);
+        let mut waited: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![&*task.id];
+        while let Some(id) = open.pop() {
+            for next in index.leaf_dependencies(self.plan.find(id).unwrap()) {
+                if waited.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        waited.contains(&*other.id)
+    }
+
+    /// The text without the lines of `span`.
+    pub(crate) fn without(&self, span: Span) -> String {
+        self.replaced(lines_of(self.text, span), "")
+    }
+
+    /// The text with a line `- LINE` among the fields of `task`, in front of the first.
+    pub(crate) fn with_field(&self, task: &Task, line: &str) -> String {
+        let first = FieldKind::ALL.iter().filter_map(|&kind| field(task, kind)).min();
+        let newline = self.plan.newline.as_str();
+        let Some(first) = first else {
+            let own = task.complexity_source.as_ref().map_or(task.span, |source| source.span);
+            let end = lines_of(self.text, own.max(task.span)).end;
+            let indent = " ".repeat(task.field_indent);
+            return self.replaced(Span::new(end, end), &format!("{indent}- {line}{newline}"));
+        };
+        let start = lines_of(self.text, first).start;
+        let lead = &self.text[start..first.start];
+        self.replaced(Span::new(start, start), &format!("{lead}{line}{newline}"))
+    }
+
+    /// The text with the field `kind` of `task` set to a value on its own line, or added.
+    pub(crate) fn with_value(&self, task: &Task, kind: FieldKind, value: &str) -> String {
+        let line = format!("{}: {value}", kind.label());
+        match field(task, kind) {
+            Some(span) => self.replaced(span, &line),
+            None => self.with_field(task, &line),
+        }
+    }
+
+    /// The text with one more dependency of `task`.
+    pub(crate) fn with_dependency(&self, task: &Task, id: &str) -> String {
+        let ids: Vec<&str> = task.dependencies().chain([id]).collect();
+        self.with_value(task, FieldKind::Dependencies, &ids.join(", "))
+    }
+
+    /// A mutant of `task`, to be found on it.
+    pub(crate) fn mutant(
+        &self,
+        rule: &'static str,
+        task: &Task,
+        what: impl Into<String>,
+        text: String,
+    ) -> Mutant {
+        Mutant {
+            rule,
+            what: format!("{}: {}", task.id, what.into()),
+            at: At::Task(task.id.to_string()),
+            touched: BTreeSet::from([task.id.to_string()]),
+            text,
+        }
+    }
+}
+
+/// The whole lines of `span`, with their ends.
+pub(crate) fn lines_of(text: &str, span: Span) -> Span {
+    let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1);
+    Span::new(start, end)
+}
+
+/// Where a field of `task` is.
+pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
+    let fields = &task.fields;
+    let list = match kind {
+        FieldKind::Acceptance => &fields.acceptance,
+        FieldKind::Dependencies => &fields.dependencies,
+        FieldKind::Files => &fields.files,
+        FieldKind::Hints => &fields.hints,
+        FieldKind::References => &fields.references,
+        FieldKind::Guardrails => &fields.guardrails,
+        FieldKind::TestCommands => &fields.test_commands,
+        FieldKind::Covers => &fields.covers,
+        FieldKind::TestsRequired => return fields.tests_required.as_ref().map(|field| field.span),
+        FieldKind::Verify => return fields.verify.as_ref().map(|field| field.span),
+        FieldKind::Group => return fields.group.as_ref().map(|field| field.span),
+        FieldKind::Risk => return fields.risk.as_ref().map(|field| field.span),
+        FieldKind::Priority => return fields.priority.as_ref().map(|field| field.span),
+        FieldKind::Complexity | FieldKind::Description => return None,
+    };
+    list.as_ref().map(|field| field.span)
+}
+
+/// The entries of a list; none where it is absent.
+pub(crate) fn entries<'f, 't>(list: &'f fp_core::plan::task::ListField<'t>) -> &'f [Item<'t>] {
+    list.as_ref().map_or(&[], |field| &field.value)
+}
+
+/// `text` with comments in front of tasks and fields and a word at its end, none of which a fix may lose.
+pub(crate) fn commented(text: &str) -> String {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut result = String::new();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        let indent = &line[..line.len() - bare.len()];
+        let is_task =
+            indent.is_empty() && ["##", "- [ID:", "* [ID:"].iter().any(|lead| bare.starts_with(lead));
+        let is_field = ["- Files:", "- Hints:", "- Guardrails:", "- Dependencies:"]
+            .iter()
+            .any(|lead| bare.starts_with(lead));
+        if is_task || is_field {
+            result.push_str(&format!("{indent}<!-- kept: {} -->{newline}", result.len()));
+        }
+        if is_task {
+            result.push_str(newline);
+        }
+        result.push_str(line);
+    }
+    result + &format!("{newline}A word at the end.{newline}")
+}
+
+/// The lines of `text` with every id, and every dependency, taken out.
+pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
+    let mut spans: Vec<Span> =
+        plan.tasks.iter().filter(|task| !task.synthetic).map(|task| task.id_span).collect();
+    let dependencies = plan.tasks.iter().flat_map(|task| entries(&task.fields.dependencies));
+    spans.extend(dependencies.map(|item| item.span));
+    spans.sort();
+    let mut rest = text.to_owned();
+    for span in spans.into_iter().rev() {
+        rest.replace_range(span.start..span.end, "");
+    }
+    let lines = Lines::new(&rest);
+    (1..=lines.count()).map(|line| lines.line(line).to_owned()).collect()
+}

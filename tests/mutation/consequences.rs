@@ -1,0 +1,16 @@
+//! What may follow from breaking one task for others, each with the reason why it is no false alarm.
+
+/// What was broken, what is then found elsewhere, and why that is right.
+pub(crate) const ALL: &[(&str, &str, &str)] = &[
+    ("duplicate-id", "unknown-dependency", "the id that others wait for is gone"),
+    ("duplicate-id", "file-conflict", "what kept two tasks apart was a dependency on the id that is gone"),
+    ("file-conflict", "file-conflict", "the folder that one task now lists has the files of others"),
+    ("subtask-count", "unknown-dependency", "the subtask that others wait for is gone"),
+    ("syntax", "unknown-dependency", "a line without its id leaves those who wait for it without one"),
+    ("syntax", "uncovered-requirement", "a leaf that can't be read covers nothing"),
+];
+
+/// The place of what may follow in [`ALL`].
+pub(crate) fn place((cause, found): (&str, &str)) -> Option<usize> {
+    ALL.iter().position(|(of, follows, _)| *of == cause && *follows == found)
+}
