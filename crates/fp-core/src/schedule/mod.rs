@@ -1,7 +1,9 @@
 //! In which order the leaves of a tree run, and which of them can run at once. A function of the tree and a
 //! few settings: the same input gives the same schedule, to the byte.
 
+mod closed;
 mod critical;
+mod files;
 mod markdown;
 mod waves;
 

@@ -1,5 +1,7 @@
 //! Order, waves and critical path of small trees.
 
+mod properties;
+
 use super::{Options, Schedule, ScheduleError, markdown, schedule};
 use crate::plan::parse;
 use crate::settings::{ExecutionModel, ExecutionOrder};
