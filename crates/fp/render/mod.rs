@@ -2,4 +2,5 @@
 
 pub(crate) mod actions;
 pub(crate) mod diagnostics;
+pub(crate) mod schedule;
 pub(crate) mod status;

@@ -57,7 +57,11 @@ impl Files {
                     self.used.insert(folder.to_owned(), Used::default());
                 }
                 let used = self.used.get_mut(folder).expect("it was just inserted");
-                if folder == path { used.here.add(wave) } else { used.below.add(wave) }
+                if folder == path {
+                    used.here.add(wave)
+                } else {
+                    used.below.add(wave)
+                }
                 used.by.insert(wave, task);
             }
         }

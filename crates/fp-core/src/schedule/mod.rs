@@ -44,6 +44,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// How many tasks run at once, in this model.
+    fn limit(&self) -> u32 {
+        if self.model == ExecutionModel::Sequential { 1 } else { self.max_parallel_tasks.max(1) }
+    }
+}
+
 /// Why a tree can't be scheduled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
@@ -85,6 +92,12 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
+    /// Which of several tasks that could be next is next.
+    pub execution_order: ExecutionOrder,
+    /// How tasks relate in time.
+    pub execution_model: ExecutionModel,
+    /// How many tasks run at once.
+    pub max_parallel_tasks: u32,
     /// The leaves in their order.
     pub order: Vec<Step>,
     /// Which of them run at once.
@@ -118,6 +131,9 @@ pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleErro
     let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
     let critical_path = critical::path(plan, &graph, &order);
     Ok(Schedule {
+        execution_order: options.order,
+        execution_model: options.model,
+        max_parallel_tasks: options.limit(),
         order: steps.collect(),
         waves: waves::collect(plan, &leaves, &placed),
         speed_up: critical::speed_up(total, critical_path.complexity),

@@ -1,5 +1,7 @@
 //! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::closed::{self, Closed};
@@ -7,7 +9,6 @@ use super::files::{self, Files};
 use super::{Options, weight};
 use crate::plan::graph::Graph;
 use crate::plan::task::{Plan, TaskIndex};
-use crate::settings::ExecutionModel;
 
 /// What keeps a task from an earlier wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -34,6 +35,27 @@ pub struct Delay {
     /// The file that both have, where that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+impl Delay {
+    /// It in a few words; `text` says how an id is written there, `path` how a path is.
+    pub(super) fn told(&self, text: impl Fn(&str) -> String, path: impl Fn(&str) -> String) -> String {
+        let on = self.on.iter().map(|id| text(id)).collect::<Vec<_>>().join(", ");
+        match (self.cause, &self.file) {
+            (Cause::Dependency, _) => format!("after {on}"),
+            (Cause::File, Some(file)) => format!("{} is with {on}", path(file)),
+            (Cause::File, None) => format!("a file is with {on}"),
+            (Cause::Group, _) => format!("after the group of {on}"),
+            (Cause::Limit, _) => "no builder is free".to_owned(),
+        }
+    }
+}
+
+/// As plain text.
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(str::to_owned, str::to_owned))
+    }
 }
 
 /// Tasks that can run at once.
@@ -70,11 +92,7 @@ pub(super) fn place(
     phases: &[usize],
     options: &Options,
 ) -> Placed {
-    let limit = match options.model {
-        ExecutionModel::Sequential => 1,
-        _ => options.max_parallel_tasks.max(1) as usize,
-    };
-    let mut waves = Waves { limit, ..Waves::default() };
+    let mut waves = Waves { limit: options.limit() as usize, ..Waves::default() };
     let mut ends = vec![0; graph.len()];
     let mut phase_ends = PhaseEnds::new(phases);
     let mut slots = vec![Slot::default(); graph.len()];

@@ -80,9 +80,9 @@ fn waits(plan: &Plan) -> HashMap<&str, Vec<&str>> {
 
 fn share_a_file(one: &[String], other: &[String]) -> bool {
     let normal = |file: &String| path::normal(path::literal_prefix(file)).unwrap().into_owned();
-    one.iter().map(normal).any(|a| {
-        other.iter().map(normal).any(|b| a == b || path::is_above(&a, &b) || path::is_above(&b, &a))
-    })
+    one.iter()
+        .map(normal)
+        .any(|a| other.iter().map(normal).any(|b| a == b || path::is_above(&a, &b) || path::is_above(&b, &a)))
 }
 
 fn wave_of(found: &Schedule) -> HashMap<&str, usize> {
