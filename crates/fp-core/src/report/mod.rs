@@ -2,4 +2,5 @@
 
 pub mod evidence;
 pub mod status;
+pub mod tree;
 pub mod validation;

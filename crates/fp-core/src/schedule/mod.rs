@@ -68,6 +68,9 @@ pub enum ScheduleError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
+    /// The leaf.
+    #[serde(skip)]
+    pub task: TaskIndex,
     /// Its place in the order, from 1.
     pub position: usize,
     /// Its id.
@@ -124,10 +127,8 @@ pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleErro
     }
     let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
     let placed = waves::place(plan, &graph, &order, &groups, options);
-    let steps = leaves
-        .iter()
-        .zip(1..)
-        .map(|(&leaf, position)| step(&plan.tasks[leaf], position, &placed.slots[leaf]));
+    let steps =
+        leaves.iter().zip(1..).map(|(&leaf, position)| step(plan, leaf, position, &placed.slots[leaf]));
     let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
     let critical_path = critical::path(plan, &graph, &order);
     Ok(Schedule {
@@ -158,9 +159,11 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
     }
 }
 
-fn step(task: &Task, position: usize, slot: &waves::Slot) -> Step {
+fn step(plan: &Plan, leaf: TaskIndex, position: usize, slot: &waves::Slot) -> Step {
+    let task = &plan.tasks[leaf];
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect();
     Step {
+        task: leaf,
         position,
         id: task.id.clone(),
         title: task.description.clone(),
