@@ -2,5 +2,10 @@
 
 pub(crate) mod actions;
 pub(crate) mod diagnostics;
+pub(crate) mod dot;
+mod graph;
+pub(crate) mod html;
+pub(crate) mod mermaid;
 pub(crate) mod schedule;
 pub(crate) mod status;
+pub(crate) mod tree;

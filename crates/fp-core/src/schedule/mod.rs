@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-pub use critical::{CriticalPath, SpeedUp};
+pub use critical::{BUILDERS, CriticalPath, SpeedUp};
 pub use markdown::markdown;
 pub use waves::{Cause, Delay, Wave};
 

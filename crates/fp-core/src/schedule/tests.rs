@@ -100,7 +100,7 @@ fn models() {
 #[test]
 fn speed_up() {
     let found = run(&tree(&["1 4", "2 4", "3 4", "4 4; Dependencies: 3"]), &parallel(2));
-    let gains: Vec<(u64, f64)> = found.speed_up.iter().map(|gain| (gain.builders, gain.factor)).collect();
+    let gains: Vec<(u32, f64)> = found.speed_up.iter().map(|gain| (gain.builders, gain.factor)).collect();
     assert_eq!((found.total_complexity, gains), (16, vec![(1, 1.0), (2, 2.0), (4, 2.0), (8, 2.0)]));
     let critical: Vec<(&str, u32)> =
         found.waves.iter().map(|wave| (wave.critical.as_str(), wave.complexity)).collect();

@@ -188,7 +188,7 @@ proptest! {
         let factors: Vec<f64> = found.speed_up.iter().map(|gain| gain.factor).collect();
         prop_assert!(factors[0] == 1.0 && factors.is_sorted(), "{factors:?}");
         for gain in &found.speed_up {
-            prop_assert!(gain.factor <= gain.builders as f64, "{gain:?}");
+            prop_assert!(gain.factor <= f64::from(gain.builders), "{gain:?}");
         }
     }
 
