@@ -18,7 +18,7 @@ function list(kind, texts) {
 }
 
 function link(number) {
-  const made = element("button", "", `${tasks[number].id} ${tasks[number].title}`);
+  const made = prose(element("button"), `${tasks[number].id} ${tasks[number].title}`);
   made.type = "button";
   made.dir = "auto";
   made.addEventListener("click", () => {
@@ -78,7 +78,7 @@ function showTask(number) {
   const close = element("button", "close", "Close");
   close.type = "button";
   close.addEventListener("click", () => select(null));
-  const parts = [close, id, title, factsOf(number)];
+  const parts = [];
   const add = (name, ...content) => parts.push(part(name, ...content));
   if (task.state?.detail) parts.push(element("p", "note", task.state.detail));
   task.notes.forEach((text) => {
@@ -104,13 +104,20 @@ function showTask(number) {
   const rest = [["risk", task.risk], ["group", task.group], ["priority", task.priority], ["covers", task.covers.join(", ")]];
   const told = rest.filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
   if (told.length) add("Also", element("p", "line", told.join(" · ")));
-  detail.replaceChildren(...parts);
+  show([close, id, title, factsOf(number)], parts);
+}
+
+function show(head, parts) {
+  const body = element("div", "parts");
+  body.append(...parts);
+  detail.replaceChildren(...head, body);
 }
 
 function showWhole() {
   const title = element("h2", "", "Nothing selected");
   title.id = "detail-title";
-  const parts = [title, element("p", "line", "Choose a task in the tree or in the waves to see what it asks for, and why it runs when it does.")];
+  const about = element("p", "line", "Choose a task in the tree or in the waves to see what it asks for, and why it runs when it does.");
+  const parts = [];
   const onPath = new Map();
   tasks.forEach((task, number) => task.critical && onPath.set(task.id, number));
   if (onPath.size) {
@@ -126,7 +133,7 @@ function showWhole() {
     },
   );
   parts.push(part("Keys", keys));
-  detail.replaceChildren(...parts);
+  show([title, about], parts);
 }
 
 function showDetail() {

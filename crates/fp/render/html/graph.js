@@ -1,5 +1,5 @@
 // The waves from left to right: a column a wave, a box a leaf, a curve a dependency.
-const WIDTH = 188, HEIGHT = 52, ACROSS = 64, DOWN = 16, TOP = 44, SIDE = 24;
+const WIDTH = 188, HEIGHT = 48, ACROSS = 64, DOWN = 14, TOP = 40, SIDE = 20;
 const graph = byId("graph");
 let boxes = new Map(), wave = new Map(), row = new Map(), delays = new Map();
 let columns = [], edges = [], lit = null, size = { width: 0, height: 0 }, scale = 1;
@@ -122,7 +122,7 @@ function box(number) {
   made.dataset.task = number;
   made.style.top = `${TOP + row.get(number) * (HEIGHT + DOWN)}px`;
   const id = element("bdi", "id", task.id);
-  const title = element("span", "title", task.title);
+  const title = prose(element("span", "title"), task.title);
   title.dir = "auto";
   made.title = task.title;
   made.append(id, element("span", task.complexity ? `cx c${Math.min(task.complexity, 10)}` : "", task.complexity ?? ""), title);
