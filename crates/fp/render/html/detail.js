@@ -114,7 +114,7 @@ function show(head, parts) {
 }
 
 function showWhole() {
-  const title = element("h2", "", "Nothing selected");
+  const title = element("h2", "", "No task selected");
   title.id = "detail-title";
   const about = element("p", "line", "Choose a task in the tree or in the waves to see what it asks for, and why it runs when it does.");
   const parts = [];
@@ -177,7 +177,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-if (report.schedules.length) {
+if (report.schedules[0]?.waves) {
   draw();
 } else {
   const none = tasks.length ? "There is no order in which these tasks could run: some wait for each other. The errors above say which." : "There is nothing to draw.";
