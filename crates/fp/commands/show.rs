@@ -8,6 +8,7 @@ use fp_core::rules::{Facts, check};
 use fp_core::schedule::{BUILDERS, Options};
 use fp_core::settings::Settings;
 use fp_host::file;
+use fp_host::plan::OpenPlan;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
@@ -30,23 +31,25 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);
-    let mut report = TreeReport::new(&parsed, source.plan.as_ref().map(|plan| plan.goal()));
+    let mut report = TreeReport::new(&parsed, source.plan.as_ref().and_then(OpenPlan::goal_if_kept));
+    let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = &source.plan {
         let loaded = plan.load()?;
         context.notices(&loaded.notices);
         report = report.with_run(&parsed, &loaded.state);
+        at_once = loaded.state.run.map_or(at_once, |run| run.builders);
     }
     let is_text = context.export.is_none() && context.format == Format::Text;
     if !is_text {
         let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
         report = report
-            .with_schedules(&parsed, &options(settings), &builders(settings, context.export))
+            .with_schedules(&parsed, &options(settings), &builders(at_once, context.export))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
     let shown = match (context.export, context.format) {
         (Some(Export::Mermaid), _) => mermaid::text(&report),
         (Some(Export::Dot), _) => dot::text(&report),
-        (Some(Export::Html), _) => html::text(&report, &source.name, settings.max_parallel_tasks),
+        (Some(Export::Html), _) => html::text(&report, &source.name, at_once),
         (_, Format::Json) => json(&report)?,
         _ => tree::text(&report),
     };
@@ -69,8 +72,8 @@ fn options(settings: &Settings) -> Options {
 }
 
 /// The numbers of builders whose waves are told: those that run, and on the page some to compare with.
-fn builders(settings: &Settings, export: Option<Export>) -> Vec<u32> {
-    let mut builders = vec![settings.max_parallel_tasks];
+fn builders(at_once: u32, export: Option<Export>) -> Vec<u32> {
+    let mut builders = vec![at_once];
     if export == Some(Export::Html) {
         builders.extend(BUILDERS);
         builders.sort_unstable();

@@ -18,7 +18,7 @@ function list(kind, texts) {
 }
 
 function link(number) {
-  const made = prose(element("button"), `${tasks[number].id} ${tasks[number].title}`);
+  const made = prose(element("button", "task"), `${tasks[number].id} ${tasks[number].title}`);
   made.type = "button";
   made.dir = "auto";
   made.addEventListener("click", () => {
@@ -55,13 +55,16 @@ function why(number) {
 
 function factsOf(number) {
   const task = tasks[number];
+  const run = task.state;
   const facts = element("p", "line");
   if (state[number]) facts.append(element("span", `state ${state[number]}`, state[number]));
-  if (task.complexity) facts.append(`complexity ${task.complexity}`);
-  if (task.critical) facts.append(" on the critical path");
-  const run = task.state;
-  if (run?.iteration) facts.append(` iteration ${run.iteration}`);
-  if (run?.owner) facts.append(` with ${run.owner}`);
+  const told = [
+    task.complexity && `complexity ${task.complexity}`,
+    task.critical && "on the critical path",
+    run?.iteration && `iteration ${run.iteration}`,
+    run?.owner && `with ${run.owner}`,
+  ];
+  facts.append(told.filter(Boolean).join(" · "));
   if (run?.commit) facts.append(element("code", "", run.commit.slice(0, 7)));
   return facts;
 }

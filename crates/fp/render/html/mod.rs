@@ -27,6 +27,8 @@ const SCRIPT: &str = concat!(
 const DRAWN: u32 = 4;
 /// Most problems that are listed.
 const PROBLEMS: usize = 50;
+/// So many problems are shown without being asked for.
+const OPEN: usize = 4;
 
 /// The page. `name` is what the tree is called; with `builders` at work is how it is drawn at first.
 pub(crate) fn text(report: &TreeReport, name: &str, builders: u32) -> String {
@@ -73,6 +75,10 @@ fn add(page: &mut String, text: std::fmt::Arguments<'_>) {
     page.write_fmt(text).expect("writing to a string can't fail");
 }
 
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 fn hash(source: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(source.as_bytes())))
 }
@@ -97,13 +103,20 @@ fn header(page: &mut String, report: &TreeReport, name: &str, drawn: u32) {
         ),
     );
     let parents = report.tasks.len() - report.leaves;
-    figure(page, "Tasks", &report.leaves.to_string(), &format!("below {parents} parents"));
+    figure(page, "Tasks", &report.leaves.to_string(), &format!("under {}", count(parents, "parent")));
     figure(page, "Complexity", &report.total_complexity.to_string(), "in all");
     if let Some(first) = report.schedules.iter().find(|waves| waves.builders == drawn) {
         page.push_str("<div><dt>Waves</dt><dd id=\"waves\">");
-        add(page, format_args!("{} <small>with {drawn} builders</small></dd></div>", first.waves));
+        add(
+            page,
+            format_args!(
+                "{} <small>with {}</small></dd></div>",
+                first.waves,
+                count(drawn as usize, "builder")
+            ),
+        );
         let path = &report.critical_path;
-        let share = format!("{} tasks in a row", path.tasks.len());
+        let share = format!("{} in a row", count(path.tasks.len(), "task"));
         figure(page, "Critical path", &path.complexity.to_string(), &share);
     }
     page.push_str("</dl>\n");
@@ -169,12 +182,13 @@ fn problems(page: &mut String, problems: &[Problem]) {
     if problems.is_empty() {
         return;
     }
-    let count = problems.len();
+    // Few are read at once; many would stand in front of the plan.
+    let open = if problems.len() <= OPEN { " open" } else { "" };
     add(
         page,
         format_args!(
-            "<section class=\"problems\" aria-labelledby=\"problems\"><h2 id=\"problems\">This tree is not valid: {count} error{}</h2><ul>",
-            if count == 1 { "" } else { "s" }
+            "<details class=\"problems\"{open}><summary>This tree is not valid: {}</summary><ul>",
+            count(problems.len(), "error")
         ),
     );
     for problem in problems.iter().take(PROBLEMS) {
@@ -188,10 +202,13 @@ fn problems(page: &mut String, problems: &[Problem]) {
             ),
         );
     }
-    if count > PROBLEMS {
-        add(page, format_args!("<li>{} more: <code>fp validate</code> lists them</li>", count - PROBLEMS));
+    if problems.len() > PROBLEMS {
+        add(
+            page,
+            format_args!("<li>{} more: <code>fp validate</code> lists them</li>", problems.len() - PROBLEMS),
+        );
     }
-    page.push_str("</ul></section>\n");
+    page.push_str("</ul></details>\n");
 }
 
 fn tools(page: &mut String, report: &TreeReport) {
