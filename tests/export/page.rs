@@ -360,7 +360,13 @@ fn screenshots() {
             let mut tab = Tab::new(width, height);
             tab.prefer("prefers-color-scheme", theme);
             tab.open(page);
-            tab.click("#r3");
+            if let Some(file) = std::env::var_os("FP_PAGE") {
+                tab.open(&std::fs::read_to_string(file).unwrap());
+            }
+            if let Ok(run) = std::env::var("FP_EVAL") {
+                tab.eval(&run);
+                tab.eval("new Promise(d => setTimeout(d, 400))");
+            }
             let picture = tab.screenshot();
             std::fs::write(folder.join(format!("{name}-{theme}-{width}.base64")), picture).unwrap();
         }

@@ -83,7 +83,7 @@ function showTask(number) {
   close.addEventListener("click", () => select(null));
   const parts = [];
   const add = (name, ...content) => parts.push(part(name, ...content));
-  if (task.state?.detail) parts.push(element("p", "note", task.state.detail));
+  if (task.state?.detail) add("Now", element("p", "note", task.state.detail));
   task.notes.forEach((text) => {
     const note = prose(element("p", "note"), text);
     note.dir = "auto";

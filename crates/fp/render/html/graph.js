@@ -180,7 +180,7 @@ function draw() {
 }
 
 function zoom(to) {
-  scale = Math.min(1.5, Math.max(0.02, to));
+  scale = Math.min(1.5, Math.max(SMALLEST, to));
   const space = byId("space");
   if (!space) return;
   byId("canvas").style.transform = scale === 1 ? "" : `scale(${scale})`;
@@ -188,7 +188,9 @@ function zoom(to) {
   space.style.height = `${size.height * scale}px`;
   graph.classList.toggle("tiny", scale < 0.45);
 }
-const fitting = () => Math.min(1, graph.clientWidth / size.width, graph.clientHeight / size.height);
+/** Smaller than this, nothing can be told apart. */
+const SMALLEST = 0.15;
+const fitting = () => Math.min(1, Math.max(SMALLEST, graph.clientWidth / size.width));
 byId("zoom-in").addEventListener("click", () => zoom(scale * 1.25));
 byId("zoom-out").addEventListener("click", () => zoom(scale / 1.25));
 byId("zoom-fit").addEventListener("click", () => zoom(scale === fitting() ? 1 : fitting()));
@@ -202,6 +204,7 @@ function fade() {
 /** Shows what a leaf waits for and what waits for it. */
 function trace(number) {
   graph.classList.toggle("tracing", number !== null && boxes.has(number));
+  graph.classList.toggle("kept", number === view.selected);
   boxes.forEach((made) => made.classList.remove("related", "picked"));
   boxes.get(view.selected)?.classList.add("picked");
   if (!lit) return;
@@ -258,7 +261,7 @@ for (const choice of document.querySelectorAll("[name=builders]")) {
 let drawnAt = 1;
 addEventListener("beforeprint", () => {
   drawnAt = scale;
-  zoom(Math.min(1, 700 / size.width));
+  zoom(700 / size.width);
 });
 addEventListener("afterprint", () => zoom(drawnAt));
 
