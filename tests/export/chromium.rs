@@ -208,11 +208,6 @@ impl Tab {
     pub(crate) fn requests(&self) -> usize {
         self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent").count()
     }
-
-    /// A picture of what is in sight, as PNG in Base64.
-    pub(crate) fn screenshot(&mut self) -> String {
-        self.call("Page.captureScreenshot", json!({"format": "png"}))["data"].as_str().unwrap().to_owned()
-    }
 }
 
 impl Drop for Tab {

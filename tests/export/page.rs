@@ -343,32 +343,3 @@ fn it_opens_with_many_tasks() {
         println!("{leaves} tasks: selected in {} ms, filtered in {} ms", acts[0], acts[1]);
     }
 }
-
-/// Pictures to look at: `FP_SCREENSHOTS` names the folder.
-#[test]
-fn screenshots() {
-    let Some(folder) = std::env::var_os("FP_SCREENSHOTS").map(std::path::PathBuf::from) else { return };
-    if !there_is_one() {
-        return;
-    }
-    let run = sample::show_run("html");
-    let large = sample::show(&sample::large(300), "html");
-    for (name, page) in [("run", &run), ("large", &large)] {
-        for (theme, width, height) in
-            [("light", 1440, 900), ("dark", 1440, 900), ("light", 420, 900), ("dark", 420, 900)]
-        {
-            let mut tab = Tab::new(width, height);
-            tab.prefer("prefers-color-scheme", theme);
-            tab.open(page);
-            if let Some(file) = std::env::var_os("FP_PAGE") {
-                tab.open(&std::fs::read_to_string(file).unwrap());
-            }
-            if let Ok(run) = std::env::var("FP_EVAL") {
-                tab.eval(&run);
-                tab.eval("new Promise(d => setTimeout(d, 400))");
-            }
-            let picture = tab.screenshot();
-            std::fs::write(folder.join(format!("{name}-{theme}-{width}.base64")), picture).unwrap();
-        }
-    }
-}

@@ -56,7 +56,7 @@ function why(number) {
 function factsOf(number) {
   const task = tasks[number];
   const run = task.state;
-  const facts = element("p", "line");
+  const facts = element("span", "line");
   if (state[number]) facts.append(element("span", `state ${state[number]}`, state[number]));
   const told = [
     task.complexity && `complexity ${task.complexity}`,
@@ -78,6 +78,7 @@ function showTask(number) {
   id.append(element("bdi", "id", task.id));
   const above = task.parent === null ? null : tasks[task.parent];
   if (above && task.parent > 0) id.append("in ", link(task.parent));
+  id.append(factsOf(number));
   const close = element("button", "close", "Close");
   close.type = "button";
   close.addEventListener("click", () => select(null));
@@ -107,7 +108,7 @@ function showTask(number) {
   const rest = [["risk", task.risk], ["group", task.group], ["priority", task.priority], ["covers", task.covers.join(", ")]];
   const told = rest.filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
   if (told.length) add("Also", element("p", "line", told.join(" · ")));
-  show([close, id, title, factsOf(number)], parts);
+  show([close, id, title], parts);
 }
 
 function show(head, parts) {

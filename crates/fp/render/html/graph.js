@@ -69,7 +69,7 @@ function arrange(schedule) {
   const tallest = Math.max(1, ...columns.map((column) => column.length));
   size = {
     width: SIDE * 2 + columns.length * (WIDTH + ACROSS) - ACROSS,
-    height: TOP + tallest * (HEIGHT + DOWN) + SIDE,
+    height: TOP + tallest * (HEIGHT + DOWN),
   };
 }
 
