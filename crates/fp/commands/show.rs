@@ -11,7 +11,7 @@ use fp_host::file;
 use fp_host::plan::OpenPlan;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Export, Format, json};
 use crate::render::{dot, html, mermaid, tree};
 use crate::source::Source;
@@ -39,32 +39,40 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         report = report.with_run(&parsed, &loaded.state);
         at_once = loaded.state.run.map_or(at_once, |run| run.builders);
     }
-    let is_text = context.export.is_none() && context.format == Format::Text;
-    if !is_text {
+    if context.export.is_some() || context.format == Format::Json {
         let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
         report = report
             .with_schedules(&parsed, &options(settings), &builders(at_once, context.export))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
-    let shown = match (context.export, context.format) {
-        (Some(Export::Mermaid), _) => mermaid::text(&report),
-        (Some(Export::Dot), _) => dot::text(&report),
-        (Some(Export::Html), _) => html::text(&report, &source.name, at_once),
-        (_, Format::Json) => json(&report)?,
-        _ => tree::text(&report),
+    let shown = rendered(context, &source, &report, at_once)?;
+    let Some(path) = args.out else {
+        context.printer.data(&shown);
+        return Ok(Exit::Done);
     };
-    if context.export == Some(Export::Mermaid) {
-        context.notices(mermaid::limit(&report, &shown).as_slice());
-    }
-    match args.out {
-        None => context.printer.data(&shown),
-        Some(path) => {
-            let path = context.cwd.join(path);
-            file::atomic_write(&path, shown.as_bytes())?;
-            context.printer.note(&format!("note: written to {}", context.shown(&path)));
-        }
-    }
+    let path = context.cwd.join(path);
+    file::atomic_write(&path, shown.as_bytes())?;
+    context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
+}
+
+fn rendered(
+    context: &Context,
+    source: &Source,
+    report: &TreeReport,
+    at_once: u32,
+) -> Result<String, CommandError> {
+    Ok(match (context.export, context.format) {
+        (Some(Export::Mermaid), _) => {
+            let chart = mermaid::text(report);
+            context.notices(mermaid::limit(report, &chart).as_slice());
+            chart
+        }
+        (Some(Export::Dot), _) => dot::text(report),
+        (Some(Export::Html), _) => html::text(report, &source.name, at_once),
+        (_, Format::Json) => json(report)?,
+        _ => tree::text(report),
+    })
 }
 
 fn options(settings: &Settings) -> Options {

@@ -205,8 +205,13 @@ function fade() {
 function trace(number) {
   graph.classList.toggle("tracing", number !== null && boxes.has(number));
   graph.classList.toggle("kept", number === view.selected);
-  boxes.forEach((made) => made.classList.remove("related", "picked"));
-  boxes.get(view.selected)?.classList.add("picked");
+  boxes.forEach((made) => {
+    made.classList.remove("related", "picked");
+    made.removeAttribute("aria-current");
+  });
+  const picked = boxes.get(view.selected);
+  picked?.classList.add("picked");
+  picked?.setAttribute("aria-current", "true");
   if (!lit) return;
   if (number === null || !boxes.has(number)) return lit.setAttribute("d", "");
   const above = before(number).add(number), below = behind(number).add(number);

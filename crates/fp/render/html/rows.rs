@@ -4,19 +4,21 @@
 use fp_core::report::tree::{TaskRow, TreeReport};
 
 use super::super::tree::state;
-use super::add;
 use super::escape::text as escaped;
 
 /// Levels that are indented; what is deeper is drawn no further in.
 const LEVELS: usize = 12;
 
 pub(super) fn tree(page: &mut String, report: &TreeReport) {
-    page.push_str("<section class=\"pane tasks\" aria-labelledby=\"tree-title\"><div class=\"head\"><h2 id=\"tree-title\">Tasks</h2>");
-    page.push_str("<button type=\"button\" id=\"fold\">Collapse all</button></div>\n");
+    put!(page, r#"<section class="pane tasks" aria-labelledby="tree-title"><div class="head">"#);
+    put!(
+        page,
+        r#"<h2 id="tree-title">Tasks</h2><button type="button" id="fold">Collapse all</button></div>"#
+    );
     if report.tasks.is_empty() {
-        page.push_str("<p class=\"empty\">There are no tasks in this tree.</p>");
+        put!(page, r#"<p class="empty">There are no tasks in this tree.</p>"#);
     }
-    page.push_str("<ul id=\"tree\" role=\"tree\" aria-labelledby=\"tree-title\">\n");
+    put!(page, r#"<ul id="tree" role="tree" aria-labelledby="tree-title">"#);
     for number in 0..report.tasks.len() {
         row(page, report, number);
     }
@@ -25,47 +27,45 @@ pub(super) fn tree(page: &mut String, report: &TreeReport) {
 
 fn row(page: &mut String, report: &TreeReport, number: usize) {
     let task = &report.tasks[number];
-    let state = task.state.as_ref().map(|run| state(run).to_lowercase());
+    let state = task.state.as_ref().map(|run| state(run).to_lowercase()).unwrap_or_default();
     let (siblings, place) = place(report, number);
-    add(
+    let level = task.depth + 1;
+    let indent = task.depth.min(LEVELS);
+    let kind = if task.leaf { "leaf" } else { "parent" };
+    let critical = if task.critical { "critical" } else { "" };
+    let stop = if number == 0 { 0 } else { -1 };
+    put!(
         page,
-        format_args!(
-            "<li role=\"treeitem\" id=\"r{number}\" class=\"l{}{}{}{}\" tabindex=\"{}\" aria-level=\"{}\" aria-setsize=\"{siblings}\" aria-posinset=\"{place}\" aria-selected=\"false\"{}>",
-            task.depth.min(LEVELS),
-            if task.leaf { " leaf" } else { " parent" },
-            if task.critical { " critical" } else { "" },
-            state.as_deref().map(|state| format!(" {state}")).unwrap_or_default(),
-            if number == 0 { 0 } else { -1 },
-            task.depth + 1,
-            if task.leaf { "" } else { " aria-expanded=\"true\"" },
-        ),
+        r#"<li role="treeitem" id="r{number}" class="l{indent} {kind} {critical} {state}" tabindex="{stop}""#
     );
-    page.push_str("<span class=\"mark\" aria-hidden=\"true\"></span>");
-    add(page, format_args!("<bdi class=\"id\">{}</bdi> ", escaped(&task.id)));
-    add(page, format_args!("<span class=\"title\" dir=\"auto\">{}</span>", prose(&task.title)));
-    facts(page, task, state.as_deref());
+    put!(
+        page,
+        r#" aria-level="{level}" aria-setsize="{siblings}" aria-posinset="{place}" aria-selected="false""#
+    );
+    page.push_str(if task.leaf { ">" } else { r#" aria-expanded="true">"# });
+    put!(
+        page,
+        r#"<span class="mark" aria-hidden="true"></span><bdi class="id">{}</bdi> "#,
+        escaped(&task.id)
+    );
+    put!(page, r#"<span class="title" dir="auto">{}</span>"#, prose(&task.title));
+    facts(page, task, &state);
     page.push_str("</li>\n");
 }
 
-fn facts(page: &mut String, task: &TaskRow, state: Option<&str>) {
+fn facts(page: &mut String, task: &TaskRow, state: &str) {
     if let Some(complexity) = task.complexity {
-        add(
-            page,
-            format_args!(
-                " <span class=\"cx c{}\" title=\"Complexity {complexity}\"><span class=\"hidden\">complexity </span>{complexity}</span>",
-                complexity.clamp(1, 10)
-            ),
-        );
+        let colour = complexity.clamp(1, 10);
+        put!(page, r#" <span class="cx c{colour}" title="Complexity {complexity}">"#);
+        put!(page, r#"<span class="hidden">complexity </span>{complexity}</span>"#);
     }
-    if let Some(state) = state {
-        add(page, format_args!(" <span class=\"state\">{state}</span>"));
+    if !state.is_empty() {
+        put!(page, r#" <span class="state">{state}</span>"#);
     }
     if let Some(first) = task.files.first().filter(|_| task.leaf) {
-        add(page, format_args!(" <span class=\"files\"><bdi>{}</bdi>", escaped(first)));
-        if task.files.len() > 1 {
-            add(page, format_args!(" +{}", task.files.len() - 1));
-        }
-        page.push_str("</span>");
+        let more = task.files.len() - 1;
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        put!(page, r#" <span class="files"><bdi>{}</bdi>{more}</span>"#, escaped(first));
     }
 }
 
@@ -80,7 +80,7 @@ fn place(report: &TreeReport, number: usize) -> (usize, usize) {
 /// Text with its code spans as such.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 || text.contains("``") {
+    if parts.len().is_multiple_of(2) || text.contains("``") {
         return escaped(text).into_owned();
     }
     let tagged = parts.iter().enumerate().map(|(at, part)| {
