@@ -151,7 +151,11 @@ fn is_markup(c: char, line: &str, after: Option<char>) -> bool {
         '_' => !(line.ends_with(within_word) && after.is_some_and(within_word)),
         // A heading, a list, a quotation, or the underline of a heading.
         '#' | '-' | '+' | '>' | '=' => line.trim().is_empty(),
-        '.' | ')' => !line.trim().is_empty() && line.trim().bytes().all(|byte| byte.is_ascii_digit()),
+        '.' | ')' => {
+            let number = line.trim();
+            let is_marker = after.is_none_or(char::is_whitespace);
+            is_marker && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        }
         _ => false,
     }
 }
@@ -174,6 +178,9 @@ mod tests {
         check("snake_case and _emphasis_", "snake_case and \\_emphasis\\_");
         check("# no heading", "\\# no heading");
         check("C# and a - b", "C# and a - b");
+        check("1.1", "1.1");
+        check("1.1 and 2.0 (3)", "1.1 and 2.0 (3)");
+        check("1. a", "1\\. a");
         check("first\n- second\n1. third", "first\n\\- second\n1\\. third");
         assert_eq!(code("a`b"), "`` a`b ``");
         assert_eq!(code("src/a.rs"), "`src/a.rs`");

@@ -4,14 +4,12 @@ const graph = byId("graph");
 let boxes = new Map(), wave = new Map(), row = new Map(), delays = new Map();
 let columns = [], edges = [], lit = null, size = { width: 0, height: 0 }, scale = 1;
 
-/** What a leaf waits for as leaves: of a parent with many, those that end last. */
-function sources(number, places) {
-  return tasks[number].after.flatMap((target) => {
-    const found = leavesOf(target);
-    if (found.length <= 12) return found;
-    const last = Math.max(...found.map((leaf) => places.get(leaf).wave));
-    return found.filter((leaf) => places.get(leaf).wave === last).slice(0, 12);
-  });
+/** The leaves that a dependency on a task is drawn from: of a parent with many, some of those that end last. */
+function sources(target, places) {
+  const found = leavesOf(target);
+  if (found.length <= 12) return found;
+  const last = found.reduce((wave, leaf) => Math.max(wave, places.get(leaf).wave), 0);
+  return found.filter((leaf) => places.get(leaf).wave === last).slice(0, 12);
 }
 
 /** Dependencies that others imply are left out, as long as that is cheap to know. */
@@ -50,16 +48,21 @@ function arrange(schedule) {
   wave = new Map(leaves.map((leaf) => [leaf, places.get(leaf).wave]));
   delays = new Map(leaves.map((leaf) => [leaf, places.get(leaf).delay]));
   const pairs = [];
-  for (const leaf of leaves) for (const from of new Set(sources(leaf, places))) pairs.push([from, leaf]);
+  const drawnFrom = new Map();
+  for (const leaf of leaves) {
+    for (const target of tasks[leaf].after) if (!drawnFrom.has(target)) drawnFrom.set(target, sources(target, places));
+    for (const from of new Set(tasks[leaf].after.flatMap((target) => drawnFrom.get(target)))) pairs.push([from, leaf]);
+  }
   edges = reduced(pairs);
   columns = Array.from({ length: schedule.waves }, () => []);
   leaves.forEach((leaf) => columns[wave.get(leaf) - 1].push(leaf));
   const into = new Map();
-  edges.forEach(([from, to]) => into.set(to, [...(into.get(to) ?? []), from]));
+  leaves.forEach((leaf) => into.set(leaf, []));
+  edges.forEach(([from, to]) => into.get(to).push(from));
   row = new Map();
   for (const column of columns) {
     const middle = (leaf, at) => {
-      const from = (into.get(leaf) ?? []).map((other) => row.get(other));
+      const from = into.get(leaf).map((other) => row.get(other));
       return from.length ? from.reduce((sum, y) => sum + y, 0) / from.length : at;
     };
     const wanted = new Map(column.map((leaf, at) => [leaf, middle(leaf, at)]));
