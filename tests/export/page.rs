@@ -73,6 +73,9 @@ fn rows_say_where_they_are() {
     assert_eq!(tab.text(SHOWN), "root 1 2");
     tab.click("#r1 .mark");
     assert_eq!(tab.text(SHOWN), "root 1 1.1 1.2 1.3 1.4 1.5 1.6 2");
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Expand all");
+    tab.click("#r8 .mark");
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Collapse all");
     assert_quiet(&mut tab);
 }
 
@@ -91,6 +94,10 @@ fn states_and_words_filter() {
     assert_eq!(tab.eval("document.querySelectorAll('.node.faded').length"), 6);
     tab.click(".chip.skipped");
     assert_eq!(tab.text(SHOWN), "root 2 3");
+    // One that is filtered out is selected in the drawing; the tree can be reached all the same.
+    tab.click("[data-task='1']");
+    assert_eq!(tab.text(DETAIL), "Write part 1");
+    assert_eq!(tab.eval("document.querySelector('#tree [tabindex=\"0\"]').hidden"), false);
     tab.press("Escape");
     assert_eq!(tab.text(SHOWN), "root 1 2 3 4 5 6 7");
     tab.press("/");

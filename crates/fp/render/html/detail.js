@@ -154,7 +154,7 @@ function select(number) {
   if (number !== null) {
     rows[number].setAttribute("aria-selected", "true");
     reveal(number);
-    makeCurrent(number, false);
+    if (!rows[number].hidden) makeCurrent(number, false);
     rows[number].scrollIntoView({ block: "nearest" });
     boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }

@@ -25,6 +25,7 @@ function showRows() {
       if (!open && number >= until) until = ends[number];
     } else if (filtering && passes(number)) found++;
   }
+  byId("fold").textContent = closed.size ? "Expand all" : "Collapse all";
   byId("found").textContent = filtering ? `${found} of ${leaves.length} tasks` : "";
   if (rows.length && rows[current].hidden) {
     const next = rows.findIndex((row) => !row.hidden);
@@ -137,7 +138,6 @@ byId("fold").addEventListener("click", () => {
   closed.clear();
   // The root stays open: below it are the parts that a folded tree is about.
   if (!opening) tasks.forEach((task, number) => !task.leaf && number > 0 && closed.add(number));
-  byId("fold").textContent = opening ? "Collapse all" : "Expand all";
   showRows();
 });
 
