@@ -281,7 +281,8 @@ fn a_tree_that_is_not_valid_says_so() {
         told.contains("not valid") && told.contains("dependency-cycle") && told.contains("line 3"),
         "{told}"
     );
-    assert!(tab.text("document.querySelector('#graph').textContent").contains("wait for each other"));
+    let instead = tab.text("document.querySelector('#graph').textContent");
+    assert!(instead.contains("wait for each other") && instead.contains("1 → 2 → 1"), "{instead}");
     tab.click("#r1");
     assert_eq!(tab.text(DETAIL), "A");
     assert_quiet(&mut tab);

@@ -184,8 +184,14 @@ document.addEventListener("keydown", (event) => {
 if (report.schedules[0]?.waves) {
   draw();
 } else {
-  const none = tasks.length ? "There is no order in which these tasks could run: some wait for each other. The errors above say which." : "There is nothing to draw.";
-  graph.replaceChildren(element("p", "empty", none));
+  const none = element("div", "empty");
+  if (tasks.length) {
+    none.append(element("p", "", "There is no order in which these tasks could run. Some wait for each other:"));
+    none.append(list("ul", report.problems.filter((one) => one.rule === "dependency-cycle").map((one) => one.detail)));
+  } else {
+    none.append("There is nothing to draw.");
+  }
+  graph.replaceChildren(none);
   document.querySelector(".zoom").hidden = true;
 }
 showRows();
