@@ -1,7 +1,7 @@
 //! What a command is given: where it runs, when, and how to print. Built once, passed down.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fp_core::settings::{PartialSettings, Settings};
 use fp_host::config::{self, Config, Origin};
@@ -108,6 +108,12 @@ impl Context {
     /// The plans of the repository.
     pub(crate) fn plans(&self) -> Result<Plans, CommandError> {
         Ok(Plans::of(self.repo(), self.settings()?))
+    }
+
+    /// A path as messages name it: from the working directory or the repository where it is below one of them.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.cwd).or_else(|_| path.strip_prefix(&self.repo().root));
+        below.unwrap_or(path).display().to_string()
     }
 
     /// The value of an environment variable, if it is set to something.

@@ -117,20 +117,9 @@ impl Printer {
         }
     }
 
-    /// Prints `value` as indented JSON; an object gets a leading `schemaVersion`.
+    /// Prints `value` as [`json`].
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), CommandError> {
-        let value = serde_json::to_value(value).map_err(CommandError::failed)?;
-        let mut whole = serde_json::Map::new();
-        whole.insert("schemaVersion".into(), SCHEMA_VERSION.into());
-        let value = match value {
-            serde_json::Value::Object(fields) => {
-                whole.extend(fields);
-                serde_json::Value::Object(whole)
-            }
-            other => other,
-        };
-        let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
-        self.data(&(text + "\n"));
+        self.data(&json(value)?);
         Ok(())
     }
 
@@ -146,6 +135,22 @@ impl Printer {
             self.note(&format!("hint: {hint}"));
         }
     }
+}
+
+/// `value` as indented JSON; an object gets a leading `schemaVersion`.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
+    let value = serde_json::to_value(value).map_err(CommandError::failed)?;
+    let mut whole = serde_json::Map::new();
+    whole.insert("schemaVersion".into(), SCHEMA_VERSION.into());
+    let value = match value {
+        serde_json::Value::Object(fields) => {
+            whole.extend(fields);
+            serde_json::Value::Object(whole)
+        }
+        other => other,
+    };
+    let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
+    Ok(text + "\n")
 }
 
 fn ignore_closed(result: io::Result<()>) {

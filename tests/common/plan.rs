@@ -18,7 +18,7 @@ pub(crate) struct Leaf<'a> {
 }
 
 /// A leaf that changes `file` and is tested by nothing.
-pub(crate) fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf<'a> {
+pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf<'a> {
     Leaf { id, after, file, test: "none" }
 }
 

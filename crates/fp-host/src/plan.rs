@@ -96,13 +96,18 @@ impl OpenPlan {
     /// The user's own words, or the plan's id where they were not kept.
     #[must_use]
     pub fn goal(&self) -> String {
+        self.goal_if_kept().unwrap_or_else(|| self.id().to_string())
+    }
+
+    /// The user's own words, where they were kept.
+    #[must_use]
+    pub fn goal_if_kept(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Described {
             goal: String,
         }
-        let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok();
-        let described = text.and_then(|text| serde_json::from_str::<Described>(&text).ok());
-        described.map_or_else(|| self.id().to_string(), |d| d.goal)
+        let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok()?;
+        serde_json::from_str::<Described>(&text).ok().map(|described| described.goal)
     }
 
     /// The state now.

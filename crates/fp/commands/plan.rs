@@ -1,22 +1,28 @@
 //! `fp plan`.
 
-use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use fp_core::schedule::{Options, ScheduleError, markdown, schedule};
+use fp_core::settings::ExecutionOrder;
 use fp_host::file;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::status::fit;
+use crate::render;
 use crate::source::Source;
-
-/// Columns of a title.
-const TITLE: usize = 48;
 
 /// Order the tasks and write plan.md
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The plan; the only active one where left out.
     plan: Option<String>,
+    /// Which of several tasks that could be next is next; else as configured.
+    #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])
+        .try_map(|name| serde_json::from_value::<ExecutionOrder>(name.into())))]
+    order: Option<ExecutionOrder>,
+    /// How many tasks run at once (1-16); else as configured.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    parallel: Option<u32>,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
@@ -26,9 +32,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let tree = source.valid_tree(&tree_text)?;
     let settings = &plan.settings;
     let options = Options {
-        order: settings.execution_order,
+        order: args.order.unwrap_or(settings.execution_order),
         model: settings.execution_model,
-        max_parallel_tasks: settings.max_parallel_tasks,
+        max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),
         ..Options::default()
     };
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
@@ -38,25 +44,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
     match context.format {
         Format::Json => context.printer.json(&schedule)?,
-        Format::Text => context.printer.data(&text(&schedule)),
+        Format::Text => context.printer.data(&render::schedule::text(&schedule)),
     }
+    context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
-}
-
-fn text(schedule: &Schedule) -> String {
-    let mut text = format!("{} tasks in {} waves\n", schedule.order.len(), schedule.waves.len());
-    let width = schedule.order.iter().map(|step| step.id.len()).max().unwrap_or(0);
-    for step in &schedule.order {
-        let title = fit(&step.title, TITLE);
-        let row = format!("{:>4}. wave {:<3} {:width$}  {title}", step.position, step.wave, step.id);
-        text.push_str(&format!("{}\n", row.trim_end()));
-    }
-    let path = &schedule.critical_path;
-    text.push_str(&format!(
-        "Critical path: {} of {} complexity\n",
-        path.complexity, schedule.total_complexity
-    ));
-    let factors = schedule.speed_up.iter().map(|s| format!("{} builders {:.1}x", s.builders, s.factor));
-    text.push_str(&format!("At best: {}\n", factors.collect::<Vec<_>>().join(", ")));
-    text
 }

@@ -1,76 +1,94 @@
 //! `fp show`.
 
-use fp_core::plan::{Plan, Task, parse};
-use serde_json::json;
-use unicode_width::UnicodeWidthStr as _;
+use std::path::PathBuf;
+
+use fp_core::plan::{Lines, parse};
+use fp_core::report::tree::TreeReport;
+use fp_core::rules::{Facts, check};
+use fp_core::schedule::{BUILDERS, Options};
+use fp_core::settings::Settings;
+use fp_host::file;
+use fp_host::plan::OpenPlan;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
-use crate::render::status::fit;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::{Export, Format, json};
+use crate::render::{dot, html, mermaid, tree};
 use crate::source::Source;
 
-/// Columns of branches; what is deeper is drawn no further to the right.
-const BRANCHES: usize = 36;
-
-/// Draw the task tree
+/// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
+    /// Write it to a file instead of printing it.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
+    let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
-    let (tree, _) = parse(&text);
-    match context.format {
-        Format::Text => context.printer.data(&draw(&tree)),
-        Format::Json => {
-            let tasks = tree.tasks.iter().map(|task| {
-                json!({
-                    "id": task.id, "title": task.description, "complexity": task.complexity,
-                    "depth": task.depth, "parentId": task.parent.map(|p| &tree.tasks[p].id),
-                    "leaf": task.is_leaf(), "dependencies": task.dependencies().collect::<Vec<_>>(),
-                    "files": task.files().collect::<Vec<_>>(),
-                    "acceptance": task.acceptance().collect::<Vec<_>>(),
-                })
-            });
-            context.printer.json(&json!({ "tasks": tasks.collect::<Vec<_>>() }))?;
-        }
+    let (parsed, problems) = parse(&text);
+    let mut report = TreeReport::new(&parsed, source.plan.as_ref().and_then(OpenPlan::goal_if_kept));
+    let mut at_once = settings.max_parallel_tasks;
+    if let Some(plan) = &source.plan {
+        let loaded = plan.load()?;
+        context.notices(&loaded.notices);
+        report = report.with_run(&parsed, &loaded.state);
+        at_once = loaded.state.run.map_or(at_once, |run| run.builders);
     }
+    if context.export.is_some() || context.format == Format::Json {
+        let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
+        report = report
+            .with_schedules(&parsed, &options(settings), &builders(at_once, context.export))
+            .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
+    }
+    let shown = rendered(context, &source, &report, at_once)?;
+    let Some(path) = args.out else {
+        match context.export {
+            Some(_) => context.printer.exact(&shown),
+            None => context.printer.data(&shown),
+        }
+        return Ok(Exit::Done);
+    };
+    let path = context.cwd.join(path);
+    file::atomic_write(&path, shown.as_bytes())?;
+    context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
 
-/// The tree, a task a line. Walks with a stack of its own, since a tree can be deeper than the program's.
-fn draw(tree: &Plan) -> String {
-    let Some(root) = tree.root else { return "No tasks\n".to_owned() };
-    let mut text = String::new();
-    let mut open = vec![(root, String::new(), String::new())];
-    while let Some((index, branch, below)) = open.pop() {
-        let task = &tree.tasks[index];
-        text.push_str(&line(task, &branch));
-        let mut children = task.children.iter().rev();
-        let last = children.next().map(|child| (*child, "└─ ", "   "));
-        let others = children.map(|child| (*child, "├─ ", "│  "));
-        for (child, own, under) in last.into_iter().chain(others) {
-            open.push((child, limited(&below, own), limited(&below, under)));
+fn rendered(
+    context: &Context,
+    source: &Source,
+    report: &TreeReport,
+    at_once: u32,
+) -> Result<String, CommandError> {
+    Ok(match (context.export, context.format) {
+        (Some(Export::Mermaid), _) => {
+            let chart = mermaid::text(report);
+            context.notices(mermaid::limit(report, &chart).as_slice());
+            chart
         }
+        (Some(Export::Dot), _) => dot::text(report),
+        (Some(Export::Html), _) => html::text(report, &source.name, at_once),
+        (_, Format::Json) => json(report)?,
+        _ => tree::text(report),
+    })
+}
+
+fn options(settings: &Settings) -> Options {
+    Options { order: settings.execution_order, model: settings.execution_model, ..Options::default() }
+}
+
+/// The numbers of builders whose waves are told: those that run, and on the page some to compare with.
+fn builders(at_once: u32, export: Option<Export>) -> Vec<u32> {
+    let mut builders = vec![at_once];
+    if export == Some(Export::Html) {
+        builders.extend(BUILDERS);
+        builders.sort_unstable();
+        builders.dedup();
     }
-    text
-}
-
-fn limited(below: &str, part: &str) -> String {
-    if below.width() < BRANCHES { format!("{below}{part}") } else { below.to_owned() }
-}
-
-fn line(task: &Task, branch: &str) -> String {
-    let complexity = task.complexity.map(|c| format!(" ({c})")).unwrap_or_default();
-    let after: Vec<&str> = task.dependencies().collect();
-    let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
-    let after = fit(&after, WIDTH / 3);
-    let head = format!("{branch}{}  ", task.id);
-    let room = WIDTH.saturating_sub(head.width() + complexity.len() + after.width()).max(12);
-    format!("{head}{}{complexity}{after}\n", fit(&task.description, room))
+    builders
 }

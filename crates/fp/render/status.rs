@@ -60,7 +60,8 @@ fn line(task: &TaskLine, id_width: usize, max_iterations: u32) -> String {
     text
 }
 
-fn word(status: Status) -> &'static str {
+/// A state as reports say it.
+pub(crate) fn word(status: Status) -> &'static str {
     match status {
         Status::Pending => "waiting",
         Status::Implementing => "building",

@@ -3,4 +3,5 @@
 pub mod evidence;
 pub mod gate;
 pub mod status;
+pub mod tree;
 pub mod validation;

@@ -7,7 +7,7 @@ use crate::plan::graph::Graph;
 use crate::plan::task::{Plan, TaskIndex};
 
 /// The numbers of builders that a speed-up is told for.
-const BUILDERS: [u64; 4] = [1, 2, 4, 8];
+pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
 
 /// A chain of tasks, each waiting for the one before it, of the largest total complexity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -24,7 +24,7 @@ pub struct CriticalPath {
 #[serde(rename_all = "camelCase")]
 pub struct SpeedUp {
     /// How many builders.
-    pub builders: u64,
+    pub builders: u32,
     /// The factor, to two decimals: at best, with no two tasks in one file.
     pub factor: f64,
 }
@@ -58,7 +58,7 @@ pub(super) fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
     BUILDERS
         .into_iter()
         .map(|builders| {
-            let shortest = critical.max(total.div_ceil(builders)).max(1);
+            let shortest = critical.max(total.div_ceil(builders.into())).max(1);
             #[expect(clippy::cast_precision_loss, reason = "sums of complexities are far below 2^52")]
             let factor = (total.max(1) as f64 / shortest as f64 * 100.0).round() / 100.0;
             SpeedUp { builders, factor }

@@ -1,7 +1,9 @@
 //! In which order the leaves of a tree run, and which of them can run at once. A function of the tree and a
 //! few settings: the same input gives the same schedule, to the byte.
 
+mod closed;
 mod critical;
+mod files;
 mod markdown;
 mod waves;
 
@@ -9,7 +11,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-pub use critical::{CriticalPath, SpeedUp};
+pub use critical::{BUILDERS, CriticalPath, SpeedUp};
 pub use markdown::markdown;
 pub use waves::{Cause, Delay, Wave};
 
@@ -42,6 +44,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// How many tasks run at once, in this model.
+    fn limit(&self) -> u32 {
+        if self.model == ExecutionModel::Sequential { 1 } else { self.max_parallel_tasks.max(1) }
+    }
+}
+
 /// Why a tree can't be scheduled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
@@ -59,6 +68,9 @@ pub enum ScheduleError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
+    /// The leaf.
+    #[serde(skip)]
+    pub task: TaskIndex,
     /// Its place in the order, from 1.
     pub position: usize,
     /// Its id.
@@ -83,6 +95,12 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
+    /// Which of several tasks that could be next is next.
+    pub execution_order: ExecutionOrder,
+    /// How tasks relate in time.
+    pub execution_model: ExecutionModel,
+    /// How many tasks run at once.
+    pub max_parallel_tasks: u32,
     /// The leaves in their order.
     pub order: Vec<Step>,
     /// Which of them run at once.
@@ -109,13 +127,14 @@ pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleErro
     }
     let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
     let placed = waves::place(plan, &graph, &order, &groups, options);
-    let steps = leaves
-        .iter()
-        .zip(1..)
-        .map(|(&leaf, position)| step(&plan.tasks[leaf], position, &placed.slots[leaf]));
+    let steps =
+        leaves.iter().zip(1..).map(|(&leaf, position)| step(plan, leaf, position, &placed.slots[leaf]));
     let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
     let critical_path = critical::path(plan, &graph, &order);
     Ok(Schedule {
+        execution_order: options.order,
+        execution_model: options.model,
+        max_parallel_tasks: options.limit(),
         order: steps.collect(),
         waves: waves::collect(plan, &leaves, &placed),
         speed_up: critical::speed_up(total, critical_path.complexity),
@@ -140,9 +159,11 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
     }
 }
 
-fn step(task: &Task, position: usize, slot: &waves::Slot) -> Step {
+fn step(plan: &Plan, leaf: TaskIndex, position: usize, slot: &waves::Slot) -> Step {
+    let task = &plan.tasks[leaf];
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect();
     Step {
+        task: leaf,
         position,
         id: task.id.to_string(),
         title: task.description.to_string(),

@@ -1,5 +1,7 @@
 //! Order, waves and critical path of small trees.
 
+mod properties;
+
 use super::{Options, Schedule, ScheduleError, markdown, schedule};
 use crate::plan::parse;
 use crate::settings::{ExecutionModel, ExecutionOrder};
@@ -98,7 +100,7 @@ fn models() {
 #[test]
 fn speed_up() {
     let found = run(&tree(&["1 4", "2 4", "3 4", "4 4; Dependencies: 3"]), &parallel(2));
-    let gains: Vec<(u64, f64)> = found.speed_up.iter().map(|gain| (gain.builders, gain.factor)).collect();
+    let gains: Vec<(u32, f64)> = found.speed_up.iter().map(|gain| (gain.builders, gain.factor)).collect();
     assert_eq!((found.total_complexity, gains), (16, vec![(1, 1.0), (2, 2.0), (4, 2.0), (8, 2.0)]));
     let critical: Vec<(&str, u32)> =
         found.waves.iter().map(|wave| (wave.critical.as_str(), wave.complexity)).collect();
@@ -136,6 +138,20 @@ fn large_plans_take_linear_time() {
         run(&tree(&chain.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(4)).waves.len(),
         5_000
     );
+    // Files that are free in turns, so that every wave has something in the way.
+    let turns: Vec<String> = (1..=20_000)
+        .map(|id| match id {
+            1 => "1 1; Files: a".to_owned(),
+            ..=10_000 => {
+                format!("{id} 1; Dependencies: {}; Files: {}", id - 1, if id % 2 == 0 { "a" } else { "b" })
+            }
+            _ => format!("{id} 1; Files: a, b"),
+        })
+        .collect();
+    assert_eq!(
+        run(&tree(&turns.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(4)).waves.len(),
+        20_000
+    );
     let shared: Vec<String> =
         (1..=5_000).map(|id| format!("{id} 1; Files: CHANGELOG.md, src/{id}.rs")).collect();
     assert_eq!(
@@ -152,7 +168,7 @@ fn large_plans_take_linear_time() {
 #[test]
 fn plan_md() {
     let text = tree(&[
-        "1 3; Acceptance: Prints a; Files: a.rs",
+        "1 3; Acceptance: Prints <a>; Files: a.rs",
         "2 2; Dependencies: 1; Files: b.rs",
         "3 1; Files: a.rs",
     ]);
@@ -161,28 +177,36 @@ fn plan_md() {
     insta::assert_snapshot!(markdown(&found), @r"
     # Implementation Plan
 
+    3 tasks in 2 waves, at most 2 at once. A wave is the earliest step at which its tasks can run.
+
     ## Execution Order
     1. [Task 1]: Task 1
        - Dependencies: none
+       - Complexity: 3
+       - Files: `a.rs`
        - Acceptance:
-         1. Prints a
+         1. Prints \<a>
     2. [Task 2]: Task 2
        - Dependencies: 1
+       - Complexity: 2
+       - Files: `b.rs`
        - Acceptance: none
     3. [Task 3]: Task 3
        - Dependencies: none
+       - Complexity: 1
+       - Files: `a.rs`
        - Acceptance: none
 
     ## Waves
 
     ### Wave 1 (complexity 3)
 
-    - 1 Task 1
+    - 1 Task 1 (3)
 
     ### Wave 2 (complexity 2)
 
-    - 2 Task 2 — after 1
-    - 3 Task 3 — `a.rs` is with 1
+    - 2 Task 2 (2) — after 1
+    - 3 Task 3 (1) — `a.rs` is with 1
 
     ## Critical Path
 

@@ -1,17 +1,14 @@
 //! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
 
-use std::collections::HashMap;
+use std::fmt;
 
 use serde::Serialize;
 
+use super::closed::{self, Closed};
+use super::files::{self, Files};
 use super::{Options, weight};
 use crate::plan::graph::Graph;
-use crate::plan::path::{literal_prefix, normal};
-use crate::plan::task::{Plan, Task, TaskIndex};
-use crate::settings::ExecutionModel;
-
-/// Deepest path whose folders are compared with other paths; beyond it only the upper ones are.
-const MAX_FOLDERS: usize = 64;
+use crate::plan::task::{Plan, TaskIndex};
 
 /// What keeps a task from an earlier wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -38,6 +35,27 @@ pub struct Delay {
     /// The file that both have, where that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+impl Delay {
+    /// It in a few words; `text` says how an id is written there, `path` how a path is.
+    pub(super) fn told(&self, text: impl Fn(&str) -> String, path: impl Fn(&str) -> String) -> String {
+        let on = self.on.iter().map(|id| text(id)).collect::<Vec<_>>().join(", ");
+        match (self.cause, &self.file) {
+            (Cause::Dependency, _) => format!("after {on}"),
+            (Cause::File, Some(file)) => format!("{} is with {on}", path(file)),
+            (Cause::File, None) => format!("a file is with {on}"),
+            (Cause::Group, _) => format!("after the group of {on}"),
+            (Cause::Limit, _) => "no builder is free".to_owned(),
+        }
+    }
+}
+
+/// As plain text.
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(str::to_owned, str::to_owned))
+    }
 }
 
 /// Tasks that can run at once.
@@ -74,15 +92,9 @@ pub(super) fn place(
     phases: &[usize],
     options: &Options,
 ) -> Placed {
-    let limit = match options.model {
-        ExecutionModel::Sequential => 1,
-        _ => options.max_parallel_tasks.max(1) as usize,
-    };
-    let mut waves = Waves { limit, count: vec![0], room: Next::default(), files: HashMap::new() };
+    let mut waves = Waves { limit: options.limit() as usize, ..Waves::default() };
     let mut ends = vec![0; graph.len()];
-    // The last wave of each phase so far, and the task that is in it.
-    let mut phase_ends: Vec<(usize, TaskIndex)> =
-        vec![(0, 0); phases.iter().max().map_or(1, |last| last + 1)];
+    let mut phase_ends = PhaseEnds::new(phases);
     let mut slots = vec![Slot::default(); graph.len()];
     for &task in order {
         let after = graph.waits_for(task).iter().map(|&target| ends[target]).max().unwrap_or(0);
@@ -91,11 +103,11 @@ pub(super) fn place(
             continue;
         }
         let phase = phases[task];
-        let barrier = phase_ends[..phase].iter().copied().max().unwrap_or((0, 0));
+        let barrier = phase_ends.before(phase);
         let earliest = after.max(barrier.0) + 1;
         let (wave, held) = waves.first(plan, task, earliest);
         ends[task] = wave;
-        phase_ends[phase] = phase_ends[phase].max((wave, task));
+        phase_ends.add(phase, wave, task);
         let id = |task: TaskIndex| plan.tasks[task].id.to_string();
         let delay = held.or_else(|| {
             let waited: Vec<String> = behind(plan, graph, &ends, task, after);
@@ -133,65 +145,39 @@ fn behind(plan: &Plan, graph: &Graph, ends: &[usize], task: TaskIndex, end: usiz
 }
 
 /// The waves as far as they are filled.
+#[derive(Default)]
 struct Waves {
     limit: usize,
     /// How many tasks each wave has; the one at 0 is none.
     count: Vec<usize>,
-    /// The next wave with room.
-    room: Next,
-    /// Of every file and folder, where it is in use.
-    files: HashMap<String, Used>,
-}
-
-/// Where a path is in use: itself, and something below it.
-#[derive(Default)]
-struct Used {
-    here: Next,
-    below: Next,
-    /// Who uses it in which wave, itself or something below it.
-    by: HashMap<usize, TaskIndex>,
+    /// The waves that have as many tasks as there may be.
+    full: Closed,
+    files: Files,
 }
 
 impl Waves {
-    /// The first wave from `earliest` on that takes `task`, which is put there, and what held it up last.
+    /// The first wave from `earliest` on that takes `task`, which is put there, and what keeps it from the one
+    /// before, unless that is before `earliest`.
     fn first(&mut self, plan: &Plan, task: TaskIndex, earliest: usize) -> (usize, Option<Delay>) {
-        let paths = paths(&plan.tasks[task]);
-        let mut wave = earliest;
-        let mut held = None;
-        loop {
-            let room = self.room.from(wave);
-            if room > wave {
-                held = Some(Delay { cause: Cause::Limit, on: Vec::new(), file: None });
-                wave = room;
-            }
-            let Some((next, path, other)) = self.conflict(&paths, wave) else { break };
-            held = Some(Delay {
-                cause: Cause::File,
-                on: other.map(|other| plan.tasks[other].id.to_string()).into_iter().collect(),
-                file: Some(path),
-            });
-            wave = next;
-        }
+        let paths = files::paths(&plan.tasks[task]);
+        let mut sets = self.files.closed(&paths);
+        sets.push(&self.full);
+        let wave = closed::first_open(&sets, earliest);
+        let held = (wave > earliest).then(|| self.held(plan, &paths, wave - 1));
         self.take(task, wave, &paths);
         (wave, held)
     }
 
-    /// The first wave behind `wave` where a path that is in use in `wave` no longer is.
-    fn conflict(&mut self, paths: &[String], wave: usize) -> Option<(usize, String, Option<TaskIndex>)> {
-        for path in paths {
-            for folder in folders(path) {
-                let Some(used) = self.files.get_mut(folder) else { continue };
-                let mut next = used.here.from(wave);
-                if folder == path {
-                    next = next.max(used.below.from(wave));
-                }
-                if next > wave {
-                    // The last of the waves in between is the one that decides.
-                    return Some((next, path.clone(), used.by.get(&(next - 1)).copied()));
-                }
-            }
+    /// Why a task with these paths is not in `wave`.
+    fn held(&self, plan: &Plan, paths: &[String], wave: usize) -> Delay {
+        match self.files.holder(paths, wave) {
+            Some((path, holder)) if !self.full.has(wave) => Delay {
+                cause: Cause::File,
+                on: vec![plan.tasks[holder].id.to_string()],
+                file: Some(path.to_owned()),
+            },
+            _ => Delay { cause: Cause::Limit, on: Vec::new(), file: None },
         }
-        None
     }
 
     fn take(&mut self, task: TaskIndex, wave: usize, paths: &[String]) {
@@ -200,61 +186,37 @@ impl Waves {
         }
         self.count[wave] += 1;
         if self.count[wave] >= self.limit {
-            self.room.close(wave);
+            self.full.add(wave);
         }
-        for path in paths {
-            for folder in folders(path) {
-                if !self.files.contains_key(folder) {
-                    self.files.insert(folder.to_owned(), Used::default());
-                }
-                let used = self.files.get_mut(folder).expect("it was just inserted");
-                if folder == path {
-                    used.here.close(wave)
-                } else {
-                    used.below.close(wave)
-                }
-                used.by.insert(wave, task);
-            }
-        }
+        self.files.take(task, wave, paths);
     }
 }
 
-/// The paths of a task in normal form.
-fn paths(task: &Task) -> Vec<String> {
-    task.files()
-        .filter_map(|file| normal(literal_prefix(file)).ok())
-        .map(std::borrow::Cow::into_owned)
-        .collect()
-}
+/// The last wave of each phase so far and a task that is in it: of all phases before one, in next to no time.
+/// A Fenwick tree.
+struct PhaseEnds(Vec<(usize, TaskIndex)>);
 
-/// The whole repository, every folder above `path`, and `path`.
-fn folders(path: &str) -> impl Iterator<Item = &str> {
-    let above = path.match_indices('/').map(|(at, _)| &path[..at]).take(MAX_FOLDERS);
-    std::iter::once(".").chain(above).chain(std::iter::once(path).filter(|path| *path != "."))
-}
-
-/// The waves from 1 on, some of them closed; finds the next open one in next to no time.
-#[derive(Debug, Default)]
-struct Next {
-    /// Of a closed wave, one behind it that may be open.
-    behind: HashMap<usize, usize>,
-}
-
-impl Next {
-    fn from(&mut self, wave: usize) -> usize {
-        let mut open = wave;
-        while let Some(&next) = self.behind.get(&open) {
-            open = next;
-        }
-        let mut at = wave;
-        while at != open {
-            at = self.behind.insert(at, open).expect("every wave on the way is closed");
-        }
-        open
+impl PhaseEnds {
+    fn new(phases: &[usize]) -> Self {
+        Self(vec![(0, 0); phases.iter().max().map_or(2, |last| last + 2)])
     }
 
-    fn close(&mut self, wave: usize) {
-        self.behind.entry(wave).or_insert(wave + 1);
+    fn add(&mut self, phase: usize, wave: usize, task: TaskIndex) {
+        let mut at = phase + 1;
+        while at < self.0.len() {
+            self.0[at] = self.0[at].max((wave, task));
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    fn before(&self, phase: usize) -> (usize, TaskIndex) {
+        let mut at = phase;
+        let mut last = (0, 0);
+        while at > 0 {
+            last = last.max(self.0[at]);
+            at -= at & at.wrapping_neg();
+        }
+        last
     }
 }
 

@@ -1,0 +1,366 @@
+//! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
+//! what is wrong with it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Serialize;
+
+use super::status::{Counts, Phase, StatusReport};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::plan::Lines;
+use crate::plan::graph::Graph;
+use crate::plan::id::{AgentName, PlanId};
+use crate::plan::index::Index;
+use crate::plan::task::{Field, Item, Plan, Risk, Task, TaskIndex};
+use crate::run::approval;
+use crate::run::state::{State, Status};
+use crate::schedule::{CriticalPath, Delay, Options, Schedule, SpeedUp, schedule};
+
+/// The report on one tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeReport {
+    /// The plan; `None` for a mere file.
+    pub plan_id: Option<PlanId>,
+    /// What the tree is for.
+    pub goal: String,
+    /// Where the plan is; `None` for a mere file.
+    pub phase: Option<Phase>,
+    /// How many leaves there are.
+    pub leaves: usize,
+    /// Sum of their complexities.
+    pub total_complexity: u64,
+    /// The chain that no number of builders makes shorter; empty where there is no order.
+    pub critical_path: CriticalPath,
+    /// How many times faster the plan could ideally be with more builders; empty where there is no order.
+    pub speed_up: Vec<SpeedUp>,
+    /// How many leaves are in each state; `None` before the approval.
+    pub counts: Option<Counts>,
+    /// The waves for each number of builders that was asked for; empty where there is no order.
+    pub schedules: Vec<Waves>,
+    /// The errors of the tree, in the order of the source.
+    pub problems: Vec<Problem>,
+    /// All tasks in document order.
+    pub tasks: Vec<TaskRow>,
+}
+
+/// The waves for one number of builders.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waves {
+    /// How many tasks run at once.
+    pub builders: u32,
+    /// How many waves there are.
+    pub waves: usize,
+    /// Where each leaf is, in document order.
+    pub places: Vec<Place>,
+}
+
+/// Where a leaf is in the waves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// Its id.
+    pub id: String,
+    /// Its wave, from 1.
+    pub wave: usize,
+    /// Why it can't run earlier.
+    pub delay: Option<Delay>,
+}
+
+/// An error of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// Id of the rule.
+    pub rule: &'static str,
+    /// Id of the task; empty where there is none.
+    pub id: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub detail: String,
+}
+
+/// Where a leaf is in the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRun {
+    /// Its state.
+    pub status: Status,
+    /// Whether it can be claimed now.
+    pub ready: bool,
+    /// Its iteration; 0 before the first claim.
+    pub iteration: u32,
+    /// Who holds it.
+    pub owner: Option<AgentName>,
+    /// Its commit.
+    pub commit: Option<String>,
+    /// What it waits for, why it failed, or why it has no commit.
+    pub detail: Option<String>,
+}
+
+/// One task, with all that the tree says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRow {
+    /// Its id as written; a tree that is not valid may have it twice.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its complexity, if it has one.
+    pub complexity: Option<u32>,
+    /// Steps from the root.
+    pub depth: usize,
+    /// Id of its parent.
+    pub parent_id: Option<String>,
+    /// Position of its parent among the tasks.
+    pub parent: Option<TaskIndex>,
+    /// Positions of its children.
+    pub children: Vec<TaskIndex>,
+    /// Whether it is a leaf.
+    pub leaf: bool,
+    /// What it waits for, as written.
+    pub dependencies: Vec<String>,
+    /// Positions of the tasks that it waits for, leaves or parents; what can't be waited for is left out.
+    pub after: Vec<TaskIndex>,
+    /// Whether it is on the critical path.
+    pub critical: bool,
+    /// Where it is in the run; `None` before the approval, and for a task that was not approved.
+    pub state: Option<TaskRun>,
+    /// Its files.
+    pub files: Vec<String>,
+    /// Its acceptance criteria.
+    pub acceptance: Vec<String>,
+    /// Its hints.
+    pub hints: Vec<String>,
+    /// Its references.
+    pub references: Vec<String>,
+    /// Its guardrails.
+    pub guardrails: Vec<String>,
+    /// Whether tests have to be written, if it says so.
+    pub tests_required: Option<bool>,
+    /// Its test commands.
+    pub test_commands: Vec<String>,
+    /// The one command whose exit status decides.
+    pub verify: Option<String>,
+    /// The requirements that it covers.
+    pub covers: Vec<String>,
+    /// Its execution group.
+    pub group: Option<String>,
+    /// Its risk.
+    pub risk: Option<&'static str>,
+    /// Its priority, as written.
+    pub priority: Option<String>,
+    /// Prose below it: its description and whatever is no field.
+    pub notes: Vec<String>,
+}
+
+impl TreeReport {
+    /// The report on `tree`, which is for `goal`; else for what its root says.
+    #[must_use]
+    pub fn new(tree: &Plan, goal: Option<String>) -> Self {
+        let graph = Graph::new(tree, &Index::new(tree));
+        let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
+        Self {
+            plan_id: None,
+            goal: goal.unwrap_or(root),
+            phase: None,
+            leaves: tree.leaves().count(),
+            total_complexity: tree.leaves().filter_map(|leaf| leaf.complexity).map(u64::from).sum(),
+            critical_path: CriticalPath::default(),
+            speed_up: Vec::new(),
+            counts: None,
+            schedules: Vec::new(),
+            problems: Vec::new(),
+            tasks: (0..tree.tasks.len()).map(|task| row(tree, &graph, task)).collect(),
+        }
+    }
+
+    /// Adds where each leaf of `tree` is in the run.
+    #[must_use]
+    pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
+        let status = StatusReport::new(state);
+        let edited = approval::edited(state, tree);
+        let edited: BTreeSet<&str> = edited.iter().map(crate::plan::id::TaskId::as_str).collect();
+        let mut runs: HashMap<String, TaskRun> = HashMap::new();
+        for line in status.tasks {
+            let waits_for_approval = line.ready && edited.contains(line.id.as_str());
+            let run = TaskRun {
+                status: line.status,
+                ready: line.ready && !waits_for_approval,
+                iteration: line.iteration,
+                owner: line.owner,
+                commit: line.commit,
+                detail: if waits_for_approval { Some(EDITED.to_owned()) } else { line.detail },
+            };
+            runs.insert(line.id.to_string(), run);
+        }
+        for task in self.tasks.iter_mut().filter(|task| task.leaf) {
+            task.state = runs.remove(&task.id);
+        }
+        self.plan_id = Some(status.plan_id);
+        self.phase = Some(status.phase);
+        self.counts = self.tasks.iter().any(|task| task.state.is_some()).then(|| self.count());
+        self
+    }
+
+    /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
+    /// other there is neither.
+    #[must_use]
+    pub fn with_schedules(mut self, tree: &Plan, options: &Options, builders: &[u32]) -> Self {
+        let leaves: Vec<TaskIndex> =
+            (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
+        for &builders in builders {
+            let options = Options { max_parallel_tasks: builders, ..options.clone() };
+            let Ok(found) = schedule(tree, &options) else { return self };
+            self.schedules.push(waves(tree, &leaves, &found, builders));
+            self.speed_up = found.speed_up;
+            self.critical_path = found.critical_path;
+        }
+        let on_path: BTreeSet<&str> = self.critical_path.tasks.iter().map(String::as_str).collect();
+        for task in self.tasks.iter_mut().filter(|task| task.leaf) {
+            task.critical = on_path.contains(task.id.as_str());
+        }
+        self
+    }
+
+    /// Adds the errors among `found`, whose places are in `lines`.
+    #[must_use]
+    pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
+        let errors = found.iter().filter(|found| found.severity == Severity::Error);
+        self.problems = errors
+            .map(|found| Problem {
+                rule: found.rule,
+                id: found.task_id.clone(),
+                line: lines.range(found.span).0.line,
+                detail: found.detail.clone(),
+            })
+            .collect();
+        self
+    }
+
+    fn count(&self) -> Counts {
+        let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
+        let of = |status: Status| runs().filter(|run| run.status == status).count();
+        Counts {
+            total: runs().count(),
+            pending: of(Status::Pending),
+            ready: runs().filter(|run| run.ready).count(),
+            implementing: of(Status::Implementing),
+            awaiting_verification: of(Status::AwaitingVerification),
+            completed: of(Status::Completed),
+            failed: of(Status::Failed),
+            skipped: of(Status::Skipped),
+        }
+    }
+}
+
+const EDITED: &str = "it was edited after the approval";
+
+fn waves(tree: &Plan, leaves: &[TaskIndex], found: &Schedule, builders: u32) -> Waves {
+    let mut steps: Vec<usize> = vec![0; tree.tasks.len()];
+    for (at, step) in found.order.iter().enumerate() {
+        steps[step.task] = at;
+    }
+    let places = leaves.iter().map(|&leaf| {
+        let step = &found.order[steps[leaf]];
+        Place { id: step.id.clone(), wave: step.wave, delay: step.delay.clone() }
+    });
+    Waves { builders, waves: found.waves.len(), places: places.collect() }
+}
+
+fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
+    let task = &tree.tasks[number];
+    let fields = &task.fields;
+    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
+    let items = |items: &Option<Field<Vec<Item>>>| {
+        items.iter().flat_map(|field| field.value.iter().map(|item| item.text.to_string())).collect()
+    };
+    let text = |field: &Option<Field<Cow<'_, str>>>| field.as_ref().map(|field| field.value.to_string());
+    TaskRow {
+        id: task.id.to_string(),
+        title: task.description.to_string(),
+        complexity: task.complexity,
+        depth: task.depth,
+        parent_id: task.parent.map(|parent| tree.tasks[parent].id.to_string()),
+        parent: task.parent,
+        children: task.children.clone(),
+        leaf: task.is_leaf(),
+        dependencies: owned(&mut task.dependencies()),
+        after: after(task, graph, number),
+        critical: false,
+        state: None,
+        files: owned(&mut task.files()),
+        acceptance: owned(&mut task.acceptance()),
+        hints: owned(&mut task.hints()),
+        references: owned(&mut task.references()),
+        guardrails: owned(&mut task.guardrails()),
+        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        test_commands: owned(&mut task.test_commands()),
+        verify: text(&fields.verify),
+        covers: items(&fields.covers),
+        group: text(&fields.group),
+        risk: fields.risk.as_ref().map(|field| match field.value {
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+        }),
+        priority: text(&fields.priority),
+        notes: text(&fields.description)
+            .into_iter()
+            .chain(task.notes.iter().map(|note| note.text.to_string()))
+            .collect(),
+    }
+}
+
+/// What a leaf waits for, each once, in the order written.
+fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
+    let mut seen = BTreeSet::new();
+    let targets: &[TaskIndex] = if task.is_leaf() { graph.waits_for(number) } else { &[] };
+    targets.iter().copied().filter(|&target| seen.insert(target)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::parse;
+    use crate::rules::{Facts, check};
+
+    const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
+
+    fn report(text: &str, builders: &[u32]) -> TreeReport {
+        let (tree, parsed) = parse(text);
+        let found = check(&tree, &parsed, &Facts::default());
+        TreeReport::new(&tree, None)
+            .with_schedules(&tree, &Options::default(), builders)
+            .with_problems(&found, &Lines::new(text))
+    }
+
+    #[test]
+    fn dependencies_are_positions() {
+        let found = report(TREE, &[1]);
+        let after: Vec<&[TaskIndex]> = found.tasks.iter().map(|task| &task.after[..]).collect();
+        assert_eq!(after, [&[][..], &[], &[], &[2], &[1], &[]]);
+        assert_eq!((found.goal.as_str(), found.leaves, found.total_complexity), ("Goal", 4, 7));
+    }
+
+    #[test]
+    fn one_schedule_for_each_number_of_builders() {
+        let found = report(TREE, &[1, 2]);
+        let waves = |at: usize| found.schedules[at].places.iter().map(|place| place.wave).collect::<Vec<_>>();
+        assert_eq!((waves(0), waves(1)), (vec![1, 2, 3, 4], vec![1, 2, 3, 1]));
+        let critical: Vec<&str> =
+            found.tasks.iter().filter(|task| task.critical).map(|task| task.id.as_str()).collect();
+        assert_eq!(critical, ["1.1", "1.2", "2"]);
+    }
+
+    #[test]
+    fn tasks_that_wait_for_each_other_have_no_waves_and_a_problem() {
+        let found = report("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n", &[1, 2]);
+        assert_eq!((found.schedules.len(), found.speed_up.len()), (0, 0));
+        let cycle = found.problems.iter().find(|problem| problem.rule == "dependency-cycle").unwrap();
+        assert!(cycle.line > 0 && cycle.detail.contains('1'), "{cycle:?}");
+    }
+}

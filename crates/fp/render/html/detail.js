@@ -1,0 +1,198 @@
+// The selected task in full; without one, what there is to know of the whole.
+const detail = byId("detail");
+
+function part(title, ...content) {
+  const made = element("section");
+  made.append(element("h3", "", title), ...content);
+  return made;
+}
+
+function list(kind, texts) {
+  const made = element(kind);
+  texts.forEach((text) => {
+    const item = prose(element("li"), text);
+    item.dir = "auto";
+    made.append(item);
+  });
+  return made;
+}
+
+function link(number) {
+  const made = prose(element("button", "task"), `${tasks[number].id} ${tasks[number].title}`);
+  made.type = "button";
+  made.dir = "auto";
+  made.addEventListener("click", () => {
+    select(number);
+    detail.focus();
+  });
+  return made;
+}
+
+/** Tasks to go to; of very many the first. */
+function links(numbers) {
+  const made = element("ul", "links");
+  numbers.slice(0, 60).forEach((number) => {
+    const item = element("li");
+    item.append(link(number));
+    made.append(item);
+  });
+  if (numbers.length > 60) made.append(element("li", "", `and ${numbers.length - 60} more`));
+  return made;
+}
+
+function why(number) {
+  const delay = delays.get(number);
+  const made = element("p", "why");
+  const at = wave.get(number);
+  const ids = (delay?.on ?? []).join(", ");
+  if (!delay) made.append("It waits for nothing: it can start at once.");
+  else if (delay.cause === "dependency") made.append(`It waits for ${ids}, done in wave ${at - 1}.`);
+  else if (delay.cause === "file") prose(made, `Its file \`${delay.file}\` is with ${ids} in wave ${at - 1}.`);
+  else if (delay.cause === "group") made.append(`The group before its own ends with ${ids} in wave ${at - 1}.`);
+  else made.append(`Every builder is busy in wave ${at - 1}.`);
+  return made;
+}
+
+function factsOf(number) {
+  const task = tasks[number];
+  const run = task.state;
+  const facts = element("span", "line");
+  if (state[number]) facts.append(element("span", `state ${state[number]}`, state[number]));
+  const told = [
+    task.complexity && `complexity ${task.complexity}`,
+    task.critical && "on the critical path",
+    run?.iteration && `iteration ${run.iteration}`,
+    run?.owner && `with ${run.owner}`,
+  ];
+  facts.append(told.filter(Boolean).join(" · "));
+  if (run?.commit) facts.append(element("code", "", run.commit.slice(0, 7)));
+  return facts;
+}
+
+function showTask(number) {
+  const task = tasks[number];
+  const title = prose(element("h2"), task.title);
+  title.id = "detail-title";
+  title.dir = "auto";
+  const id = element("p", "line");
+  id.append(element("bdi", "id", task.id));
+  const above = task.parent === null ? null : tasks[task.parent];
+  if (above && task.parent > 0) id.append("in ", link(task.parent));
+  id.append(factsOf(number));
+  const close = element("button", "close", "Close");
+  close.type = "button";
+  close.addEventListener("click", () => select(null));
+  const parts = [];
+  const add = (name, ...content) => parts.push(part(name, ...content));
+  if (task.state?.detail) add("Now", element("p", "note", task.state.detail));
+  task.notes.forEach((text) => {
+    const note = prose(element("p", "note"), text);
+    note.dir = "auto";
+    parts.push(note);
+  });
+  if (delays.has(number)) add(`Why wave ${wave.get(number)}`, why(number));
+  if (task.acceptance.length) add("Acceptance", list("ol", task.acceptance));
+  if (task.files.length) add("Files", list("ul", task.files.map((file) => (file.includes("`") ? file : `\`${file}\``))));
+  if (task.after.length) add("Waits for", links(task.after));
+  const waiting = task.leaf ? usersOf(number) : users[number];
+  if (waiting.length) add("Needed by", links(waiting));
+  if (task.children.length) add("Parts", links(task.children));
+  if (task.hints.length) add("Hints", list("ul", task.hints));
+  if (task.references.length) add("References", list("ul", task.references));
+  if (task.guardrails.length) add("Guardrails", list("ul", task.guardrails));
+  const commands = [...task.testCommands, ...(task.verify ? [task.verify] : [])];
+  if (task.testsRequired !== null || commands.length) {
+    const required = task.testsRequired === null ? [] : [element("p", "line", task.testsRequired ? "Tests have to be written" : "No tests have to be written")];
+    add("Tests", ...commands.map((text) => element("pre", "", text)), ...required);
+  }
+  const rest = [["risk", task.risk], ["group", task.group], ["priority", task.priority], ["covers", task.covers.join(", ")]];
+  const told = rest.filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
+  if (told.length) add("Also", element("p", "line", told.join(" · ")));
+  show([close, id, title], parts);
+}
+
+function show(head, parts) {
+  const body = element("div", "parts");
+  body.append(...parts);
+  detail.replaceChildren(...head, body);
+}
+
+function showWhole() {
+  const title = element("h2", "", "No task selected");
+  title.id = "detail-title";
+  const about = element("p", "line", "Choose a task in the tree or in the waves to see what it asks for, and why it runs when it does.");
+  const parts = [];
+  const onPath = new Map();
+  tasks.forEach((task, number) => task.critical && onPath.set(task.id, number));
+  if (onPath.size) {
+    const { complexity } = report.criticalPath;
+    parts.push(part(`Critical path, ${complexity} of ${report.totalComplexity}`, links(report.criticalPath.tasks.map((one) => onPath.get(one)))));
+  }
+  const keys = element("dl", "keys");
+  [["/", "search"], ["↑ ↓", "from task to task"], ["← →", "close and open, or wave to wave"], ["Enter", "select"], ["Esc", "clear the search, then the selection"]].forEach(
+    ([key, what]) => {
+      const name = element("dt");
+      name.append(element("kbd", "", key));
+      keys.append(name, element("dd", "", what));
+    },
+  );
+  parts.push(part("Keys", keys));
+  show([title, about], parts);
+}
+
+function showDetail() {
+  detail.classList.toggle("open", view.selected !== null);
+  if (view.selected === null) showWhole();
+  else showTask(view.selected);
+  detail.scrollTop = 0;
+}
+
+/** Selects a task everywhere, or none. */
+function select(number) {
+  if (view.selected !== null) rows[view.selected].setAttribute("aria-selected", "false");
+  view.selected = number;
+  if (number !== null) {
+    rows[number].setAttribute("aria-selected", "true");
+    reveal(number);
+    if (!rows[number].hidden) makeCurrent(number, false);
+    rows[number].scrollIntoView({ block: "nearest" });
+    boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  showDetail();
+  trace(number);
+}
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches?.("input");
+  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && event.target.type !== "search") {
+    event.preventDefault();
+    byId("search").focus();
+    byId("search").select();
+  } else if (event.key === "Escape") {
+    if (view.words.length || view.states.size) clearFilter();
+    else if (typing) rows[current]?.focus();
+    else select(null);
+  } else if (event.key === "Enter" && event.target.type === "search") {
+    const first = leaves.find((number) => !rows[number].hidden);
+    if (first !== undefined) {
+      makeCurrent(first, true);
+      select(first);
+    }
+  }
+});
+
+if (report.schedules[0]?.waves) {
+  draw();
+} else {
+  const none = element("div", "empty");
+  if (tasks.length) {
+    none.append(element("p", "", "There is no order in which these tasks could run. Some wait for each other:"));
+    none.append(list("ul", report.problems.filter((one) => one.rule === "dependency-cycle").map((one) => one.detail)));
+  } else {
+    none.append("There is nothing to draw.");
+  }
+  graph.replaceChildren(none);
+  document.querySelector(".zoom").hidden = true;
+}
+showRows();
+showDetail();

@@ -1,0 +1,13 @@
+//! What `fp show` exports, held against the programs that read it: the page in Chromium, the flowchart in Mermaid,
+//! the graph in Graphviz.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+#![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
+
+mod chromium;
+#[path = "../common/mod.rs"]
+mod common;
+mod dot;
+mod mermaid;
+mod page;
+mod sample;
