@@ -13,6 +13,7 @@ mod consequences;
 mod mutators;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use base::{At, Base, Mutant};
 use fp_core::diagnostic::Diagnostic;
@@ -26,6 +27,22 @@ const FOUND: f64 = 0.95;
 fn mutants(base: &Base) -> Vec<Mutant> {
     mutators::ALL.iter().flat_map(|mutator| mutator(base)).filter(|mutant| mutant.text != base.text).collect()
 }
+
+/// A mutant and what is found in it.
+struct Examined {
+    base: String,
+    mutant: Mutant,
+    found: Vec<Diagnostic>,
+}
+
+static EXAMINED: LazyLock<Vec<Examined>> = LazyLock::new(|| {
+    let examined = |base: &Base| -> Vec<Examined> {
+        let examine =
+            |mutant: Mutant| Examined { base: base.name.clone(), found: base.found(&mutant.text), mutant };
+        mutants(base).into_iter().map(examine).collect()
+    };
+    Base::all().iter().flat_map(examined).collect()
+});
 
 fn is_found(mutant: &Mutant, found: &[Diagnostic]) -> bool {
     let lines = Lines::new(&mutant.text);
@@ -41,15 +58,13 @@ fn is_found(mutant: &Mutant, found: &[Diagnostic]) -> bool {
 fn mutants_are_found_where_they_are() {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut misses = Vec::new();
-    for base in Base::all() {
-        for mutant in mutants(&base) {
-            let count = counts.entry(mutant.rule).or_default();
-            count.0 += 1;
-            if is_found(&mutant, &base.found(&mutant.text)) {
-                count.1 += 1;
-            } else {
-                misses.push(format!("{} in {}: {}", mutant.rule, base.name, mutant.what));
-            }
+    for Examined { base, mutant, found } in EXAMINED.iter() {
+        let count = counts.entry(mutant.rule).or_default();
+        count.0 += 1;
+        if is_found(mutant, found) {
+            count.1 += 1;
+        } else {
+            misses.push(format!("{} in {base}: {}", mutant.rule, mutant.what));
         }
     }
     let (all, found) = counts.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
@@ -68,28 +83,29 @@ fn mutants_are_found_where_they_are() {
 }
 
 #[test]
+fn nothing_is_found_before_they_are_broken() {
+    for base in Base::all() {
+        assert_eq!(base.found(&base.text), [], "{}", base.name);
+    }
+}
+
+#[test]
 fn nothing_is_said_of_tasks_that_were_not_touched() {
     let mut used = BTreeSet::new();
     let mut unfounded = BTreeMap::new();
-    for base in Base::all() {
-        assert_eq!(base.found(&base.text), [], "{}", base.name);
-        for mutant in mutants(&base) {
-            for diagnostic in base.found(&mutant.text) {
-                let id = &diagnostic.task_id;
-                let meant = matches!(&mutant.at, At::Task(at) if at == id) && diagnostic.rule == mutant.rule;
-                if meant || mutant.touched.contains(id) {
-                    continue;
-                }
-                let pair = (mutant.rule, diagnostic.rule);
-                match consequences::place(pair) {
-                    Some(place) => drop(used.insert(place)),
-                    None => drop(unfounded.entry(pair).or_insert_with(|| {
-                        format!(
-                            "{}, {}: {id}: {}\n{}",
-                            base.name, mutant.what, diagnostic.detail, mutant.text
-                        )
-                    })),
-                }
+    for Examined { base, mutant, found } in EXAMINED.iter() {
+        for diagnostic in found {
+            let id = &diagnostic.task_id;
+            let meant = matches!(&mutant.at, At::Task(at) if at == id) && diagnostic.rule == mutant.rule;
+            if meant || mutant.touched.contains(id) {
+                continue;
+            }
+            let pair = (mutant.rule, diagnostic.rule);
+            match consequences::place(pair) {
+                Some(place) => drop(used.insert(place)),
+                None => drop(unfounded.entry(pair).or_insert_with(|| {
+                    format!("{base}, {}: {id}: {}\n{}", mutant.what, diagnostic.detail, mutant.text)
+                })),
             }
         }
     }
