@@ -17,6 +17,7 @@ pub(crate) mod next;
 pub(crate) mod note;
 pub(crate) mod plan;
 pub(crate) mod plans;
+pub(crate) mod ready;
 pub(crate) mod release;
 pub(crate) mod retry;
 pub(crate) mod run;

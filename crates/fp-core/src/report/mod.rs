@@ -1,5 +1,6 @@
 //! Reports as data: what a run is, for whoever renders it.
 
 pub mod evidence;
+pub mod ready;
 pub mod status;
 pub mod validation;

@@ -1,5 +1,7 @@
 //! How far a plan is.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -22,6 +24,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Where the plan of `state` is.
+    #[must_use]
+    pub fn of(state: &State) -> Self {
+        match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
+            (_, Some(RunStatus::Running)) => Self::Running,
+            (_, Some(RunStatus::Finished)) => Self::Finished,
+            (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
+            (true, None) => Self::Approved,
+            (false, None) => Self::Planning,
+        }
+    }
+
     /// The word it is written as.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -104,13 +118,6 @@ impl StatusReport {
     #[must_use]
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
-        let phase = match (state.approval.is_some(), run.map(|r| r.status)) {
-            (_, Some(RunStatus::Running)) => Phase::Running,
-            (_, Some(RunStatus::Finished)) => Phase::Finished,
-            (_, Some(RunStatus::Cancelled)) => Phase::Cancelled,
-            (true, None) => Phase::Approved,
-            (false, None) => Phase::Planning,
-        };
         let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, t)).collect();
         let counts = Counts {
             total: tasks.len(),
@@ -124,7 +131,7 @@ impl StatusReport {
         };
         Self {
             plan_id: state.plan_id.clone(),
-            phase,
+            phase: Phase::of(state),
             max_iterations: run.map_or(0, |r| r.max_iterations),
             builders: run.map_or(0, |r| r.builders),
             counts,
@@ -135,7 +142,7 @@ impl StatusReport {
 }
 
 fn task_line(state: &State, task: &TaskState) -> TaskLine {
-    let obstacle = state.obstacle(task);
+    let obstacle = state.obstacle(task, &BTreeSet::new());
     let detail = match (task.status, &obstacle) {
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),

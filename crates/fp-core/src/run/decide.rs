@@ -1,12 +1,11 @@
 //! What a command does to a run: the events it causes, or the reason why it is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::event::Base;
 use super::event::{Decider, Event, Leaf};
 use super::question::{Question, Topic, label};
-use super::ready::Obstacle;
+use super::ready::{List, Obstacle};
 use super::state::{Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::change::Change;
@@ -179,17 +178,15 @@ impl State {
         match wanted {
             Some(id) => {
                 let task = self.expect_task(id)?;
-                if edited.contains(id) {
-                    return Err(Refusal::Edited(id.clone()));
-                }
-                match self.obstacle(task) {
+                match self.obstacle(task, edited) {
                     None => Ok(task),
+                    Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
                     Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),
                 }
             }
             None => self
-                .ready()
-                .find(|t| !edited.contains(&t.leaf.id))
+                .ready(edited)
+                .next()
                 .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
         }
     }
@@ -402,34 +399,17 @@ impl State {
     }
 
     pub(super) fn expect_running(&self) -> Result<(), Refusal> {
-        if self.approval.is_none() {
-            Err(Refusal::NotApproved)
-        } else if self.run.is_none() {
-            Err(Refusal::NotStarted)
-        } else if self.is_running() {
-            Ok(())
-        } else {
-            Err(Refusal::Over)
+        match self.bar() {
+            None => Ok(()),
+            Some(Obstacle::NotApproved) => Err(Refusal::NotApproved),
+            Some(Obstacle::NotStarted) => Err(Refusal::NotStarted),
+            Some(_) => Err(Refusal::Over),
         }
     }
 
     /// The leaf `id`, or the refusal that there is none.
     pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
         self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
-    }
-
-    /// An obstacle in words.
-    #[must_use]
-    pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
-        match obstacle {
-            Obstacle::Status(status) => match (&task.claim, &task.reason) {
-                (Some(claim), _) => format!("it is {} by {}", status.word(), claim.owner),
-                (None, Some(reason)) => format!("it is {}: {reason}", status.word()),
-                (None, None) => format!("it is {}", status.word()),
-            },
-            Obstacle::Waits(ids) => format!("it waits for {}", List(ids)),
-            Obstacle::File(id) => format!("running task {id} may change one of its files"),
-        }
     }
 
     fn why_nothing_is_ready(&self, edited: &BTreeSet<TaskId>) -> String {
@@ -444,8 +424,9 @@ impl State {
                 format!("{} ({}, {owner})", t.leaf.id, t.status.word())
             })
             .collect();
+        let none = BTreeSet::new();
         let unapproved: Vec<TaskId> =
-            self.ready().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+            self.ready(&none).map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
         let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
         if !running.is_empty() {
             parts.push(format!("under way: {}", running.join(", ")));
@@ -454,20 +435,6 @@ impl State {
             parts.push(format!("edited since the approval: {}", List(&unapproved)));
         }
         parts.join("; ")
-    }
-}
-
-/// Ids with commas between them, at most eight.
-pub(super) struct List<'a>(pub(super) &'a [TaskId]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
-        f.write_str(&shown.join(", "))?;
-        match self.0.len().saturating_sub(8) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
     }
 }
 

@@ -1,37 +1,103 @@
-//! What can be claimed now, and why the rest can't: derived from the state, never stored.
+//! What can be claimed now, and why the rest can't: derived from the state, never stored. A refused claim, the
+//! status report, a deadlock and `fp ready` all take their reasons from here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
-use super::state::{State, Status, TaskState};
-use crate::plan::id::TaskId;
+use serde::Serialize;
+
+use super::state::{RunStatus, State, Status, TaskState};
+use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, literal_prefix};
 
 impl State {
-    /// Why `task` can't be claimed now; `None` when it is ready.
+    /// Why `task` can't be claimed now, as far as the task itself goes; `None` when it is ready. `edited` are the
+    /// leaves that differ from what was approved.
     #[must_use]
-    pub fn obstacle(&self, task: &TaskState) -> Option<Obstacle> {
+    pub fn obstacle(&self, task: &TaskState, edited: &BTreeSet<TaskId>) -> Option<Obstacle> {
         match task.status {
             Status::Pending => {}
-            other => return Some(Obstacle::Status(other)),
+            Status::Completed => return Some(Obstacle::Done),
+            Status::Failed => return Some(Obstacle::Failed),
+            Status::Skipped => {
+                let cause = task.because.clone().unwrap_or_else(|| task.leaf.id.clone());
+                return Some(Obstacle::Blocked { by: cause });
+            }
+            Status::Implementing | Status::AwaitingVerification => {
+                let by = task.claim.as_ref().map(|claim| claim.owner.clone());
+                return Some(Obstacle::Held { by, status: task.status });
+            }
         }
-        let waits: Vec<TaskId> = task
-            .leaf
-            .dependencies
-            .iter()
-            .filter(|id| self.task(id).is_none_or(|t| t.status != Status::Completed))
-            .cloned()
-            .collect();
-        if !waits.is_empty() {
-            return Some(Obstacle::Waits(waits));
+        if edited.contains(&task.leaf.id) {
+            return Some(Obstacle::Edited);
         }
-        self.running()
-            .find(|other| overlap(&other.leaf.files, &task.leaf.files))
-            .map(|other| Obstacle::File(other.leaf.id.clone()))
+        self.waits(task).or_else(|| self.shares_a_file(task))
     }
 
-    /// The tasks that can be claimed now, in document order.
-    pub fn ready(&self) -> impl Iterator<Item = &TaskState> {
-        self.tasks.iter().filter(|t| self.obstacle(t).is_none())
+    fn waits(&self, task: &TaskState) -> Option<Obstacle> {
+        let status = |id: &TaskId| self.task(id).map(|t| t.status);
+        let open = |id: &&TaskId| status(id) != Some(Status::Completed);
+        let on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
+        // A leaf that came in after its dependency had failed is pending, and waits in vain.
+        let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
+        if let Some(lost) = lost {
+            let cause = self.task(lost).and_then(|t| t.because.clone());
+            return Some(Obstacle::Blocked { by: cause.unwrap_or_else(|| lost.clone()) });
+        }
+        (!on.is_empty()).then_some(Obstacle::Waits { on })
+    }
+
+    fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
+        self.running().find_map(|other| {
+            let file = shared(&task.leaf.files, &other.leaf.files)?;
+            Some(Obstacle::File { task: other.leaf.id.clone(), file: file.to_owned() })
+        })
+    }
+
+    /// The tasks that can be claimed now as far as they themselves go, in document order, which is the order in
+    /// which they are claimed.
+    pub fn ready<'s, 'e>(
+        &'s self,
+        edited: &'e BTreeSet<TaskId>,
+    ) -> impl Iterator<Item = &'s TaskState> + use<'s, 'e> {
+        self.tasks.iter().filter(|t| self.obstacle(t, edited).is_none())
+    }
+
+    /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
+    /// is not on.
+    #[must_use]
+    pub fn bar(&self) -> Option<Obstacle> {
+        match (&self.approval, &self.run) {
+            (None, _) => Some(Obstacle::NotApproved),
+            (_, None) => Some(Obstacle::NotStarted),
+            (_, Some(run)) if run.status == RunStatus::Running => None,
+            _ => Some(Obstacle::Over),
+        }
+    }
+
+    /// An obstacle in words.
+    #[must_use]
+    pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
+        match obstacle {
+            Obstacle::Done | Obstacle::Failed => match &task.reason {
+                Some(reason) => format!("it is {}: {reason}", task.status.word()),
+                None => format!("it is {}", task.status.word()),
+            },
+            Obstacle::Blocked { by } if task.status == Status::Skipped => {
+                format!("it is SKIPPED: Blocked by {by}")
+            }
+            Obstacle::Blocked { by } => format!("it waits for {by}, which was given up: retry that first"),
+            Obstacle::Held { by: Some(by), status } => format!("it is {} by {by}", status.word()),
+            Obstacle::Held { by: None, status } => format!("it is {}", status.word()),
+            Obstacle::Edited => {
+                format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
+            }
+            Obstacle::Waits { on } => format!("it waits for {}", List(on)),
+            Obstacle::File { task, file } => format!("running task {task} may change {file}"),
+            Obstacle::NotApproved => "the plan is not approved yet".into(),
+            Obstacle::NotStarted => "the run is not started yet".into(),
+            Obstacle::Over => "the run is over".into(),
+        }
     }
 
     /// The leaves that wait for `id`, directly or through others, in document order.
@@ -58,20 +124,70 @@ impl State {
 }
 
 /// Why a task can't be claimed now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Obstacle {
-    /// It is not pending.
-    Status(Status),
+    /// It is completed.
+    Done,
+    /// It was given up.
+    Failed,
+    /// This task was given up, and it can't be done without.
+    Blocked {
+        /// The task that was given up.
+        by: TaskId,
+    },
+    /// Somebody builds it, or it is being verified.
+    Held {
+        /// The builder.
+        by: Option<AgentName>,
+        /// Which of the two.
+        status: Status,
+    },
+    /// It differs from what was approved.
+    Edited,
     /// These dependencies are not completed.
-    Waits(Vec<TaskId>),
-    /// This running task may change one of its files.
-    File(TaskId),
+    Waits {
+        /// The leaves, in the order in which the task names them.
+        on: Vec<TaskId>,
+    },
+    /// A running task may change one of its files.
+    File {
+        /// The running task.
+        task: TaskId,
+        /// The file, as the task that can't be claimed lists it.
+        file: String,
+    },
+    /// Nothing of the plan is approved.
+    NotApproved,
+    /// The run was not started.
+    NotStarted,
+    /// The run is over.
+    Over,
+}
+
+/// Ids with commas between them, at most eight.
+pub(super) struct List<'a>(pub(super) &'a [TaskId]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
+        f.write_str(&shown.join(", "))?;
+        match self.0.len().saturating_sub(8) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
 }
 
 /// Whether a file of one list is in the other, or below a folder of it.
 #[must_use]
 pub fn overlap(one: &[String], other: &[String]) -> bool {
-    one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
+    shared(one, other).is_some()
+}
+
+/// The first file of `own` that is in `other`, below a folder of it, or a folder above one of it.
+fn shared<'f>(own: &'f [String], other: &[String]) -> Option<&'f str> {
+    own.iter().find(|a| other.iter().any(|b| covers(a, b) || covers(b, a))).map(String::as_str)
 }
 
 /// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with: what is
