@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::History;
 use crate::repo_path::RepoPath;
-use crate::verification::is_test_file;
+use crate::test_files::is_test_file;
 
 /// The types that are in use everywhere.
 pub(super) const TYPES: [&str; 11] =
