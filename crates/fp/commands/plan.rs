@@ -28,7 +28,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         order: settings.execution_order,
         model: settings.execution_model,
         max_parallel_tasks: settings.max_parallel_tasks,
-        ..Options::default()
+        composite: plan.composites()?.unwrap_or_default(),
     };
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))

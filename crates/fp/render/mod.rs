@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod diagnostics;
 pub(crate) mod ready;
+pub(crate) mod signals;
 pub(crate) mod status;
 
 /// `text` of a stranger on one line, with nothing in it that a terminal obeys.

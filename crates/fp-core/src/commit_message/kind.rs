@@ -68,6 +68,11 @@ pattern!(
 pattern!(SPEEDS_UP, r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화");
 pattern!(UPDATES, r"(?i)^(?:bump|upgrade|pin)\b|업그레이드");
 
+/// Whether a subject says that something is mended.
+pub(super) fn mends(subject: &str) -> bool {
+    FIXES.is_match(subject)
+}
+
 /// The type: by the files where they are all of one sort, else by the first verb, else by any word.
 pub(super) fn of(words: &str, files: &[RepoPath], history: &History) -> &'static str {
     let all = |is: &dyn Fn(&RepoPath) -> bool| !files.is_empty() && files.iter().all(is);
