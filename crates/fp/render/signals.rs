@@ -41,7 +41,7 @@ pub(crate) fn table(tasks: &[TaskSignals]) -> String {
         .collect();
     if !risky.is_empty() {
         text.push('\n');
-        text.push_str(&wrapped("Worth another look, split or reviewed closely: ", &risky, 2));
+        text.push_str(&wrapped("Worth another look (composite 4 or 5): ", &risky, 2));
     }
     text
 }
@@ -77,7 +77,8 @@ fn one(file: &FileFacts) -> String {
     if let Some(absent) = absent {
         text.push_str(&format!("    {absent}\n"));
     } else {
-        text.push_str(&format!("    {} lines", file.lines));
+        let plural = if file.lines == 1 { "" } else { "s" };
+        text.push_str(&format!("    {} line{plural}", file.lines));
         if let Some(history) = &file.history {
             text.push_str(&format!(
                 "; commits {}, authors {}, fixes {}",

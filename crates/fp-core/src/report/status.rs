@@ -85,6 +85,8 @@ pub struct TaskLine {
     pub ready: bool,
     /// Its iteration; 0 before the first claim.
     pub iteration: u32,
+    /// How many it has; 0 before the run is started.
+    pub max_iterations: u32,
     /// Who holds it.
     pub owner: Option<AgentName>,
     /// Its commit.
@@ -158,6 +160,7 @@ fn task_line(state: &State, task: &TaskState) -> TaskLine {
         status: task.status,
         ready: obstacle.is_none(),
         iteration: task.iteration,
+        max_iterations: state.iterations_of(&task.leaf.id),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
         detail,

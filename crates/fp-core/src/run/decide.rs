@@ -101,6 +101,23 @@ pub struct Approve {
     pub by: Decider,
 }
 
+/// How a run is to be led.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The client's session of the lead.
+    pub session: Option<String>,
+    /// Id of the client's process.
+    pub client: Option<u32>,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// The tasks that have more, and how many.
+    pub scaled_iterations: BTreeMap<TaskId, u32>,
+    /// Whether passed tasks stay uncommitted.
+    pub no_commit: bool,
+}
+
 impl State {
     /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
     /// failed may be mended, for another try.
@@ -121,16 +138,10 @@ impl State {
     }
 
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
-    /// other, or where `client` (the id of its process) is another, claims return to pending, with their
-    /// attempts, and agents are forgotten.
-    pub fn start(
-        &self,
-        session: Option<String>,
-        client: Option<u32>,
-        builders: u32,
-        max_iterations: u32,
-        no_commit: bool,
-    ) -> Decision {
+    /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
+    /// are forgotten.
+    pub fn start(&self, start: Start) -> Decision {
+        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit } = start;
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -139,6 +150,7 @@ impl State {
             && same_session
             && self.run.as_ref().is_some_and(|r| {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
+                    && r.scaled_iterations == scaled_iterations
             });
         if same {
             return Ok(Vec::new());
@@ -153,7 +165,14 @@ impl State {
                 }
             }));
         }
-        events.push(Event::RunStarted { session, client, builders, max_iterations, no_commit });
+        events.push(Event::RunStarted {
+            session,
+            client,
+            builders,
+            max_iterations,
+            scaled_iterations,
+            no_commit,
+        });
         Ok(events)
     }
 
@@ -385,17 +404,13 @@ impl State {
     /// Another iteration of `id` with this feedback, or its end when it has had them all.
     pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
-        if iteration <= self.max_iterations() {
+        if iteration <= self.iterations_of(id) {
             vec![Event::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
         } else {
             let mut events = self.failing(id, feedback);
             events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));
             events
         }
-    }
-
-    pub(super) fn max_iterations(&self) -> u32 {
-        self.run.as_ref().map_or(1, |r| r.max_iterations)
     }
 
     pub(super) fn expect_running(&self) -> Result<(), Refusal> {

@@ -279,7 +279,7 @@ impl Draft<'_> {
     fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
         let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
-        if iteration <= self.state.max_iterations() {
+        if iteration <= self.state.iterations_of(id) {
             self.record(Event::Released { task: id.clone(), reason, iteration });
             return;
         }
