@@ -117,16 +117,16 @@ fn the_users_configuration_changes_nothing() {
 #[test]
 fn without_git_there_is_no_history() {
     let environment = Environment::new();
-    environment.write("a.rs", "mod b;\n");
-    environment.write("b.rs", "1\n");
-    environment.write(".gitignore", "b.rs\n");
-    environment.write("tree.md", tree(&["a.rs, b.rs"]));
+    environment.write("a.ts", "import './b';\n");
+    environment.write("b.ts", "1\n");
+    environment.write(".gitignore", "b.ts\n");
+    environment.write("tree.md", tree(&["a.ts, b.ts"]));
     let output = environment.fp(&["signals", "tree.md"]);
     let (code, notes) = code_and_notes(&output);
     assert_eq!(code, 0, "{output}");
     assert!(notes.starts_with("note: gitRisk is 1 everywhere, since there is no history: "), "{output}");
-    let files = measured(&environment, "a.rs, b.rs");
-    assert_eq!(files[0]["fanOut"], json!(["b.rs"]), "what is listed counts though it is ignored: {files}");
+    let files = measured(&environment, "a.ts, b.ts");
+    assert_eq!(files[0]["fanOut"], json!(["b.ts"]), "what is listed counts though it is ignored: {files}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl<'t> Reader<'t, '_> {
         let mut brackets = 0usize;
         let mut parentheses = 0usize;
         let mut name: &[u8] = b"";
-        while let Some(token) = self.tokens.next() {
+        for token in self.tokens.by_ref() {
             match token {
                 Token::Sign(b'[') => brackets += 1,
                 Token::Sign(b']') => brackets = brackets.saturating_sub(1),

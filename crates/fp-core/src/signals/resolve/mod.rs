@@ -104,12 +104,10 @@ impl<'r> Index<'r> {
         let path = &self.paths[at];
         let Some(language) = Language::of(path) else { return };
         match language {
-            Language::Go => {
-                if !path.ends_with("_test.go") {
-                    let folder = split(path).0;
-                    let name = if folder.is_empty() { "./".to_owned() } else { format!("{folder}/") };
-                    self.join_group(language, folder, name, at);
-                }
+            Language::Go if !path.ends_with("_test.go") => {
+                let folder = split(path).0;
+                let name = if folder.is_empty() { "./".to_owned() } else { format!("{folder}/") };
+                self.join_group(language, folder, name, at);
             }
             Language::Swift => {
                 if let Some(module) = swift::module_of(path) {
