@@ -230,3 +230,103 @@ impl Measured<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::parse;
+    use crate::signals::imports::find;
+
+    /// A survey of files with these contents.
+    fn survey(files: &[(&str, &str)]) -> Survey {
+        let mut files = files.to_vec();
+        files.sort_unstable();
+        let mut survey = Survey::default();
+        for (at, (path, text)) in files.iter().enumerate() {
+            survey.paths.push((*path).to_owned());
+            survey.sources.push((at, find(path, text.as_bytes())));
+            survey.lines.insert(at, text.lines().count() as u64);
+            if crate::signals::resolve::is_manifest(path) {
+                survey.manifests.push((at, (*text).to_owned()));
+            }
+        }
+        survey
+    }
+
+    fn inputs(survey: &Survey, listed: &str) -> Inputs {
+        let text = format!(
+            "## Root\n- [ID: root] A (Complexity: 2)\n  - Files: {listed}\n  - Tests Required: yes\n"
+        );
+        let measured = measure(&parse(&text).0, survey);
+        measured.tasks[0].inputs
+    }
+
+    #[test]
+    fn importing_a_package_is_one_link_for_the_importer_and_one_for_each_of_its_files() {
+        let survey = survey(&[
+            ("go.mod", "module x\n"),
+            ("main.go", "package main\nimport (\n\"x/store\"\n\"fmt\"\n)"),
+            ("store/a.go", "package store"),
+            ("store/b.go", "package store\nimport \"x/store\""),
+            ("store/a_test.go", "package store_test\nimport \"x/store\""),
+        ]);
+        let check = |listed: &str, fan_in: u64, fan_out: u64| {
+            let found = inputs(&survey, listed);
+            assert_eq!((found.fan_in, found.fan_out), (fan_in, fan_out), "{listed}");
+        };
+        check("main.go", 0, 1);
+        check("store/a.go", 2, 0);
+        check("store/b.go", 2, 0);
+        check("store/a_test.go", 0, 1);
+    }
+
+    #[test]
+    fn sums_over_the_files_of_a_task() {
+        let mut survey = survey(&[
+            ("src/a.ts", "import './b'\nimport './b'\nimport './c'\n"),
+            ("src/b.ts", "export const b = 1\n"),
+            ("src/c.ts", "import './a'\nimport './b'\n"),
+            ("src/b.test.ts", "import './b'\n"),
+        ]);
+        let history = History { commits: 3, authors: 2, fix_commits: 1 };
+        survey.history.insert("src/a.ts".into(), history);
+        survey.history.insert("src/c.ts".into(), history);
+        let expect = Inputs {
+            files: 4,
+            lines: 7,
+            fan_in: 5,
+            fan_out: 5,
+            files_with_history: 2,
+            commits: 6,
+            authors: 4,
+            fix_commits: 2,
+            tested: 2,
+            tests_required: true,
+        };
+        assert_eq!(inputs(&survey, "src"), expect);
+        assert_eq!(inputs(&survey, "src/*.ts, src/a.ts, ./src/b.ts"), expect);
+        let more = inputs(&survey, "src, new.ts, ../up, tests/new.test.ts");
+        assert_eq!(more, Inputs { files: 7, tested: 3, ..expect });
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_and_doubles_of_files_do_not_matter(
+            order in Just(["src/a.ts", "src/b.ts", "src", "src/*.ts", "x.ts", "../y", "src/b.test.ts"]).prop_shuffle(),
+            double in 0usize..7,
+        ) {
+            let survey = survey(&[("src/a.ts", "import './b'\n"), ("src/b.ts", "1\n"), ("src/b.test.ts", "")]);
+            let listed = format!("{}, {}", order.join(", "), order[double]);
+            let expect = Inputs { files: 5, lines: 2, fan_in: 1, fan_out: 1, tested: 2, tests_required: true, ..Inputs::default() };
+            prop_assert_eq!(inputs(&survey, &listed), expect);
+        }
+
+        #[test]
+        fn any_list_of_files_has_an_answer(listed in "[a-z./*?\\[\\]{}!~ ,\\\\-]{0,40}") {
+            let survey = survey(&[("src/a.ts", "import './b'\n"), ("src/b.ts", "1\n")]);
+            prop_assert!((1..=5).contains(&Signals::of(&inputs(&survey, &listed)).composite));
+        }
+    }
+}

@@ -79,7 +79,7 @@ mod tests {
         check("{", Err("line 1, column 1: it is not what `fp signals` writes"));
         check(
             r#"{"schemaVersion":1,"tasks":[{"id":"1","composite":"high"}]}"#,
-            Err("line 1, column 57: it is not what `fp signals` writes"),
+            Err("line 1, column 56: it is not what `fp signals` writes"),
         );
     }
 }
