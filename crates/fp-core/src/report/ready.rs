@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::status::Phase;
 use crate::plan::Plan;
 use crate::plan::id::{PlanId, TaskId};
-use crate::run::ready::Obstacle;
+use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, TaskState};
 
 /// One task in the report.
@@ -47,8 +47,9 @@ impl ReadyReport {
     #[must_use]
     pub fn new(state: &State, edited: &BTreeSet<TaskId>) -> Self {
         let bar = state.bar();
+        let obstacles = state.obstacles(edited);
         let tasks: Vec<ReadyLine> =
-            state.tasks.iter().map(|t| line(state, t, edited, bar.as_ref())).collect();
+            state.tasks.iter().map(|t| line(state, &obstacles, t, bar.as_ref())).collect();
         Self { ready: ready(&tasks), plan_id: state.plan_id.clone(), phase: Phase::of(state), bar, tasks }
     }
 
@@ -76,8 +77,8 @@ fn ready(tasks: &[ReadyLine]) -> Vec<String> {
     tasks.iter().filter(|t| t.ready).map(|t| t.id.clone()).collect()
 }
 
-fn line(state: &State, task: &TaskState, edited: &BTreeSet<TaskId>, bar: Option<&Obstacle>) -> ReadyLine {
-    let why = state.obstacle(task, edited).or_else(|| bar.cloned());
+fn line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState, bar: Option<&Obstacle>) -> ReadyLine {
+    let why = obstacles.of(task).or_else(|| bar.cloned());
     ReadyLine {
         id: task.leaf.id.to_string(),
         title: task.leaf.title.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::run::ready::Obstacles;
 use crate::run::state::{RunStatus, State, Status, TaskState};
 
 /// Where a plan is in its life.
@@ -120,7 +121,9 @@ impl StatusReport {
     #[must_use]
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
-        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, t)).collect();
+        let none = BTreeSet::new();
+        let obstacles = state.obstacles(&none);
+        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, &obstacles, t)).collect();
         let counts = Counts {
             total: tasks.len(),
             pending: state.count(Status::Pending),
@@ -143,8 +146,8 @@ impl StatusReport {
     }
 }
 
-fn task_line(state: &State, task: &TaskState) -> TaskLine {
-    let obstacle = state.obstacle(task, &BTreeSet::new());
+fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
+    let obstacle = obstacles.of(task);
     let detail = match (task.status, &obstacle) {
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),

@@ -197,7 +197,7 @@ impl State {
         match wanted {
             Some(id) => {
                 let task = self.expect_task(id)?;
-                match self.obstacle(task, edited) {
+                match self.obstacles(edited).of(task) {
                     None => Ok(task),
                     Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
                     Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),

@@ -427,8 +427,9 @@ impl Draft<'_> {
 
     fn chain(&self) -> Vec<String> {
         let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
+        let obstacles = self.state.obstacles(&self.around.edited);
         open.map(|task| {
-            let why = match self.state.obstacle(task, &self.around.edited) {
+            let why = match obstacles.of(task) {
                 None => "it is ready, but no builder may be started".to_owned(),
                 Some(obstacle) => self.state.explain(task, &obstacle),
             };

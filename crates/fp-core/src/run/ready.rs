@@ -10,11 +10,35 @@ use super::state::{RunStatus, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, literal_prefix};
 
-impl State {
-    /// Why `task` can't be claimed now, as far as the task itself goes; `None` when it is ready. `edited` are the
-    /// leaves that differ from what was approved.
+/// Says of each task why it can't be claimed now, as far as the task itself goes. Made once for many tasks.
+#[derive(Debug)]
+pub struct Obstacles<'s, 'e> {
+    state: &'s State,
+    edited: &'e BTreeSet<TaskId>,
+    running: Vec<&'s TaskState>,
+    /// The running task that first lists a path, by the path in normal form, or lists something below it.
+    listed: HashMap<String, usize>,
+    above: HashMap<String, usize>,
+}
+
+impl<'s, 'e> Obstacles<'s, 'e> {
+    fn new(state: &'s State, edited: &'e BTreeSet<TaskId>) -> Self {
+        let running: Vec<&TaskState> = state.running().collect();
+        let (mut listed, mut above) = (HashMap::new(), HashMap::new());
+        for (number, task) in running.iter().enumerate() {
+            for path in task.leaf.files.iter().filter_map(|file| held(file)) {
+                for folder in folders(&path) {
+                    above.entry(folder.to_owned()).or_insert(number);
+                }
+                listed.entry(path).or_insert(number);
+            }
+        }
+        Self { state, edited, running, listed, above }
+    }
+
+    /// Why `task` can't be claimed now; `None` when it is ready.
     #[must_use]
-    pub fn obstacle(&self, task: &TaskState, edited: &BTreeSet<TaskId>) -> Option<Obstacle> {
+    pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
         match task.status {
             Status::Pending => {}
             Status::Completed => return Some(Obstacle::Done),
@@ -28,30 +52,57 @@ impl State {
                 return Some(Obstacle::Held { by, status: task.status });
             }
         }
-        if edited.contains(&task.leaf.id) {
+        if self.edited.contains(&task.leaf.id) {
             return Some(Obstacle::Edited);
         }
         self.waits(task).or_else(|| self.shares_a_file(task))
     }
 
     fn waits(&self, task: &TaskState) -> Option<Obstacle> {
-        let status = |id: &TaskId| self.task(id).map(|t| t.status);
+        let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
         let open = |id: &&TaskId| status(id) != Some(Status::Completed);
         let on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
         // A leaf that came in after its dependency had failed is pending, and waits in vain.
         let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
         if let Some(lost) = lost {
-            let cause = self.task(lost).and_then(|t| t.because.clone());
+            let cause = self.state.task(lost).and_then(|t| t.because.clone());
             return Some(Obstacle::Blocked { by: cause.unwrap_or_else(|| lost.clone()) });
         }
         (!on.is_empty()).then_some(Obstacle::Waits { on })
     }
 
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
-        self.running().find_map(|other| {
-            let file = shared(&task.leaf.files, &other.leaf.files)?;
-            Some(Obstacle::File { task: other.leaf.id.clone(), file: file.to_owned() })
-        })
+        let shared = task.leaf.files.iter().filter_map(|file| Some((self.holder(file)?, file)));
+        let (number, file) = shared.min_by_key(|(number, _)| *number)?;
+        Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.clone() })
+    }
+
+    /// The first running task that lists `file`, a folder above it, or something below it.
+    fn holder(&self, file: &str) -> Option<usize> {
+        let path = held(file)?;
+        let over = folders(&path).chain([path.as_str()]).filter_map(|path| self.listed.get(path));
+        over.chain(self.above.get(&path)).min().copied()
+    }
+}
+
+/// What `file` holds of the repository, in normal form: a pattern counts as the folder that it begins with, since
+/// what is held must never be less than what may be changed.
+fn held(file: &str) -> Option<String> {
+    path::normal(literal_prefix(file)).ok().map(std::borrow::Cow::into_owned)
+}
+
+/// The folders above a path in normal form, from the whole repository down.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let whole = (path != ".").then_some(".");
+    whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
+}
+
+impl State {
+    /// What says of many tasks why they can't be claimed now. `edited` are the leaves that differ from what was
+    /// approved.
+    #[must_use]
+    pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
+        Obstacles::new(self, edited)
     }
 
     /// The tasks that can be claimed now as far as they themselves go, in document order, which is the order in
@@ -60,7 +111,8 @@ impl State {
         &'s self,
         edited: &'e BTreeSet<TaskId>,
     ) -> impl Iterator<Item = &'s TaskState> + use<'s, 'e> {
-        self.tasks.iter().filter(|t| self.obstacle(t, edited).is_none())
+        let obstacles = self.obstacles(edited);
+        self.tasks.iter().filter(move |task| obstacles.of(task).is_none())
     }
 
     /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
@@ -182,27 +234,20 @@ impl fmt::Display for List<'_> {
 /// Whether a file of one list is in the other, or below a folder of it.
 #[must_use]
 pub fn overlap(one: &[String], other: &[String]) -> bool {
-    shared(one, other).is_some()
+    one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
 }
 
-/// The first file of `own` that is in `other`, below a folder of it, or a folder above one of it.
-fn shared<'f>(own: &'f [String], other: &[String]) -> Option<&'f str> {
-    own.iter().find(|a| other.iter().any(|b| covers(a, b) || covers(b, a))).map(String::as_str)
-}
-
-/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with: what is
-/// held must never be less than what may be changed.
+/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
 #[must_use]
 pub fn covers(listed: &str, path: &str) -> bool {
-    let (Ok(listed), Ok(path)) = (path::normal(literal_prefix(listed)), path::normal(literal_prefix(path)))
-    else {
-        return false;
-    };
+    let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
     listed == path || path::is_above(&listed, &path)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -219,5 +264,40 @@ mod tests {
         check("src/**/*.rs", "src/b/c.rs", true);
         check("src/**/*.rs", "tests/c.rs", false);
         check(".", "a", true);
+    }
+
+    fn files() -> impl Strategy<Value = Vec<String>> {
+        let names = ["a", "a/b", "a/b/c.rs", "a/*.rs", "./a/b", "ab", "ab/c.rs", ".", "*", "../x", "a/b/"];
+        prop::collection::vec(prop::sample::select(names.map(str::to_owned).to_vec()), 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn a_task_that_overlaps_a_running_one_waits_for_the_first(tasks in prop::collection::vec(files(), 1..5)) {
+            let mut state = State::new(crate::plan::id::PlanId::new("p").unwrap());
+            for (number, files) in tasks.iter().enumerate() {
+                let leaf = crate::run::event::Leaf {
+                    id: TaskId::new((number + 1).to_string()).unwrap(),
+                    title: String::new(),
+                    hash: String::new(),
+                    dependencies: Vec::new(),
+                    files: files.clone(),
+                    complexity: 1,
+                };
+                let status = if number == 0 { Status::Pending } else { Status::Implementing };
+                state.tasks.push(TaskState { status, ..TaskState::new(leaf) });
+            }
+            let expect = state.tasks[1..].iter().find(|other| overlap(&tasks[0], &other.leaf.files));
+            let none = BTreeSet::new();
+            let found = state.obstacles(&none).of(&state.tasks[0]);
+            match (expect, found) {
+                (None, None) => {}
+                (Some(other), Some(Obstacle::File { task, file })) => {
+                    prop_assert_eq!(&task, &other.leaf.id);
+                    prop_assert!(overlap(&[file], &other.leaf.files));
+                }
+                (expect, found) => prop_assert!(false, "{:?} {:?}", expect, found),
+            }
+        }
     }
 }

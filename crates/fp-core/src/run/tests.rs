@@ -486,7 +486,7 @@ fn an_obstacle_says_why() {
     machine.take(events);
     let edited: BTreeSet<TaskId> = [id("5"), id("1")].into();
     let check = |machine: &Machine, task: &str, expect: Option<Obstacle>| {
-        let found = machine.state.obstacle(machine.state.task(&id(task)).unwrap(), &edited);
+        let found = machine.state.obstacles(&edited).of(machine.state.task(&id(task)).unwrap());
         assert_eq!(found, expect, "{task}");
     };
     check(&machine, "1", Some(Obstacle::Held { by: Some(name("b")), status: Status::Implementing }));
