@@ -138,7 +138,7 @@ fn glob_set<'p>(patterns: impl IntoIterator<Item = &'p str>) -> GlobSet {
 }
 
 fn literal(c: char) -> String {
-    if matches!(c, '[' | ']' | '{' | '}' | '!') { format!("[{c}]") } else { c.to_string() }
+    if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() }
 }
 
 #[cfg(test)]
@@ -162,10 +162,18 @@ mod tests {
 
     #[test]
     fn files_that_an_entry_covers() {
-        let paths: Vec<String> =
-            ["a.rs", "app/[id]/p.ts", "app/i/p.ts", "src/a.rs", "src/b/c.rs", "src/b/d.ts", "src2/e.rs"]
-                .map(str::to_owned)
-                .into();
+        let paths: Vec<String> = [
+            "a.rs",
+            "app/[id]/p.ts",
+            "app/i/p.ts",
+            "s!c/z.rs",
+            "src/a.rs",
+            "src/b/c.rs",
+            "src/b/d.ts",
+            "src2/e.rs",
+        ]
+        .map(str::to_owned)
+        .into();
         let check = |text: &str, expect: &[&str]| {
             let entry = Entry::new(text);
             let mut expansion = Expansion::default();
@@ -180,9 +188,21 @@ mod tests {
         check("*.rs", &["a.rs"]);
         check("app/[id]/*.ts", &["app/[id]/p.ts"]);
         check("app/{i,j}/?.ts", &[]);
+        check("s!c/*.rs", &["s!c/z.rs"]);
+        check("s!c/*.rs", &["s!c/z.rs"]);
+        check("s**/a.rs", &["src/a.rs"]);
         check(
             ".",
-            &["a.rs", "app/[id]/p.ts", "app/i/p.ts", "src/a.rs", "src/b/c.rs", "src/b/d.ts", "src2/e.rs"],
+            &[
+                "a.rs",
+                "app/[id]/p.ts",
+                "app/i/p.ts",
+                "s!c/z.rs",
+                "src/a.rs",
+                "src/b/c.rs",
+                "src/b/d.ts",
+                "src2/e.rs",
+            ],
         );
         check("none", &[]);
         check("../src", &[]);

@@ -45,7 +45,9 @@ pub struct Index<'r> {
     types: HashMap<(Language, String), usize>,
     group_of: HashMap<(Language, String), usize>,
     groups: Vec<Group>,
-    crates: Vec<rust::Crate>,
+    /// Packages of Rust by their folder, and the folder of each by the name that others import it by.
+    crates: HashMap<String, rust::Crate>,
+    crate_names: HashMap<String, String>,
     modules: Vec<go::Module>,
     aliases: HashMap<String, java_script::Aliases>,
     packages: HashMap<String, String>,
@@ -67,7 +69,8 @@ impl<'r> Index<'r> {
             types: HashMap::new(),
             group_of: HashMap::new(),
             groups: Vec::new(),
-            crates: Vec::new(),
+            crates: HashMap::new(),
+            crate_names: HashMap::new(),
             modules: Vec::new(),
             aliases: HashMap::new(),
             packages: HashMap::new(),
@@ -85,7 +88,12 @@ impl<'r> Index<'r> {
         let path = &self.paths[at];
         let (folder, name) = split(path);
         match name {
-            "Cargo.toml" => self.crates.extend(rust::Crate::read(folder, text)),
+            "Cargo.toml" => {
+                if let Some(package) = rust::Crate::read(folder, text) {
+                    self.crate_names.entry(package.name().to_owned()).or_insert(folder.to_owned());
+                    self.crates.insert(folder.to_owned(), package);
+                }
+            }
             "go.mod" => self.modules.extend(go::Module::read(folder, text)),
             "package.json" => {
                 if let Some(name) = manifest::package_name(text) {
@@ -233,6 +241,8 @@ fn below(folder: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::imports::find;
     use super::*;
 
@@ -268,5 +278,47 @@ mod tests {
         check("a", "../../c", None);
         check("", "..", None);
         assert_eq!(ancestors("a/b").collect::<Vec<_>>(), ["a/b", "a", ""]);
+    }
+
+    fn name() -> impl Strategy<Value = String> {
+        let pieces =
+            ["a", "..", ".", "/", "*", "@", "a.b", "\\", "crate", "super", "self", "", "한", "a/b.h", "?"];
+        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..5).prop_map(|pieces| pieces.concat())
+    }
+
+    fn import() -> impl Strategy<Value = Import> {
+        let names = || prop::collection::vec(name(), 0..4);
+        prop_oneof![
+            (names(), name(), prop::option::of(name())).prop_map(|(inside, name, file)| Import::Module {
+                inside,
+                name,
+                file
+            }),
+            (names(), names()).prop_map(|(inside, path)| Import::Use { inside, path }),
+            (0usize..9, name(), prop::option::of(name())).prop_map(|(dots, module, name)| Import::From {
+                dots,
+                module,
+                name
+            }),
+            name().prop_map(Import::File),
+            name().prop_map(Import::Search),
+            name().prop_map(Import::Name),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_import_of_any_file_has_an_answer(import in import()) {
+            let names = ["a.rs", "b/a.ts", "a/b/c.py", "a/x.go", "A.java", "a/b.h", "a.rb", "A.php", "A.cs", "S/A.swift", "lib.rs"];
+            let manifests = [("Cargo.toml", "[package]\nname=\"a\"\n"), ("go.mod", "module a"), ("tsconfig.json", "{\"compilerOptions\":{\"baseUrl\":\"..\",\"paths\":{\"*\":[\"../*\",\"*\"]}}}")];
+            let paths: Vec<String> = names.iter().copied().chain(manifests.map(|(path, _)| path)).map(str::to_owned).collect();
+            let texts: Vec<(usize, String)> = (names.len()..).zip(manifests).map(|(at, (_, text))| (at, text.to_owned())).collect();
+            let index = Index::new(&paths, &[], &texts);
+            for from in 0..names.len() {
+                if let Some(Target::File(at)) = index.resolve(from, &import) {
+                    prop_assert!(at < paths.len());
+                }
+            }
+        }
     }
 }

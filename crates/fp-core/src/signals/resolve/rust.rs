@@ -19,6 +19,11 @@ pub(super) struct Crate {
 }
 
 impl Crate {
+    /// The name by which others import it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What `text`, the `Cargo.toml` in `folder`, says of a package; `None` where it has none.
     pub(super) fn read(folder: &str, text: &str) -> Option<Self> {
         let document: DocumentMut = text.parse().ok()?;
@@ -84,7 +89,7 @@ fn used(index: &Index<'_>, from: &str, inside: &[String], path: &[String]) -> Op
         name => {
             let child = [&module[..], std::slice::from_ref(&rest[0])].concat();
             if exactly(index, &place.folder, &child).is_none() {
-                let library = index.crates.iter().find(|package| package.name == name)?;
+                let library = &index.crates[index.crate_names.get(name)?];
                 let folder = split(&library.library).0;
                 return longest(index, folder, Some(&library.library), &rest[1..]);
             }
@@ -121,11 +126,7 @@ fn place<'i>(index: &'i Index<'_>, from: &'i str) -> Place<'i> {
 /// The folder of the root of the crate that `from` belongs to, and the root.
 fn root_of<'i>(index: &'i Index<'_>, from: &'i str) -> (String, Option<&'i str>) {
     let folder = split(from).0;
-    let package = index
-        .crates
-        .iter()
-        .filter(|package| ancestors(folder).any(|above| above == package.folder))
-        .max_by_key(|package| package.folder.len());
+    let package = ancestors(folder).find_map(|above| index.crates.get(above));
     let known = package.map_or(&[][..], |package| &package.roots);
     if known.iter().any(|root| root == from) || is_root_by_place(from, package.map(|p| p.folder.as_str())) {
         return (folder.to_owned(), Some(from));
