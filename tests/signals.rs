@@ -242,6 +242,43 @@ fn ignored_files_do_not_import() {
 }
 
 #[test]
+fn other_repositories_inside_do_not_count() {
+    let environment = sample();
+    let before = signals(&environment, &["src/a.rs", "src"]);
+    environment.git(&["worktree", "add", "--quiet", "-b", "side", ".worktrees/side"]);
+    environment.git(&["clone", "--quiet", ".", "src/vendored"]);
+    environment.write("node_modules/a/index.rs", "use crate::a;\n");
+    assert_eq!(signals(&environment, &["src/a.rs", "src"]), before);
+    let inside = measured(&environment, "src/vendored/src/a.rs");
+    assert_eq!((&inside[0]["presence"], &inside[0]["lines"]), (&json!("file"), &json!(100)));
+}
+
+#[test]
+fn the_repository_to_measure_on_is_always_the_same() {
+    let environment = Environment::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/repository.sh");
+    let make = |folder: &str| {
+        let made = environment.run("sh", &[script, folder, "60", "30", "6"]);
+        assert_eq!(made.code, 0, "{made}");
+        let path = |path: &str| environment.path(folder).join(path);
+        let tree = std::fs::read_to_string(path(".fractal-planner/plans/bench-20261121/tasks.md")).unwrap();
+        (environment.fp_in(folder, &["signals", "bench", "--format", "json"]), tree)
+    };
+    let (first, tree) = make("one");
+    assert_eq!((first, tree), make("two"));
+    let validated = environment.fp_in("one", &["validate", "bench"]);
+    assert!(validated.stdout.contains("valid, 6 leaf tasks, 0 errors"), "{validated}");
+    let tasks = environment.fp_in("one", &["signals", "bench", "--format", "json"]).json();
+    let sum = |name: &str| {
+        tasks["tasks"].as_array().unwrap().iter().map(|t| t[name].as_u64().unwrap()).sum::<u64>()
+    };
+    for name in ["lines", "fanIn", "fanOut", "commits", "fixCommits"] {
+        assert!(sum(name) > 5, "{name}: {tasks}");
+    }
+    assert_eq!(environment.run("sh", &[script, "one"]).code, 2, "it never writes over anything");
+}
+
+#[test]
 fn the_order_of_files_makes_no_difference() {
     let environment = sample();
     let mut there = signals(&environment, &["src/a.rs, src/b.rs, tests, x"]);

@@ -30,6 +30,8 @@ fn the_riskiest_goes_first() {
     assert_eq!(order(&environment), ["2", "1"]);
     std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/signals.json"))).unwrap();
     assert_eq!(order(&environment), ["1", "2"]);
+    let noted = environment.done(&["plan", PLAN]).stderr;
+    assert!(noted.starts_with("note: the order goes by complexity alone"), "{noted}");
 }
 
 #[test]

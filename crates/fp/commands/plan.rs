@@ -1,6 +1,7 @@
 //! `fp plan`.
 
 use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
+use fp_core::settings::ExecutionOrder;
 use fp_host::file;
 
 use crate::context::Context;
@@ -24,11 +25,18 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     let (_, tree) = source.valid_tree()?;
     let settings = &plan.settings;
+    let composite = plan.composites()?;
+    if composite.is_none() && settings.execution_order != ExecutionOrder::DocumentOrder {
+        context.printer.note(&format!(
+            "note: the order goes by complexity alone, since nothing was measured: run `fp signals {}` first",
+            plan.id()
+        ));
+    }
     let options = Options {
         order: settings.execution_order,
         model: settings.execution_model,
         max_parallel_tasks: settings.max_parallel_tasks,
-        composite: plan.composites()?.unwrap_or_default(),
+        composite: composite.unwrap_or_default(),
     };
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))

@@ -95,9 +95,14 @@ fn languages(root: &Path, listed: &Listed) -> BTreeSet<Language> {
     listed.paths().flat_map(importers).copied().collect()
 }
 
-/// git's own folder, that of the plans, and what only tools write.
+/// git's own folder, that of the plans, what only tools write, and other repositories, such as a submodule or a
+/// linked worktree with a copy of every file.
 fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
     let name = entry.file_name();
+    let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    if entry.depth() > 0 && is_folder && std::fs::symlink_metadata(entry.path().join(".git")).is_ok() {
+        return true;
+    }
     entry.depth() > 0
         && (name == ".git" || is_folder_of_tools(name.as_encoded_bytes()) || entry.path() == plans)
 }
