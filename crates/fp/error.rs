@@ -89,6 +89,7 @@ fails_with_its_hint!(
     fp_host::config::ConfigError,
     fp_host::file::FileError,
     fp_host::git::GitError,
+    fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError
 );
 
@@ -100,7 +101,7 @@ impl From<Refusal> for CommandError {
             Refusal::Over => Some("`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again"),
             Refusal::UnknownTask(_) => Some("`fp status PLAN` lists the leaves"),
             Refusal::NothingReady(_) => Some("end your turn: you are told when there is something"),
-            Refusal::NotReady(..) => Some("`fp status PLAN` says what each task waits for"),
+            Refusal::NotReady(..) => Some("`fp ready PLAN` says what each task waits for"),
             Refusal::Holds { status: Status::Implementing, .. } => {
                 Some("run `fp claim` without a task for the payload of the one you hold")
             }

@@ -10,6 +10,7 @@ mod open;
 #[cfg(test)]
 mod plugin_lint;
 mod printer;
+mod progress;
 mod render;
 mod source;
 

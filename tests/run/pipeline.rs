@@ -474,7 +474,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: it waits for 1
-    hint: `fp status PLAN` says what each task waits for
+    hint: `fp ready PLAN` says what each task waits for
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "9"]), @r"
     exit status: 1
@@ -607,8 +607,8 @@ fn tasks_of_one_file_wait_for_each_other() {
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is not ready: running task 1 may change one of its files
-    hint: `fp status PLAN` says what each task waits for
+    error: task 2 is not ready: running task 1 may change src/b.txt
+    hint: `fp ready PLAN` says what each task waits for
     ");
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
     assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
@@ -619,7 +619,7 @@ fn tasks_of_one_file_wait_for_each_other() {
 
       1  building   Write part 1  (1/3, builder-1)
       2  waiting    Write part 2
-                    running task 1 may change one of its files
+                    running task 1 may change src/b.txt
       3  building   Write part 3  (1/3, builder-2)
     ");
 }

@@ -12,3 +12,4 @@ pub mod process;
 pub mod repo;
 pub mod run;
 pub mod store;
+pub mod survey;

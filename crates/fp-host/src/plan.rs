@@ -1,6 +1,6 @@
 //! A plan that a command works on: its folder, its tree, its ledger and the repository around it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +8,8 @@ use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::{self, Plan, Task};
 use fp_core::run::{State, approval};
 use fp_core::settings::Settings;
+use fp_core::signals::Record;
+use fp_core::signals::record::RecordError;
 use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
@@ -18,11 +20,42 @@ use crate::store::{Ledger, Loaded, Store, StoreError};
 
 /// Name of the task tree in a plan's folder.
 pub const TASKS: &str = "tasks.md";
+/// Name of the signals in a plan's folder.
+pub const SIGNALS: &str = "signals.json";
 /// Name of the description of a plan in its folder.
 pub const PLAN: &str = "plan.json";
 
 /// Largest `plan.json` that is read: the goal is the user's own words, however many.
 const PLAN_CAP: u64 = 16 * 1024 * 1024;
+/// Largest `signals.json` that is read, in bytes.
+const SIGNALS_CAP: u64 = 64 * 1024 * 1024;
+
+/// Why the signals of a plan can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SignalsError {
+    /// The file can't be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is not what `fp signals` writes.
+    #[error("{}: {source}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: RecordError,
+    },
+}
+
+impl SignalsError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::File(error) => error.hint(),
+            Self::Record { .. } => Some("run `fp signals` again, or remove the file"),
+        }
+    }
+}
 
 /// A plan and all that a command needs of it.
 #[derive(Debug)]
@@ -85,6 +118,20 @@ impl OpenPlan {
     #[must_use]
     pub fn tasks_file(&self) -> PathBuf {
         self.folder.file(TASKS)
+    }
+
+    /// Path of its signals; the file need not exist.
+    #[must_use]
+    pub fn signals_file(&self) -> PathBuf {
+        self.folder.file(SIGNALS)
+    }
+
+    /// The composite signal of each task, by id, as it was last measured; `None` where it never was. Fails where the
+    /// file is damaged.
+    pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
+        let path = self.signals_file();
+        let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
+        Record::composites(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
     }
 
     /// Its task tree. Fails where there is none, or it is no text.

@@ -31,11 +31,19 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let tree_text = source.text()?;
     let tree = source.valid_tree(&tree_text)?;
     let settings = &plan.settings;
+    let order = args.order.unwrap_or(settings.execution_order);
+    let composite = plan.composites()?;
+    if composite.is_none() && order != ExecutionOrder::DocumentOrder {
+        context.printer.note(&format!(
+            "note: the order goes by complexity alone, since nothing was measured: run `fp signals {}` first",
+            plan.id()
+        ));
+    }
     let options = Options {
-        order: args.order.unwrap_or(settings.execution_order),
+        order,
         model: settings.execution_model,
         max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),
-        ..Options::default()
+        composite: composite.unwrap_or_default(),
     };
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))

@@ -1,7 +1,13 @@
 //! `fp run`.
 
+use std::collections::BTreeMap;
+
+use fp_core::plan::id::TaskId;
+use fp_core::run::decide;
 use fp_core::run::state::{State, Status};
+use fp_core::signals;
 use fp_host::git::{GitError, Operation};
+use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
 use serde_json::json;
 
@@ -66,13 +72,48 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let events = ledger.state().start(session, context.client(), builders, iterations, no_commit)?;
+    let start = decide::Start {
+        session,
+        client: context.client(),
+        builders,
+        max_iterations: iterations,
+        scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,
+        no_commit,
+    };
+    let events = ledger.state().start(start)?;
     let released = ledger.state().count(Status::Implementing);
     ledger.append(events, context.now())?;
     let released = released - ledger.state().count(Status::Implementing);
     drop(ledger);
     settle(&plan, || context.now(), std::time::Duration::ZERO)?;
     report(context, &plan.load()?.state, released)
+}
+
+/// The tasks that have more than `max` iterations by their signals, where the settings want that.
+fn scaled_iterations(
+    plan: &OpenPlan,
+    state: &State,
+    max: u32,
+    context: &Context,
+) -> Result<BTreeMap<TaskId, u32>, CommandError> {
+    let scaling = &plan.settings.iteration_scaling;
+    if !scaling.enabled {
+        return Ok(BTreeMap::new());
+    }
+    let Some(composites) = plan.composites()? else {
+        context.printer.note(&format!(
+            "note: iterationScaling is on, and nothing was measured: run `fp signals {0}`, then `fp run start {0}` again",
+            plan.id()
+        ));
+        return Ok(BTreeMap::new());
+    };
+    let ids = state.tasks.iter().map(|task| &task.leaf.id);
+    let scaled = ids.filter_map(|id| {
+        let composite = *composites.get(id.as_str())?;
+        let iterations = signals::iterations(max, scaling.base, scaling.factor, composite);
+        (iterations > max).then(|| (id.clone(), iterations))
+    });
+    Ok(scaled.collect())
 }
 
 fn refuse_dirty(state: &State, dirty: impl Iterator<Item = String>) -> Result<(), CommandError> {
@@ -95,7 +136,8 @@ fn report(context: &Context, state: &State, released: usize) -> CommandResult {
     match context.format {
         Format::Json => context.printer.json(&json!({
             "planId": state.plan_id, "session": run.session, "builders": run.builders,
-            "maxIterations": run.max_iterations, "noCommit": run.no_commit,
+            "maxIterations": run.max_iterations, "scaledIterations": run.scaled_iterations,
+            "noCommit": run.no_commit,
             "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
             "total": total, "released": released,
         }))?,
@@ -111,10 +153,14 @@ fn report(context: &Context, state: &State, released: usize) -> CommandResult {
                     text.push_str(&format!(", {count} {what}"));
                 }
             }
+            let iterations = match run.scaled_iterations.values().max() {
+                Some(most) => format!("{} to {most}", run.max_iterations),
+                None => run.max_iterations.to_string(),
+            };
             text.push_str(&format!(
                 "\nBuilders: {}, iterations: {}, commits: {}\nNext: fp next {}\n",
                 run.builders,
-                run.max_iterations,
+                iterations,
                 if run.no_commit { "off" } else { "on" },
                 state.plan_id
             ));

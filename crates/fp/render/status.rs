@@ -32,7 +32,7 @@ pub(crate) fn text(report: &StatusReport) -> String {
     }
     let id_width = report.tasks.iter().map(|t| t.id.as_str().len()).max().unwrap_or(0);
     for task in &report.tasks {
-        text.push_str(&line(task, id_width, report.max_iterations));
+        text.push_str(&line(task, id_width));
     }
     for question in &report.questions {
         text.push_str(&format!("\nOpen question: {question}\n"));
@@ -40,11 +40,11 @@ pub(crate) fn text(report: &StatusReport) -> String {
     text
 }
 
-fn line(task: &TaskLine, id_width: usize, max_iterations: u32) -> String {
+fn line(task: &TaskLine, id_width: usize) -> String {
     let state = if task.ready { "ready" } else { word(task.status) };
     let mut facts = Vec::new();
     if task.iteration > 0 {
-        facts.push(format!("{}/{max_iterations}", task.iteration));
+        facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
     facts.extend(task.owner.as_ref().map(ToString::to_string));
     facts.extend(task.commit.as_deref().map(|c| short(c).to_owned()));

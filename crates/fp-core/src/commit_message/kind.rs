@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::History;
 use crate::repo_path::RepoPath;
-use crate::verification::is_test_file;
+use crate::test_files::is_test_file;
 
 /// The types that are in use everywhere.
 pub(super) const TYPES: [&str; 11] =
@@ -67,6 +67,11 @@ pattern!(
 );
 pattern!(SPEEDS_UP, r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화");
 pattern!(UPDATES, r"(?i)^(?:bump|upgrade|pin)\b|업그레이드");
+
+/// Whether a subject says that something is mended.
+pub(super) fn mends(subject: &str) -> bool {
+    FIXES.is_match(subject)
+}
 
 /// The type: by the files where they are all of one sort, else by the first verb, else by any word.
 pub(super) fn of(words: &str, files: &[RepoPath], history: &History) -> &'static str {

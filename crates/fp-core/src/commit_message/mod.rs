@@ -216,6 +216,12 @@ fn prefix(history: &History, given: Option<&str>, words: &str, files: &[RepoPath
     }
 }
 
+/// Whether a commit with this subject mends something.
+#[must_use]
+pub fn is_fix(subject: &str) -> bool {
+    kind::mends(subject)
+}
+
 /// The whole message of a task, in the style of `subjects`.
 #[must_use]
 pub fn for_task(subjects: &[String], title: &str, files: &[RepoPath]) -> String {

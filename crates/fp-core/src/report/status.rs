@@ -1,8 +1,11 @@
 //! How far a plan is.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::run::ready::Obstacles;
 use crate::run::state::{RunStatus, State, Status, TaskState};
 
 /// Where a plan is in its life.
@@ -22,6 +25,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Where the plan of `state` is.
+    #[must_use]
+    pub fn of(state: &State) -> Self {
+        match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
+            (_, Some(RunStatus::Running)) => Self::Running,
+            (_, Some(RunStatus::Finished)) => Self::Finished,
+            (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
+            (true, None) => Self::Approved,
+            (false, None) => Self::Planning,
+        }
+    }
+
     /// The word it is written as.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -71,6 +86,8 @@ pub struct TaskLine {
     pub ready: bool,
     /// Its iteration; 0 before the first claim.
     pub iteration: u32,
+    /// How many it has; 0 before the run is started.
+    pub max_iterations: u32,
     /// Who holds it.
     pub owner: Option<AgentName>,
     /// Its commit.
@@ -104,14 +121,9 @@ impl StatusReport {
     #[must_use]
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
-        let phase = match (state.approval.is_some(), run.map(|r| r.status)) {
-            (_, Some(RunStatus::Running)) => Phase::Running,
-            (_, Some(RunStatus::Finished)) => Phase::Finished,
-            (_, Some(RunStatus::Cancelled)) => Phase::Cancelled,
-            (true, None) => Phase::Approved,
-            (false, None) => Phase::Planning,
-        };
-        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, t)).collect();
+        let none = BTreeSet::new();
+        let obstacles = state.obstacles(&none);
+        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, &obstacles, t)).collect();
         let counts = Counts {
             total: tasks.len(),
             pending: state.count(Status::Pending),
@@ -124,7 +136,7 @@ impl StatusReport {
         };
         Self {
             plan_id: state.plan_id.clone(),
-            phase,
+            phase: Phase::of(state),
             max_iterations: run.map_or(0, |r| r.max_iterations),
             builders: run.map_or(0, |r| r.builders),
             counts,
@@ -134,8 +146,8 @@ impl StatusReport {
     }
 }
 
-fn task_line(state: &State, task: &TaskState) -> TaskLine {
-    let obstacle = state.obstacle(task);
+fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
+    let obstacle = obstacles.of(task);
     let detail = match (task.status, &obstacle) {
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),
@@ -151,6 +163,7 @@ fn task_line(state: &State, task: &TaskState) -> TaskLine {
         status: task.status,
         ready: obstacle.is_none(),
         iteration: task.iteration,
+        max_iterations: state.iterations_of(&task.leaf.id),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
         detail,

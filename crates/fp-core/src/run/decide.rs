@@ -1,12 +1,11 @@
 //! What a command does to a run: the events it causes, or the reason why it is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::event::Base;
 use super::event::{Decider, Event, Leaf};
 use super::question::{Question, Topic, label};
-use super::ready::Obstacle;
+use super::ready::{List, Obstacle};
 use super::state::{Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::change::Change;
@@ -102,6 +101,23 @@ pub struct Approve {
     pub by: Decider,
 }
 
+/// How a run is to be led.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Start {
+    /// The client's session of the lead.
+    pub session: Option<String>,
+    /// Id of the client's process.
+    pub client: Option<u32>,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// The tasks that have more, and how many.
+    pub scaled_iterations: BTreeMap<TaskId, u32>,
+    /// Whether passed tasks stay uncommitted.
+    pub no_commit: bool,
+}
+
 impl State {
     /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
     /// failed may be mended, for another try.
@@ -122,16 +138,10 @@ impl State {
     }
 
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
-    /// other, or where `client` (the id of its process) is another, claims return to pending, with their
-    /// attempts, and agents are forgotten.
-    pub fn start(
-        &self,
-        session: Option<String>,
-        client: Option<u32>,
-        builders: u32,
-        max_iterations: u32,
-        no_commit: bool,
-    ) -> Decision {
+    /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
+    /// are forgotten.
+    pub fn start(&self, start: Start) -> Decision {
+        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit } = start;
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -140,6 +150,7 @@ impl State {
             && same_session
             && self.run.as_ref().is_some_and(|r| {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
+                    && r.scaled_iterations == scaled_iterations
             });
         if same {
             return Ok(Vec::new());
@@ -154,7 +165,14 @@ impl State {
                 }
             }));
         }
-        events.push(Event::RunStarted { session, client, builders, max_iterations, no_commit });
+        events.push(Event::RunStarted {
+            session,
+            client,
+            builders,
+            max_iterations,
+            scaled_iterations,
+            no_commit,
+        });
         Ok(events)
     }
 
@@ -179,17 +197,15 @@ impl State {
         match wanted {
             Some(id) => {
                 let task = self.expect_task(id)?;
-                if edited.contains(id) {
-                    return Err(Refusal::Edited(id.clone()));
-                }
-                match self.obstacle(task) {
+                match self.obstacles(edited).of(task) {
                     None => Ok(task),
+                    Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
                     Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),
                 }
             }
             None => self
-                .ready()
-                .find(|t| !edited.contains(&t.leaf.id))
+                .ready(edited)
+                .next()
                 .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
         }
     }
@@ -388,7 +404,7 @@ impl State {
     /// Another iteration of `id` with this feedback, or its end when it has had them all.
     pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
-        if iteration <= self.max_iterations() {
+        if iteration <= self.iterations_of(id) {
             vec![Event::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
         } else {
             let mut events = self.failing(id, feedback);
@@ -397,39 +413,18 @@ impl State {
         }
     }
 
-    pub(super) fn max_iterations(&self) -> u32 {
-        self.run.as_ref().map_or(1, |r| r.max_iterations)
-    }
-
     pub(super) fn expect_running(&self) -> Result<(), Refusal> {
-        if self.approval.is_none() {
-            Err(Refusal::NotApproved)
-        } else if self.run.is_none() {
-            Err(Refusal::NotStarted)
-        } else if self.is_running() {
-            Ok(())
-        } else {
-            Err(Refusal::Over)
+        match self.bar() {
+            None => Ok(()),
+            Some(Obstacle::NotApproved) => Err(Refusal::NotApproved),
+            Some(Obstacle::NotStarted) => Err(Refusal::NotStarted),
+            Some(_) => Err(Refusal::Over),
         }
     }
 
     /// The leaf `id`, or the refusal that there is none.
     pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
         self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
-    }
-
-    /// An obstacle in words.
-    #[must_use]
-    pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
-        match obstacle {
-            Obstacle::Status(status) => match (&task.claim, &task.reason) {
-                (Some(claim), _) => format!("it is {} by {}", status.word(), claim.owner),
-                (None, Some(reason)) => format!("it is {}: {reason}", status.word()),
-                (None, None) => format!("it is {}", status.word()),
-            },
-            Obstacle::Waits(ids) => format!("it waits for {}", List(ids)),
-            Obstacle::File(id) => format!("running task {id} may change one of its files"),
-        }
     }
 
     fn why_nothing_is_ready(&self, edited: &BTreeSet<TaskId>) -> String {
@@ -444,8 +439,9 @@ impl State {
                 format!("{} ({}, {owner})", t.leaf.id, t.status.word())
             })
             .collect();
+        let none = BTreeSet::new();
         let unapproved: Vec<TaskId> =
-            self.ready().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+            self.ready(&none).map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
         let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
         if !running.is_empty() {
             parts.push(format!("under way: {}", running.join(", ")));
@@ -454,20 +450,6 @@ impl State {
             parts.push(format!("edited since the approval: {}", List(&unapproved)));
         }
         parts.join("; ")
-    }
-}
-
-/// Ids with commas between them, at most eight.
-pub(super) struct List<'a>(pub(super) &'a [TaskId]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
-        f.write_str(&shown.join(", "))?;
-        match self.0.len().saturating_sub(8) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
     }
 }
 

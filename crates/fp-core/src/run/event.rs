@@ -2,6 +2,8 @@
 //! or not at all. The log is the truth of a run; a state is only ever folded from it, so an event carries all
 //! that its fold needs.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +133,9 @@ pub enum Event {
         builders: u32,
         /// How many iterations a task has.
         max_iterations: u32,
+        /// The tasks that have more, since they are harder than most, and how many each has.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        scaled_iterations: BTreeMap<TaskId, u32>,
         /// Whether passed tasks stay uncommitted.
         no_commit: bool,
     },

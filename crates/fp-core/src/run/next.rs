@@ -11,7 +11,7 @@ use super::decide::Refusal;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{Choice, Topic, label};
-use super::ready::{Obstacle, overlap};
+use super::ready::overlap;
 use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
 
@@ -279,7 +279,7 @@ impl Draft<'_> {
     fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
         let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
-        if iteration <= self.state.max_iterations() {
+        if iteration <= self.state.iterations_of(id) {
             self.record(Event::Released { task: id.clone(), reason, iteration });
             return;
         }
@@ -366,7 +366,7 @@ impl Draft<'_> {
     /// How many of the ready tasks can run at the same time, taken in order; no more than `enough` are looked for.
     fn startable(&self, enough: usize) -> usize {
         let mut taken: Vec<&[String]> = Vec::new();
-        for task in self.state.ready().filter(|t| !self.around.edited.contains(&t.leaf.id)) {
+        for task in self.state.ready(&self.around.edited) {
             if !taken.iter().any(|files| overlap(files, &task.leaf.files)) {
                 taken.push(&task.leaf.files);
             }
@@ -427,15 +427,11 @@ impl Draft<'_> {
 
     fn chain(&self) -> Vec<String> {
         let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
+        let obstacles = self.state.obstacles(&self.around.edited);
         open.map(|task| {
-            let why = match self.state.obstacle(task) {
-                None if self.around.edited.contains(&task.leaf.id) => {
-                    format!("it was edited after the approval: run `fp approve {}`", self.state.plan_id)
-                }
+            let why = match obstacles.of(task) {
                 None => "it is ready, but no builder may be started".to_owned(),
-                Some(obstacle @ (Obstacle::Waits(_) | Obstacle::File(_) | Obstacle::Status(_))) => {
-                    self.state.explain(task, &obstacle)
-                }
+                Some(obstacle) => self.state.explain(task, &obstacle),
             };
             format!("{}: {why}", task.leaf.id)
         })

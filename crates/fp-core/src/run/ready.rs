@@ -1,37 +1,155 @@
-//! What can be claimed now, and why the rest can't: derived from the state, never stored.
+//! What can be claimed now, and why the rest can't: derived from the state, never stored. A refused claim, the
+//! status report, a deadlock and `fp ready` all take their reasons from here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
-use super::state::{State, Status, TaskState};
-use crate::plan::id::TaskId;
+use serde::Serialize;
+
+use super::state::{RunStatus, State, Status, TaskState};
+use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, literal_prefix};
 
-impl State {
-    /// Why `task` can't be claimed now; `None` when it is ready.
-    #[must_use]
-    pub fn obstacle(&self, task: &TaskState) -> Option<Obstacle> {
-        match task.status {
-            Status::Pending => {}
-            other => return Some(Obstacle::Status(other)),
+/// Says of each task why it can't be claimed now, as far as the task itself goes. Made once for many tasks.
+#[derive(Debug)]
+pub struct Obstacles<'s, 'e> {
+    state: &'s State,
+    edited: &'e BTreeSet<TaskId>,
+    running: Vec<&'s TaskState>,
+    /// The running task that first lists a path, by the path in normal form, or lists something below it.
+    listed: HashMap<String, usize>,
+    above: HashMap<String, usize>,
+}
+
+impl<'s, 'e> Obstacles<'s, 'e> {
+    fn new(state: &'s State, edited: &'e BTreeSet<TaskId>) -> Self {
+        let running: Vec<&TaskState> = state.running().collect();
+        let (mut listed, mut above) = (HashMap::new(), HashMap::new());
+        for (number, task) in running.iter().enumerate() {
+            for path in task.leaf.files.iter().filter_map(|file| held(file)) {
+                for folder in folders(&path) {
+                    above.entry(folder.to_owned()).or_insert(number);
+                }
+                listed.entry(path).or_insert(number);
+            }
         }
-        let waits: Vec<TaskId> = task
-            .leaf
-            .dependencies
-            .iter()
-            .filter(|id| self.task(id).is_none_or(|t| t.status != Status::Completed))
-            .cloned()
-            .collect();
-        if !waits.is_empty() {
-            return Some(Obstacle::Waits(waits));
-        }
-        self.running()
-            .find(|other| overlap(&other.leaf.files, &task.leaf.files))
-            .map(|other| Obstacle::File(other.leaf.id.clone()))
+        Self { state, edited, running, listed, above }
     }
 
-    /// The tasks that can be claimed now, in document order.
-    pub fn ready(&self) -> impl Iterator<Item = &TaskState> {
-        self.tasks.iter().filter(|t| self.obstacle(t).is_none())
+    /// Why `task` can't be claimed now; `None` when it is ready.
+    #[must_use]
+    pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
+        match task.status {
+            Status::Pending => {}
+            Status::Completed => return Some(Obstacle::Done),
+            Status::Failed => return Some(Obstacle::Failed),
+            Status::Skipped => {
+                let cause = task.because.clone().unwrap_or_else(|| task.leaf.id.clone());
+                return Some(Obstacle::Blocked { by: cause });
+            }
+            Status::Implementing | Status::AwaitingVerification => {
+                let by = task.claim.as_ref().map(|claim| claim.owner.clone());
+                return Some(Obstacle::Held { by, status: task.status });
+            }
+        }
+        if self.edited.contains(&task.leaf.id) {
+            return Some(Obstacle::Edited);
+        }
+        self.waits(task).or_else(|| self.shares_a_file(task))
+    }
+
+    fn waits(&self, task: &TaskState) -> Option<Obstacle> {
+        let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
+        let open = |id: &&TaskId| status(id) != Some(Status::Completed);
+        let on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
+        // A leaf that came in after its dependency had failed is pending, and waits in vain.
+        let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
+        if let Some(lost) = lost {
+            let cause = self.state.task(lost).and_then(|t| t.because.clone());
+            return Some(Obstacle::Blocked { by: cause.unwrap_or_else(|| lost.clone()) });
+        }
+        (!on.is_empty()).then_some(Obstacle::Waits { on })
+    }
+
+    fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
+        let shared = task.leaf.files.iter().filter_map(|file| Some((self.holder(file)?, file)));
+        let (number, file) = shared.min_by_key(|(number, _)| *number)?;
+        Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.clone() })
+    }
+
+    /// The first running task that lists `file`, a folder above it, or something below it.
+    fn holder(&self, file: &str) -> Option<usize> {
+        let path = held(file)?;
+        let over = folders(&path).chain([path.as_str()]).filter_map(|path| self.listed.get(path));
+        over.chain(self.above.get(&path)).min().copied()
+    }
+}
+
+/// What `file` holds of the repository, in normal form: a pattern counts as the folder that it begins with, since
+/// what is held must never be less than what may be changed.
+fn held(file: &str) -> Option<String> {
+    path::normal(literal_prefix(file)).ok().map(std::borrow::Cow::into_owned)
+}
+
+/// The folders above a path in normal form, from the whole repository down.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let whole = (path != ".").then_some(".");
+    whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
+}
+
+impl State {
+    /// What says of many tasks why they can't be claimed now. `edited` are the leaves that differ from what was
+    /// approved.
+    #[must_use]
+    pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
+        Obstacles::new(self, edited)
+    }
+
+    /// The tasks that can be claimed now as far as they themselves go, in document order, which is the order in
+    /// which they are claimed.
+    pub fn ready<'s, 'e>(
+        &'s self,
+        edited: &'e BTreeSet<TaskId>,
+    ) -> impl Iterator<Item = &'s TaskState> + use<'s, 'e> {
+        let obstacles = self.obstacles(edited);
+        self.tasks.iter().filter(move |task| obstacles.of(task).is_none())
+    }
+
+    /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
+    /// is not on.
+    #[must_use]
+    pub fn bar(&self) -> Option<Obstacle> {
+        match (&self.approval, &self.run) {
+            (None, _) => Some(Obstacle::NotApproved),
+            (_, None) => Some(Obstacle::NotStarted),
+            (_, Some(run)) if run.status == RunStatus::Running => None,
+            _ => Some(Obstacle::Over),
+        }
+    }
+
+    /// An obstacle in words.
+    #[must_use]
+    pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
+        match obstacle {
+            Obstacle::Done | Obstacle::Failed => match &task.reason {
+                Some(reason) => format!("it is {}: {reason}", task.status.word()),
+                None => format!("it is {}", task.status.word()),
+            },
+            Obstacle::Blocked { by } if task.status == Status::Skipped => {
+                format!("it is SKIPPED: Blocked by {by}")
+            }
+            Obstacle::Blocked { by } => format!("it waits for {by}, which was given up: retry that first"),
+            Obstacle::Held { by: Some(by), status } => format!("it is {} by {by}", status.word()),
+            Obstacle::Held { by: None, status } => format!("it is {}", status.word()),
+            Obstacle::Edited => {
+                format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
+            }
+            Obstacle::Waits { on } => format!("it waits for {}", List(on)),
+            Obstacle::File { task, file } => format!("running task {task} may change {file}"),
+            Obstacle::NotApproved => "the plan is not approved yet".into(),
+            Obstacle::NotStarted => "the run is not started yet".into(),
+            Obstacle::Over => "the run is over".into(),
+        }
     }
 
     /// The leaves that wait for `id`, directly or through others, in document order.
@@ -58,14 +176,59 @@ impl State {
 }
 
 /// Why a task can't be claimed now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Obstacle {
-    /// It is not pending.
-    Status(Status),
+    /// It is completed.
+    Done,
+    /// It was given up.
+    Failed,
+    /// This task was given up, and it can't be done without.
+    Blocked {
+        /// The task that was given up.
+        by: TaskId,
+    },
+    /// Somebody builds it, or it is being verified.
+    Held {
+        /// The builder.
+        by: Option<AgentName>,
+        /// Which of the two.
+        status: Status,
+    },
+    /// It differs from what was approved.
+    Edited,
     /// These dependencies are not completed.
-    Waits(Vec<TaskId>),
-    /// This running task may change one of its files.
-    File(TaskId),
+    Waits {
+        /// The leaves, in the order in which the task names them.
+        on: Vec<TaskId>,
+    },
+    /// A running task may change one of its files.
+    File {
+        /// The running task.
+        task: TaskId,
+        /// The file, as the task that can't be claimed lists it.
+        file: String,
+    },
+    /// Nothing of the plan is approved.
+    NotApproved,
+    /// The run was not started.
+    NotStarted,
+    /// The run is over.
+    Over,
+}
+
+/// Ids with commas between them, at most eight.
+pub(super) struct List<'a>(pub(super) &'a [TaskId]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
+        f.write_str(&shown.join(", "))?;
+        match self.0.len().saturating_sub(8) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
 }
 
 /// Whether a file of one list is in the other, or below a folder of it.
@@ -74,19 +237,17 @@ pub fn overlap(one: &[String], other: &[String]) -> bool {
     one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
 }
 
-/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with: what is
-/// held must never be less than what may be changed.
+/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
 #[must_use]
 pub fn covers(listed: &str, path: &str) -> bool {
-    let (Ok(listed), Ok(path)) = (path::normal(literal_prefix(listed)), path::normal(literal_prefix(path)))
-    else {
-        return false;
-    };
+    let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
     listed == path || path::is_above(&listed, &path)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -103,5 +264,40 @@ mod tests {
         check("src/**/*.rs", "src/b/c.rs", true);
         check("src/**/*.rs", "tests/c.rs", false);
         check(".", "a", true);
+    }
+
+    fn files() -> impl Strategy<Value = Vec<String>> {
+        let names = ["a", "a/b", "a/b/c.rs", "a/*.rs", "./a/b", "ab", "ab/c.rs", ".", "*", "../x", "a/b/"];
+        prop::collection::vec(prop::sample::select(names.map(str::to_owned).to_vec()), 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn a_task_that_overlaps_a_running_one_waits_for_the_first(tasks in prop::collection::vec(files(), 1..5)) {
+            let mut state = State::new(crate::plan::id::PlanId::new("p").unwrap());
+            for (number, files) in tasks.iter().enumerate() {
+                let leaf = crate::run::event::Leaf {
+                    id: TaskId::new((number + 1).to_string()).unwrap(),
+                    title: String::new(),
+                    hash: String::new(),
+                    dependencies: Vec::new(),
+                    files: files.clone(),
+                    complexity: 1,
+                };
+                let status = if number == 0 { Status::Pending } else { Status::Implementing };
+                state.tasks.push(TaskState { status, ..TaskState::new(leaf) });
+            }
+            let expect = state.tasks[1..].iter().find(|other| overlap(&tasks[0], &other.leaf.files));
+            let none = BTreeSet::new();
+            let found = state.obstacles(&none).of(&state.tasks[0]);
+            match (expect, found) {
+                (None, None) => {}
+                (Some(other), Some(Obstacle::File { task, file })) => {
+                    prop_assert_eq!(&task, &other.leaf.id);
+                    prop_assert!(overlap(&[file], &other.leaf.files));
+                }
+                (expect, found) => prop_assert!(false, "{:?} {:?}", expect, found),
+            }
+        }
     }
 }

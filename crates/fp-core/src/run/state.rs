@@ -276,6 +276,9 @@ pub struct Run {
     pub builders: u32,
     /// How many iterations a task has.
     pub max_iterations: u32,
+    /// The tasks that have more, and how many.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
     /// Where it is.
@@ -424,6 +427,14 @@ impl State {
     /// The tasks that somebody holds.
     pub fn running(&self) -> impl Iterator<Item = &TaskState> {
         self.tasks.iter().filter(|t| t.status.is_running())
+    }
+
+    /// How many iterations `task` has; 0 before the run is started.
+    #[must_use]
+    pub fn iterations_of(&self, task: &TaskId) -> u32 {
+        self.run
+            .as_ref()
+            .map_or(0, |run| run.scaled_iterations.get(task).copied().unwrap_or(0).max(run.max_iterations))
     }
 
     /// The questions that are not answered yet.

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::decide::Approve;
+use super::decide::{Approve, Start};
 use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
 use super::next::{Action, Surroundings, Turn};
 use super::question::label;
-use super::ready::overlap;
+use super::ready::{Obstacle, overlap};
 use super::state::{State, Status};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -25,6 +25,21 @@ fn id(text: &str) -> TaskId {
 
 fn name(text: &str) -> AgentName {
     AgentName::new(text).unwrap()
+}
+
+/// The iterations of `task`: the second one is harder than the others.
+fn iterations(task: &TaskId) -> u32 {
+    if task.as_str() == "2" { MAX_ITERATIONS + 2 } else { MAX_ITERATIONS }
+}
+
+fn start(session: &str) -> Start {
+    Start {
+        session: Some(session.into()),
+        builders: BUILDERS,
+        max_iterations: MAX_ITERATIONS,
+        scaled_iterations: [(id("2"), iterations(&id("2")))].into(),
+        ..Start::default()
+    }
 }
 
 fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
@@ -74,7 +89,7 @@ impl Machine {
     }
 
     fn start(&mut self, session: &str) {
-        let events = self.state.start(Some(session.into()), None, BUILDERS, MAX_ITERATIONS, false).unwrap();
+        let events = self.state.start(start(session)).unwrap();
         self.take(events);
     }
 
@@ -162,7 +177,12 @@ impl Machine {
             }
         }
         for task in &self.state.tasks {
-            assert!(task.iteration <= MAX_ITERATIONS, "{} has iteration {}", task.leaf.id, task.iteration);
+            assert!(
+                task.iteration <= iterations(&task.leaf.id),
+                "{} has iteration {}",
+                task.leaf.id,
+                task.iteration
+            );
             assert_eq!(task.claim.is_some(), task.status.is_running(), "{} {:?}", task.leaf.id, task.status);
         }
         let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
@@ -430,4 +450,56 @@ fn an_opinion_judges_each_criterion_once() {
     check(&[1, 2, 2], Err("criterion 2 is judged twice"));
     check(&[1, 2, 3], Err("there is no criterion 3: the task has 2"));
     check(&[0], Err("there is no criterion 0: the task has 2"));
+}
+
+#[test]
+fn a_harder_task_has_more_iterations() {
+    let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[], 1)], true);
+    for task in ["1", "2"] {
+        assert_eq!(machine.state.iterations_of(&id(task)), iterations(&id(task)));
+        let mut judged = 0;
+        while !machine.state.task(&id(task)).unwrap().status.is_final() {
+            machine.claim(&name("builder-1"));
+            machine.submit(&name("builder-1"));
+            machine.judge(&id(task), false);
+            judged += 1;
+            assert!(judged < 10, "it never ends");
+        }
+        let ended = machine.state.task(&id(task)).unwrap();
+        assert_eq!((ended.status, ended.iteration), (Status::Failed, iterations(&id(task))));
+    }
+    let replayed = State::replay(machine.state.plan_id.clone(), &machine.log);
+    assert_eq!(replayed.iterations_of(&id("2")), MAX_ITERATIONS + 2);
+    let events = machine.state.start(start("s0")).unwrap();
+    assert!(events.is_empty(), "the same again is nothing new");
+    let other = Start { scaled_iterations: BTreeMap::new(), ..start("s0") };
+    assert_eq!(machine.state.start(other).unwrap().len(), 1, "other iterations are");
+}
+
+#[test]
+fn an_obstacle_says_why() {
+    let tree = vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[], 0), leaf(4, &[2], 2), leaf(5, &[], 3)];
+    let mut machine = Machine::new(tree, true);
+    let base = Base { tree: "b".into(), head: "h".into() };
+    let events =
+        machine.state.claim(&name("b"), Some(&id("1")), &BTreeSet::new(), "t".into(), base).unwrap().1;
+    machine.take(events);
+    let edited: BTreeSet<TaskId> = [id("5"), id("1")].into();
+    let check = |machine: &Machine, task: &str, expect: Option<Obstacle>| {
+        let found = machine.state.obstacles(&edited).of(machine.state.task(&id(task)).unwrap());
+        assert_eq!(found, expect, "{task}");
+    };
+    check(&machine, "1", Some(Obstacle::Held { by: Some(name("b")), status: Status::Implementing }));
+    check(&machine, "2", Some(Obstacle::Waits { on: vec![id("1")] }));
+    let file = machine.state.task(&id("3")).unwrap().leaf.files[0].clone();
+    check(&machine, "3", Some(Obstacle::File { task: id("1"), file }));
+    check(&machine, "5", Some(Obstacle::Edited));
+    let events = machine.state.fail(&id("2"), "no").unwrap();
+    machine.take(events);
+    check(&machine, "2", Some(Obstacle::Failed));
+    check(&machine, "4", Some(Obstacle::Blocked { by: id("2") }));
+    assert_eq!(machine.state.bar(), None);
+    let events = machine.state.cancel(Decider::User).unwrap();
+    machine.take(events);
+    assert_eq!(machine.state.bar(), Some(Obstacle::Over));
 }

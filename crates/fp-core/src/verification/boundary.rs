@@ -2,8 +2,9 @@
 //! of a manifest among them.
 
 use super::change::{Change, ChangeStatus, FileKind};
-use super::{Check, CheckVerdict, Facts, Scope, dependencies, intent, list, test_files};
+use super::{Check, CheckVerdict, Facts, Scope, dependencies, intent, list};
 use crate::repo_path::RepoPath;
+use crate::test_files;
 
 /// The paths that a list of files allows.
 #[derive(Debug, Clone)]

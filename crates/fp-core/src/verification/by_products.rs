@@ -20,6 +20,12 @@ const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
 /// Cargo's folder: the name alone could be anybody's, with this file in it it is a cache.
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
+/// Whether only tools write into a folder with this name, wherever it is.
+#[must_use]
+pub fn is_folder_of_tools(name: &[u8]) -> bool {
+    FOLDERS.contains(&name)
+}
+
 /// Tells by-products among the files that git doesn't know.
 #[derive(Debug, Clone, Default)]
 pub struct ByProducts {

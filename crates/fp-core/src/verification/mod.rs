@@ -10,7 +10,6 @@ mod intent;
 mod leftovers;
 pub mod ownership;
 mod test_cases;
-mod test_files;
 mod weakened;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,6 @@ use serde::{Deserialize, Serialize};
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use commands::{CommandEnd, CommandRun, name as command_check_name};
-pub use test_files::is_test_file;
 
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::change::{Change, ChangeStatus};
 use super::test_cases::{Place, TestCase, assertions, switches_off, test_cases};
-use super::{ChangedText, Check, CheckVerdict, Facts, Scope, intent, list, test_files};
+use super::{ChangedText, Check, CheckVerdict, Facts, Scope, intent, list};
 use crate::repo_path::RepoPath;
+use crate::test_files;
 
 /// Whether a file may hold tests: test files, and Rust, whose tests may stand in any.
 pub(super) fn is_of_interest(path: &RepoPath) -> bool {

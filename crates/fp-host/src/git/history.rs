@@ -81,7 +81,7 @@ impl Git {
         Ok(subjects.filter(|subject| !subject.is_empty()).collect())
     }
 
-    fn log(&self, options: &[&str], range: &str) -> super::command::Call {
+    pub(super) fn log(&self, options: &[&str], range: &str) -> super::command::Call {
         let mut args = vec!["-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"];
         args.extend(options);
         args.extend(["--end-of-options", range, "--"]);

@@ -5,6 +5,7 @@
 //! commit; and an error carries the command that failed and what it said.
 
 mod blobs;
+mod churn;
 mod command;
 mod commit;
 mod diff;
@@ -23,6 +24,7 @@ use fp_core::settings::Settings;
 
 use crate::repo::{self, Repo};
 
+pub use churn::Churn;
 pub use commit::{Blocked, Outcome};
 pub(crate) use diff::Blobs;
 pub use error::{Failure, GitError};
