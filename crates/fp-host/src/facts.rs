@@ -19,14 +19,12 @@ const LINES_CAP: u64 = 32 * 1024 * 1024;
 pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> Facts {
     let wanted = mentioned(plan);
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
-    let paths = wanted.paths.iter().map(|path| {
-        let fact = match folders.look(path) {
-            PathFact::File { .. } if wanted.lines.contains(path) => {
-                PathFact::File { lines: lines(&root.join(path)) }
-            }
+    let paths = wanted.paths.into_iter().map(|(path, counted)| {
+        let fact = match folders.look(&path) {
+            PathFact::File { .. } if counted => PathFact::File { lines: lines(&root.join(&*path)) },
             fact => fact,
         };
-        (path.clone(), fact)
+        (path.into_owned(), fact)
     });
     let paths = paths.collect();
     let requirements = interview.map(Interview::requirements).unwrap_or_default();
@@ -52,15 +50,20 @@ impl Folders {
         if path == "." || path.is_empty() {
             return PathFact::Folder;
         }
-        if let Some(fact) = self.known.get(path) {
-            return *fact;
-        }
         let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let fact = match self.look(parent) {
+        match self.folder(parent) {
             PathFact::Folder => self.entry(path),
             PathFact::Outside => PathFact::Outside,
             PathFact::Missing | PathFact::File { .. } => PathFact::Missing,
-        };
+        }
+    }
+
+    /// The same for the folder of a path, remembered.
+    fn folder(&mut self, path: &str) -> PathFact {
+        if let Some(fact) = self.known.get(path) {
+            return *fact;
+        }
+        let fact = self.look(path);
         self.known.insert(path.to_owned(), fact);
         fact
     }

@@ -1,5 +1,7 @@
 //! Lines and columns of byte offsets, found only for what is shown.
 
+use std::cell::OnceCell;
+
 use crate::diagnostic::Span;
 
 /// The byte-order mark that some editors write first.
@@ -18,19 +20,83 @@ pub struct Position {
 /// one line can have a million findings.
 const STRIDE: usize = 1024;
 
-/// Where the lines of a text start.
+/// Where the lines of a text start: found in one pass, when the first place is asked for.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
+    table: OnceCell<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
     starts: Vec<usize>,
     /// How many characters begin before each [`STRIDE`] of bytes.
     counts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    /// Finds the lines of `text`; one pass.
+    /// The lines of `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
+        Self { text, table: OnceCell::new() }
+    }
+
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| Table::new(self.text))
+    }
+
+    /// The place of byte `offset`; beyond the text it is the text's end.
+    #[must_use]
+    pub fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let starts = &self.table().starts;
+        let line = starts.partition_point(|&start| start <= offset).max(1);
+        let start = starts[line - 1].min(offset);
+        Position { line, column: self.characters_before(offset) - self.characters_before(start) + 1 }
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let counted = offset / STRIDE;
+        self.table().counts[counted] + characters(&self.text.as_bytes()[counted * STRIDE..offset])
+    }
+
+    /// The first and the last place of `span`.
+    #[must_use]
+    pub fn range(&self, span: Span) -> (Position, Position) {
+        (self.position(span.start), self.position(span.end))
+    }
+
+    /// Offset of the first byte of a line, counted from 1; the text's end where there is none.
+    #[must_use]
+    pub fn start(&self, line: usize) -> usize {
+        line.checked_sub(1)
+            .and_then(|index| self.table().starts.get(index))
+            .copied()
+            .unwrap_or(self.text.len())
+    }
+
+    /// The text of a line, counted from 1, without its end; empty where there is none.
+    #[must_use]
+    pub fn line(&self, line: usize) -> &'t str {
+        let Some(&start) = line.checked_sub(1).and_then(|index| self.table().starts.get(index)) else {
+            return "";
+        };
+        let end = self.table().starts.get(line).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\r', '\n'])
+    }
+
+    /// Number of lines; at least 1.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.table().starts.len()
+    }
+}
+
+impl Table {
+    fn new(text: &str) -> Self {
         let first = if text.starts_with(BOM) { BOM.len() } else { 0 };
         let mut starts = vec![first];
         let bytes = text.as_bytes();
@@ -43,50 +109,7 @@ impl<'t> Lines<'t> {
         for chunk in bytes.chunks(STRIDE) {
             counts.push(counts[counts.len() - 1] + characters(chunk));
         }
-        Self { text, starts, counts }
-    }
-
-    /// The place of byte `offset`; beyond the text it is the text's end.
-    #[must_use]
-    pub fn position(&self, offset: usize) -> Position {
-        let mut offset = offset.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let line = self.starts.partition_point(|&start| start <= offset).max(1);
-        let start = self.starts[line - 1].min(offset);
-        Position { line, column: self.characters_before(offset) - self.characters_before(start) + 1 }
-    }
-
-    fn characters_before(&self, offset: usize) -> usize {
-        let counted = offset / STRIDE;
-        self.counts[counted] + characters(&self.text.as_bytes()[counted * STRIDE..offset])
-    }
-
-    /// The first and the last place of `span`.
-    #[must_use]
-    pub fn range(&self, span: Span) -> (Position, Position) {
-        (self.position(span.start), self.position(span.end))
-    }
-
-    /// Offset of the first byte of a line, counted from 1; the text's end where there is none.
-    #[must_use]
-    pub fn start(&self, line: usize) -> usize {
-        line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.text.len())
-    }
-
-    /// The text of a line, counted from 1, without its end; empty where there is none.
-    #[must_use]
-    pub fn line(&self, line: usize) -> &'t str {
-        let Some(&start) = line.checked_sub(1).and_then(|index| self.starts.get(index)) else { return "" };
-        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
-        self.text[start..end].trim_end_matches(['\r', '\n'])
-    }
-
-    /// Number of lines; at least 1.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.starts.len()
+        Self { starts, counts }
     }
 }
 

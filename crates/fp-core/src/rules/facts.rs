@@ -1,6 +1,7 @@
 //! What rules need to know of the world, gathered by the caller, so that checking stays a function.
 
-use std::collections::{BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
 use crate::plan::task::Plan;
@@ -26,6 +27,13 @@ impl Default for Facts {
             requirements: Vec::new(),
             scope_exclusions: Vec::new(),
         }
+    }
+}
+
+impl Facts {
+    /// What is known of a path as a plan has it.
+    pub(super) fn path(&self, path: &str) -> Option<PathFact> {
+        self.paths.get(normal(path).ok()?.as_ref()).copied()
     }
 }
 
@@ -57,29 +65,24 @@ pub struct Requirement {
 /// The paths that a plan mentions, in the form that [`Facts::paths`] has them: inside the repository as far
 /// as their text can tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Mentioned {
-    /// Paths of which it matters whether they exist.
-    pub paths: BTreeSet<String>,
-    /// Those of them whose number of lines matters.
-    pub lines: BTreeSet<String>,
+pub struct Mentioned<'p> {
+    /// Paths of which it matters whether they exist, and whether their number of lines matters.
+    pub paths: HashMap<Cow<'p, str>, bool>,
 }
 
 /// What to look up for the facts about `plan`.
 #[must_use]
-pub fn mentioned(plan: &Plan) -> Mentioned {
+pub fn mentioned<'p>(plan: &'p Plan<'_>) -> Mentioned<'p> {
     let mut found = Mentioned::default();
     for leaf in plan.leaves() {
         for file in leaf.files() {
             if let Ok(path) = normal(literal_prefix(file)) {
-                found.paths.insert(path.into_owned());
+                found.paths.entry(path).or_default();
             }
         }
         for Reference { path, line, .. } in leaf.references().filter_map(reference) {
             if let Ok(path) = normal(path) {
-                if line.is_some() {
-                    found.lines.insert(path.to_string());
-                }
-                found.paths.insert(path.into_owned());
+                *found.paths.entry(path).or_default() |= line.is_some();
             }
         }
     }

@@ -1,6 +1,8 @@
 //! `missing-file`.
 
-use super::facts::PathFact;
+use std::cell::LazyCell;
+
+use super::facts::{Facts, PathFact};
 use super::scope::{Scope, Sink, entries};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
@@ -35,17 +37,21 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
     }
 }
 
-/// The files of a leaf that says it creates something: those marked so, or all where its words say it.
-pub(super) fn created_files<'f>(task: &'f Task<'_>) -> impl Iterator<Item = &'f str> {
-    let texts = std::iter::once(&*task.description)
-        .chain(task.fields.description.iter().map(|field| &*field.value))
-        .chain(task.acceptance())
-        .chain(task.hints());
-    let says_so = texts.into_iter().any(creates);
-    let marked = |note: &Option<Box<str>>| note.as_deref().is_some_and(creates);
+/// The missing files of a leaf that says it creates something: those marked so, or all where its words say it.
+pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &Facts) -> impl Iterator<Item = &'f str> {
+    let says_so = LazyCell::new(|| {
+        let texts = std::iter::once(&*task.description)
+            .chain(task.fields.description.iter().map(|field| &*field.value))
+            .chain(task.acceptance())
+            .chain(task.hints());
+        texts.into_iter().any(creates)
+    });
     entries(&task.fields.files)
         .iter()
-        .filter(move |item| says_so || marked(&item.note))
+        .filter(move |item| {
+            facts.path(&item.text) == Some(PathFact::Missing)
+                && (item.note.as_deref().is_some_and(creates) || *says_so)
+        })
         .map(|item| &*item.text)
 }
 

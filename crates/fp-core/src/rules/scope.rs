@@ -7,7 +7,6 @@ use super::facts::{Facts, PathFact};
 use crate::diagnostic::{Diagnostic, Fix, Span};
 use crate::plan::graph::Graph;
 use crate::plan::index::Index;
-use crate::plan::path::normal;
 use crate::plan::task::{Item, ListField, Plan, Task, TaskIndex};
 
 /// A plan with what several rules ask of it.
@@ -20,7 +19,7 @@ pub(super) struct Scope<'p> {
     pub(super) facts: &'p Facts,
     /// Whether the parser had something to say.
     pub(super) has_syntax_errors: bool,
-    /// Paths that a leaf says it creates.
+    /// Paths that do not exist and that a leaf says it creates.
     pub(super) created: HashSet<&'p str>,
     /// The requirements that leaves cover, in lower case.
     pub(super) covered: HashSet<String>,
@@ -40,8 +39,8 @@ impl<'p> Scope<'p> {
             if index.find(&task.id) != Some(number) {
                 *repeated.entry(&*task.id).or_insert(1) += 1;
             }
-            if !facts.paths.is_empty() && task.is_leaf() {
-                created.extend(super::catalogue::created_files(task));
+            if task.is_leaf() {
+                created.extend(super::catalogue::created_files(task, facts));
             }
             if !facts.requirements.is_empty() {
                 covered.extend(entries(&task.fields.covers).iter().map(|item| item.text.to_lowercase()));
@@ -76,7 +75,7 @@ impl<'p> Scope<'p> {
 
     /// What is known of a path as a plan has it.
     pub(super) fn path(&self, path: &str) -> Option<PathFact> {
-        self.facts.paths.get(normal(path).ok()?.as_ref()).copied()
+        self.facts.path(path)
     }
 }
 
