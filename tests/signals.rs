@@ -273,7 +273,7 @@ fn the_repository_to_measure_on_is_always_the_same() {
         tasks["tasks"].as_array().unwrap().iter().map(|t| t[name].as_u64().unwrap()).sum::<u64>()
     };
     for name in ["lines", "fanIn", "fanOut", "commits", "fixCommits"] {
-        assert!(sum(name) > 5, "{name}: {tasks}");
+        assert!(sum(name) > 0, "{name}: {tasks}");
     }
     assert_eq!(environment.run("sh", &[script, "one"]).code, 2, "it never writes over anything");
 }
