@@ -249,8 +249,8 @@ fn control_characters_are_made_visible() {
     exit status: 0
     --- stdout
     root  Sample goal (5)
-    ├─ 1  Write part 1 (2)
-    └─ 2  Write ␛]0;owned␇␛[2J�31m�␈ part 2 (2)  after 1
+    ├─ 1  Write part 1 (2, ready)
+    └─ 2  Write ␛]0;owned␇␛[2J�31m�␈ part 2 (2, waiting)  after 1
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0

@@ -277,10 +277,15 @@ fn strip_separators(title: &str) -> &str {
     }
 }
 
+/// Whether `text` goes on in another line.
+pub(super) fn has_line_end(text: &str) -> bool {
+    memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
+}
+
 /// `text` with each line end and the blanks around it as one blank.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
-    if !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
+    if !has_line_end(text) {
         return Cow::Borrowed(text);
     }
     let mut joined = String::with_capacity(text.len());

@@ -111,7 +111,7 @@ impl<'t> Reader<'t> {
         let (content, item_end) = (frame.content, frame.range.end);
         let mut own = trim(self.text, content..end.clamp(content, item_end.max(content)));
         let mut suspects = Vec::new();
-        if self.text[own.clone()].contains(['\n', '\r']) {
+        if head::has_line_end(&self.text[own.clone()]) {
             suspects.extend(suspect::lines(self.text, own.clone(), false));
         }
         if let Some(first) = suspects.first() {

@@ -10,18 +10,18 @@ mod column;
 mod frame;
 mod head;
 mod items;
+mod pieces;
 mod split;
 mod suspect;
 mod value;
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-
 use self::blocks::Code;
 use self::builder::Builder;
 use self::column::Columns;
 use self::frame::{Frame, Kind};
+use self::pieces::Kind as Block;
 use super::position::BOM;
 use super::task::{Plan, TaskIndex};
 use crate::diagnostic::Diagnostic;
@@ -32,9 +32,7 @@ use crate::diagnostic::Diagnostic;
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let mut reader = Reader::new(text);
-    for (event, range) in Parser::new_ext(&text[base..], Options::empty()).into_offset_iter() {
-        reader.event(&event, range.start + base..range.end + base);
-    }
+    pieces::for_each(text, base, |block| reader.block(block.kind, block.range));
     reader.builder.finish(text)
 }
 
@@ -64,26 +62,25 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
-        match event {
-            Event::Start(Tag::BlockQuote(_)) => {
+    fn block(&mut self, kind: Block, range: Range<usize>) {
+        match kind {
+            Block::QuoteStart => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
                     self.keep_prose(range);
                 }
                 self.quotes += 1;
             }
-            Event::End(TagEnd::BlockQuote(_)) => self.quotes -= 1,
+            Block::QuoteEnd => self.quotes -= 1,
             _ if self.quotes > 0 => {}
-            Event::Start(Tag::Item) => self.start_item(range),
-            Event::End(TagEnd::Item) => self.end_item(range),
-            Event::Start(Tag::List(_)) | Event::Rule => self.read_head(range.start),
-            Event::Start(Tag::Paragraph) => self.paragraph(range),
-            Event::Start(Tag::Heading { level, .. }) => self.heading(*level as u8, range),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => self.code(Code::Indented, range),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => self.code(Code::Fenced, range),
-            Event::Start(Tag::HtmlBlock) => self.html(range),
-            _ => {}
+            Block::ItemStart => self.start_item(range),
+            Block::ItemEnd => self.end_item(range),
+            Block::Break => self.read_head(range.start),
+            Block::Paragraph => self.paragraph(range),
+            Block::Heading(level) => self.heading(level, range),
+            Block::IndentedCode => self.code(Code::Indented, range),
+            Block::FencedCode => self.code(Code::Fenced, range),
+            Block::Html => self.html(range),
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) fn label(text: &str, range: Range<usize>) -> Option<(Range<usize>, us
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
     let window = floor_boundary(text, range.end.min(start + MAX_LABEL_BYTES + 4));
-    let colon = start + text[start..window].find([':', '\n'])?;
+    let colon = start + memchr::memchr2(b':', b'\n', &text.as_bytes()[start..window])?;
     if !text[colon..].starts_with(':') {
         return None;
     }
@@ -27,12 +27,11 @@ pub(super) fn label(text: &str, range: Range<usize>) -> Option<(Range<usize>, us
     let value = text[colon + 1..range.end].trim_start_matches(['*', '_']);
     let value_start = range.end - value.len();
     let words = &text[name.clone()];
-    let known = FieldKind::from_label(words).is_some();
     let wordlike = words.starts_with(char::is_alphabetic)
         && words.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
         && words.split_whitespace().count() <= MAX_LABEL_WORDS
         && (value.is_empty() || value.starts_with(char::is_whitespace));
-    (known || wordlike).then_some((name, value_start))
+    (wordlike || FieldKind::from_label(words).is_some()).then_some((name, value_start))
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
