@@ -92,7 +92,7 @@ impl Builder {
     pub(super) fn begin_field(&mut self, task: TaskIndex, field: FieldKind, entries: Vec<Item>, span: Span) {
         self.reach(task, span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
-            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None }),
+            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None, written: None }),
             None => entries.into_iter().for_each(|item| self.scalar(task, field, item, span)),
         }
     }
@@ -129,7 +129,8 @@ impl Builder {
             FieldKind::TestsRequired => match (value::yes_or_no(&text), &mut fields.tests_required) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span, entry_indent: None });
+                    let written = value::is_more_than_a_word(&text).then(|| text.as_str().into());
+                    *slot = Some(Field { value, span, entry_indent: None, written });
                     false
                 }
                 (None, _) => {
@@ -140,7 +141,8 @@ impl Builder {
             FieldKind::Risk => match (risk(&text), &mut fields.risk) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span, entry_indent: None });
+                    let written = value::is_more_than_a_word(&text).then(|| text.as_str().into());
+                    *slot = Some(Field { value, span, entry_indent: None, written });
                     false
                 }
                 (None, _) => {
@@ -176,7 +178,7 @@ impl Builder {
         self.reach(task, span.end);
         if !text.is_empty() && !value::is_none(text) {
             self.tasks[task].fields.description =
-                Some(Field { value: text.to_owned(), span, entry_indent: None });
+                Some(Field { value: text.to_owned(), span, entry_indent: None, written: None });
         }
     }
 
@@ -274,7 +276,7 @@ fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
 fn set(slot: &mut Option<Field<String>>, value: String, span: Span) -> bool {
     let second = slot.is_some();
     if !second {
-        *slot = Some(Field { value, span, entry_indent: None });
+        *slot = Some(Field { value, span, entry_indent: None, written: None });
     }
     second
 }

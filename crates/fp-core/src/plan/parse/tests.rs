@@ -47,6 +47,9 @@ fn outline(text: &str) -> String {
         entries(&mut out, "F", &fields.files);
         if let Some(tests) = &fields.tests_required {
             write!(out, " T={}", tests.value).unwrap();
+            if let Some(written) = &tests.written {
+                write!(out, "<{written}>").unwrap();
+            }
         }
         entries(&mut out, "H", &fields.hints);
         entries(&mut out, "R", &fields.references);
@@ -65,6 +68,9 @@ fn outline(text: &str) -> String {
         }
         if let Some(risk) = &fields.risk {
             write!(out, " risk={:?}", risk.value).unwrap();
+            if let Some(written) = &risk.written {
+                write!(out, "<{written}>").unwrap();
+            }
         }
         labelled(&mut out, "unknown", &fields.unknown);
         labelled(&mut out, "again", &fields.duplicates);
@@ -234,13 +240,14 @@ fn fields_absent_empty_and_given() {
     );
     check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=false");
     check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=false");
-    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true");
+    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true<yes (unit)>");
+    check("- [ID: 1] A\n  - Tests Required: **Yes**.\n", "1 \"A\" T=true");
     check("- [ID: 1] A\n  - Tests Required:\n    - yes\n", "1 \"A\" T=true");
     check("- [ID: 1] A\n  - Tests Required: maybe\n", "1 \"A\" unreadable:Tests Required=\"maybe\"");
     check("- [ID: 1] A\n  - Tests Required:\n", "1 \"A\" unreadable:Tests Required=\"\"");
     check(
         "- [ID: 1] A\n  - Risk: High - much\n  - Group: g 1\n  - Priority: P1\n  - Verify: `make check`\n  - Covers: R1, R2\n",
-        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High",
+        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High<High - much>",
     );
     check("- [ID: 1] A\n  - Risk: huge\n  - Group: none\n", "1 \"A\" unreadable:Risk=\"huge\"");
     check(

@@ -215,6 +215,11 @@ pub(super) fn first_word(text: &str) -> String {
         .to_ascii_lowercase()
 }
 
+/// Whether something stands in a value beside its first word.
+pub(super) fn is_more_than_a_word(text: &str) -> bool {
+    !text.trim_matches(['*', '_', '`', '(', ')', '.', ' ']).chars().all(char::is_alphanumeric)
+}
+
 /// The source of a list item or block of several lines, with the indentation of its content taken off.
 pub(super) fn dedent(text: &str, columns: usize) -> String {
     let text = text.trim_end();
