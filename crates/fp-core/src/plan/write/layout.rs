@@ -1,0 +1,91 @@
+//! Blocks of Markdown one below the other: where they are indented to, and what has to stand between two of
+//! them so that each stays what it is.
+
+use crate::plan::task::Newline;
+
+/// A document as far as it has been written, with `\n` for line ends.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    out: String,
+    last: Last,
+}
+
+/// What was written last.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Nothing, or a frame heading: a list follows at once.
+    #[default]
+    Heading,
+    /// An item of a list; the next one follows at once.
+    Item,
+    /// Anything else; a blank line follows.
+    Block,
+}
+
+impl Layout {
+    /// A heading at the margin.
+    pub(super) fn heading(&mut self, text: &str) {
+        self.blank_line();
+        self.out.push_str(text);
+        self.out.push('\n');
+        self.last = Last::Heading;
+    }
+
+    /// An item of a list, with its bullet.
+    pub(super) fn item(&mut self, indent: usize, text: &str) {
+        if self.last == Last::Block {
+            self.blank_line();
+        }
+        self.lines(indent, text);
+        self.last = Last::Item;
+    }
+
+    /// Any block.
+    pub(super) fn block(&mut self, indent: usize, text: &str) {
+        if is_item(text) && self.last == Last::Item {
+            return self.item(indent, text);
+        }
+        self.blank_line();
+        if text.starts_with("    ") && self.last == Last::Item {
+            // Right behind an item it would be read as part of it.
+            self.lines(indent, "---");
+            self.blank_line();
+        }
+        self.lines(indent, text);
+        self.last = if is_item(text) { Last::Item } else { Last::Block };
+    }
+
+    /// Has a blank line before whatever comes next.
+    pub(super) fn end_list(&mut self) {
+        self.last = Last::Block;
+    }
+
+    fn blank_line(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    fn lines(&mut self, indent: usize, text: &str) {
+        for line in text.split('\n') {
+            if !line.is_empty() {
+                self.out.extend(std::iter::repeat_n(' ', indent));
+                self.out.push_str(line);
+            }
+            self.out.push('\n');
+        }
+    }
+
+    /// The whole document.
+    pub(super) fn into_text(self, newline: Newline) -> String {
+        match newline {
+            Newline::Lf => self.out,
+            Newline::CrLf => self.out.replace('\n', newline.as_str()),
+        }
+    }
+}
+
+/// Whether a block is an item that others can follow without a blank line between them.
+fn is_item(text: &str) -> bool {
+    text.starts_with("- ")
+}
