@@ -3,14 +3,19 @@
 use std::ops::Range;
 
 use super::Reader;
+use super::dedent::{dedent, dedent_code, dedent_paragraph};
 use super::frame::{Frame, Kind};
 use super::head::{self, Fault, Place};
+use super::items::nests;
 use super::split::trim;
 use super::suspect::{self, Lead, Suspect};
 use super::value;
 use crate::diagnostic::Span;
 use crate::plan::field::FieldKind;
 use crate::plan::task::Item;
+
+/// Headings that the writer makes itself.
+const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
 
 /// The two kinds of code blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,31 +41,91 @@ impl Reader<'_> {
             _ => suspect::lines(self.text, range.clone(), true).collect(),
         };
         let text_end = suspects.first().map_or(range.end, |first| first.range.start);
-        self.keep_prose(range.start..text_end);
+        let own = range.start..text_end;
+        match self.frames.last() {
+            Some(&Frame { kind: Kind::Field(field), open: true, task: Some(task), .. }) => {
+                self.field_paragraph(task, field, own);
+            }
+            _ => self.keep_paragraph(own),
+        }
         for suspect in suspects {
             let fault = misread_line(self.text, &suspect);
             self.misread(&suspect, Some(fault));
         }
     }
 
-    /// Keeps a block that is no list: as entry of the field it stands in, else as prose.
-    pub(super) fn keep_prose(&mut self, range: Range<usize>) {
-        let range = trim(self.text, range);
-        if range.is_empty() {
-            return;
+    /// Reads a definition such as `[page]: https://example.org` like a paragraph, unless it is how the text of
+    /// an item begins.
+    pub(super) fn link_definition(&mut self, range: Range<usize>) {
+        let begins_item = self.frames.last().is_some_and(|frame| {
+            frame.kind == Kind::Unread
+                && self.text[frame.content..range.start.max(frame.content)].trim().is_empty()
+        });
+        if self.quotes == 0 && !begins_item {
+            self.paragraph(range);
         }
-        let column = self.columns.of(range.start);
+    }
+
+    /// Keeps a block that is no list: as entry of the field it stands in, else as prose.
+    pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
-            Some(frame) if frame.open && frame.is_text() => {}
-            Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), .. }) => {
-                let text = value::dedent(&self.text[range.clone()], column);
+            Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), column, .. })
+                if !nests(*field) =>
+            {
+                let range = trim(self.text, range);
+                let column = self.columns.of(range.start);
+                let text = dedent(&self.text[range.clone()], column, column);
                 let item = Item { text, span: Span::new(range.start, range.end), note: None };
-                self.builder.entry(*task, *field, item, column);
+                self.builder.entry(*task, *field, item, column + 2);
             }
-            frame => {
-                let place = (frame.and_then(|frame| frame.task), self.builder.tasks.len());
-                self.builder.note(place, self.text, range, column);
-            }
+            _ => self.keep_prose(range, close),
+        }
+    }
+
+    /// Keeps a block as prose. One that is open up to the end of what it stands in is closed, so that it can
+    /// stand anywhere.
+    fn keep_prose(&mut self, range: Range<usize>, close: Option<&str>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let mut text = dedent(&self.text[range.clone()], start, self.container_column());
+        if let Some(close) = close {
+            text = format!("{text}\n{close}");
+        }
+        self.keep_text(text, range);
+    }
+
+    fn keep_paragraph(&mut self, range: Range<usize>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let text = dedent_paragraph(&self.text[range.clone()], start, self.container_column());
+        self.keep_text(text, range);
+    }
+
+    /// Keeps a text as prose, unless it stands in one that is kept as a whole.
+    fn keep_text(&mut self, text: String, range: Range<usize>) {
+        if !self.container().is_some_and(Frame::is_text) {
+            let place = (self.enclosing(), self.builder.tasks.len());
+            let range = trim(self.text, range);
+            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+        }
+    }
+
+    /// The innermost item that Markdown has open.
+    fn container(&self) -> Option<&Frame> {
+        let &(at, serial) = self.open.last()?;
+        self.frames.get(at).filter(|frame| frame.serial == serial)
+    }
+
+    /// Where its content begins.
+    fn container_column(&self) -> usize {
+        self.container().map_or(0, |frame| frame.content_column)
+    }
+
+    /// Reads a paragraph in a field like the line of its label.
+    fn field_paragraph(&mut self, task: usize, field: FieldKind, range: Range<usize>) {
+        let column = self.container_column();
+        for item in value::line_entries(field, self.text, range) {
+            self.builder.entry(task, field, item, column);
         }
     }
 
@@ -80,8 +145,12 @@ impl Reader<'_> {
             None if self.in_text() => {}
             None => {
                 self.leave_headings(level);
-                self.builder.heading(self.enclosing(), self.text, trim(self.text, range.clone()), content);
-                self.push_heading(Kind::Section(level), range.start, self.enclosing());
+                // One that the writer makes itself says nothing.
+                if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
+                {
+                    self.keep_prose(range.clone(), None);
+                    self.push_heading(Kind::Section(level), range.start, self.enclosing());
+                }
             }
         }
     }
@@ -132,15 +201,15 @@ impl Reader<'_> {
 
     pub(super) fn code(&mut self, code: Code, range: Range<usize>) {
         self.read_head(range.start);
-        let commands = match self.frames.last() {
-            Some(Frame {
-                kind: Kind::Field(field @ (FieldKind::TestCommands | FieldKind::Verify)),
-                open: true,
-                ..
-            }) => Some(*field),
+        let lines_of = match self.frames.last() {
+            Some(Frame { kind: Kind::Field(field), open: true, .. })
+                if nests(*field) || matches!(field, FieldKind::TestCommands | FieldKind::Verify) =>
+            {
+                Some(*field)
+            }
             _ => None,
         };
-        if let (Some(field), Some(task)) = (commands, self.enclosing()) {
+        if let (Some(field), Some(task)) = (lines_of, self.enclosing()) {
             for line in code_lines(self.text, range.clone(), code) {
                 if let Some(item) = value::entry(field, self.text, line) {
                     self.builder.entry(task, field, item, 0);
@@ -149,8 +218,17 @@ impl Reader<'_> {
             return;
         }
         let quoted = self.in_text() && self.frames.last().is_some_and(|frame| frame.open);
-        self.keep_prose(range.clone());
-        let unclosed = code == Code::Fenced && !is_closed_fence(&self.text[range.clone()]);
+        let open_fence = if code == Code::Fenced { open_fence(&self.text[range.clone()]) } else { None };
+        let unclosed = open_fence.is_some();
+        match code {
+            Code::Indented if !quoted => {
+                // Its indentation is what makes it code.
+                let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
+                let text = dedent_code(&self.text[start..range.end], self.container_column());
+                self.keep_text(text, range.clone());
+            }
+            _ => self.keep_block(range.clone(), open_fence),
+        }
         if (code == Code::Indented && !quoted) || (unclosed && self.text[range.end..].trim().is_empty()) {
             let first_line = code == Code::Indented;
             let why = if first_line {
@@ -170,15 +248,16 @@ impl Reader<'_> {
 
     pub(super) fn html(&mut self, range: Range<usize>) {
         self.read_head(range.start);
-        self.keep_prose(range.clone());
         let html = self.text[range.clone()].trim_start();
+        let open = open_html(html);
+        self.keep_prose(range.clone(), open);
         if !html.starts_with("<!--") {
             let why = (
                 "an HTML block goes on up to the next blank line and swallows a line that looks like a task",
                 "put a blank line behind the HTML",
             );
             self.swallowed(range, true, why);
-        } else if !html.contains("-->") {
+        } else if open.is_some() {
             self.swallowed(
                 range,
                 true,
@@ -286,13 +365,35 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     trim(text, inner.start..end)
 }
 
-fn is_closed_fence(source: &str) -> bool {
-    let mut lines = source.trim().lines();
-    let fence = lines.next().and_then(|line| line.chars().next()).unwrap_or('`');
-    lines
-        .next_back()
-        .map(|line| line.trim().trim_start_matches('>').trim())
-        .is_some_and(|line| line.len() >= 3 && line.chars().all(|c| c == fence))
+/// The line that would close a fence, where none does.
+fn open_fence(source: &str) -> Option<&str> {
+    let source = source.trim();
+    let sign = source.chars().next()?;
+    let signs = &source[..source.len() - source.trim_start_matches(sign).len()];
+    let last = source.rfind(['\n', '\r']).map_or("", |end| source[end..].trim());
+    let closed = last.len() >= signs.len() && last.chars().all(|c| c == sign);
+    (!closed).then_some(signs)
+}
+
+/// What would close an HTML block that doesn't end at a blank line, where nothing does.
+fn open_html(source: &str) -> Option<&'static str> {
+    const PAIRS: [(&str, &str); 8] = [
+        ("<!--", "-->"),
+        ("<?", "?>"),
+        ("<![cdata[", "]]>"),
+        ("<!", ">"),
+        ("<script", "</script>"),
+        ("<pre", "</pre>"),
+        ("<style", "</style>"),
+        ("<textarea", "</textarea>"),
+    ];
+    let source = source.trim_start().to_ascii_lowercase();
+    let (_, close) = PAIRS.into_iter().find(|(open, _)| source.starts_with(open))?;
+    let closed = match close.starts_with("</") {
+        true => PAIRS[4..].iter().any(|(_, close)| source.contains(close)),
+        false => source.contains(close),
+    };
+    (!closed).then_some(close)
 }
 
 fn code_lines(text: &str, range: Range<usize>, code: Code) -> Vec<Range<usize>> {

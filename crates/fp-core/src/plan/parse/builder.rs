@@ -3,14 +3,10 @@
 use std::ops::Range;
 
 use super::head::{self, Fault, Head};
-use super::split::trim;
 use super::value;
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::plan::field::FieldKind;
 use crate::plan::task::{Field, Fields, Item, ListField, Newline, Plan, Risk, Task, TaskIndex};
-
-/// Headings that the writer makes itself.
-const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
 
 struct Finding {
     span: Span,
@@ -191,39 +187,16 @@ impl Builder {
     }
 
     /// Keeps prose with the task it stands below, or with the document behind so many tasks.
-    pub(super) fn note(
-        &mut self,
-        (task, before): (Option<TaskIndex>, usize),
-        text: &str,
-        range: Range<usize>,
-        column: usize,
-    ) {
-        let range = trim(text, range);
-        if range.is_empty() {
+    pub(super) fn note(&mut self, (task, before): (Option<TaskIndex>, usize), item: Item) {
+        if item.text.is_empty() {
             return;
         }
-        let note = value::dedent(&text[range.clone()], column);
-        let item = Item { text: note, span: Span::new(range.start, range.end), note: None };
         match task {
             Some(task) => {
-                self.reach(task, range.end);
+                self.reach(task, item.span.end);
                 self.tasks[task].notes.push(item);
             }
             None => self.prose.push((before, item)),
-        }
-    }
-
-    /// Keeps a heading that is no task, unless it is one that the writer makes.
-    pub(super) fn heading(
-        &mut self,
-        task: Option<TaskIndex>,
-        text: &str,
-        range: Range<usize>,
-        content: Range<usize>,
-    ) {
-        let title = &text[content];
-        if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title)) {
-            self.note((task, self.tasks.len()), text, range, 0);
         }
     }
 

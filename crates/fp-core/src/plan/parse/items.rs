@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Reader;
 use super::blocks::misread_line;
+use super::dedent::dedent;
 use super::frame::{Frame, Kind};
 use super::head::{self, Head, Place};
 use super::split::trim;
@@ -62,7 +63,8 @@ impl Reader<'_> {
         let has_tasks = self.builder.tasks.len() > frame.tasks_before;
         match &frame.kind {
             Kind::Labelled { label, value, duplicate } => {
-                let own_line = value::dedent(&self.text[*value..end.max(*value)], frame.content_column);
+                let own_line =
+                    dedent(&self.text[*value..end.max(*value)], frame.content_column, frame.content_column);
                 if has_tasks && own_line.starts_with('\n') {
                     return;
                 }
@@ -80,7 +82,10 @@ impl Reader<'_> {
                 let caption = has_tasks && (own.is_empty() || own.ends_with(':'));
                 if !caption && !self.inside_prose(frame) {
                     let place = (frame.task, frame.tasks_before);
-                    self.builder.note(place, self.text, frame.range.start..own_end, frame.column);
+                    let range = trim(self.text, frame.range.start..own_end);
+                    let text = dedent(&self.text[range.clone()], frame.column, frame.column);
+                    self.builder
+                        .note(place, Item { text, span: Span::new(range.start, range.end), note: None });
                 }
             }
             Kind::Field(kind) => self.builder.end_field(
@@ -181,10 +186,8 @@ impl Reader<'_> {
         let whole = trim(self.text, start..self.frames[at].range.end.max(value.end));
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
-            let text = value::dedent(
-                &self.text[value.start..whole.end.max(value.start)],
-                self.frames[at].content_column,
-            );
+            let column = self.frames[at].content_column;
+            let text = dedent(&self.text[value.start..whole.end.max(value.start)], column, column);
             self.builder.describe(task, text.trim(), span);
         } else {
             let entries = value::line_entries(field, self.text, value);
@@ -209,7 +212,8 @@ impl Reader<'_> {
         let Some(task) = self.frames[at].task else { return };
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
         let item = if whole.end > own.end && !nests(field) {
-            let text = value::dedent(&self.text[whole.clone()], self.frames[at].content_column);
+            let column = self.frames[at].content_column;
+            let text = dedent(&self.text[whole.clone()], column, column);
             Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
         } else {
             value::entry(field, self.text, own)
@@ -246,7 +250,7 @@ impl Reader<'_> {
 }
 
 /// Fields whose lists may have lists in them that are entries as well.
-fn nests(field: FieldKind) -> bool {
+pub(super) fn nests(field: FieldKind) -> bool {
     matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
 }
 

@@ -7,6 +7,7 @@
 mod blocks;
 mod builder;
 mod column;
+mod dedent;
 mod frame;
 mod head;
 mod items;
@@ -16,7 +17,7 @@ mod value;
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
 use self::blocks::Code;
 use self::builder::Builder;
@@ -32,10 +33,27 @@ use crate::diagnostic::Diagnostic;
 pub fn parse(text: &str) -> (Plan, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let mut reader = Reader::new(text);
-    for (event, range) in Parser::new_ext(&text[base..], Options::empty()).into_offset_iter() {
+    let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
+    let mut definitions = link_definitions(&events);
+    for (event, range) in events {
+        let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
+        while let Some(definition) = definitions.pop_if(|definition| definition.start < reached) {
+            reader.link_definition(definition.start + base..definition.end + base);
+        }
         reader.event(&event, range.start + base..range.end + base);
     }
+    for definition in definitions.into_iter().rev() {
+        reader.link_definition(definition.start + base..definition.end + base);
+    }
     reader.builder.finish(text)
+}
+
+/// Where links are defined, which Markdown has no events for; the last one first.
+fn link_definitions(events: &OffsetIter<'_>) -> Vec<Range<usize>> {
+    let definitions = events.reference_definitions().iter();
+    let mut ranges: Vec<Range<usize>> = definitions.map(|(_, definition)| definition.span.clone()).collect();
+    ranges.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+    ranges
 }
 
 /// Where the reader is in the document.
@@ -48,6 +66,10 @@ struct Reader<'t> {
     serial: usize,
     /// How many block quotes are open; what is quoted is no task.
     quotes: usize,
+    /// Whether Markdown is inside a block that holds text.
+    in_block: bool,
+    /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
+    tight: Option<Range<usize>>,
     builder: Builder,
 }
 
@@ -60,16 +82,54 @@ impl<'t> Reader<'t> {
             open: Vec::new(),
             serial: 0,
             quotes: 0,
+            in_block: false,
+            tight: None,
             builder: Builder::default(),
         }
     }
 
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
+            Event::Start(Tag::Paragraph | Tag::Heading { .. } | Tag::CodeBlock(_) | Tag::HtmlBlock) => {
+                self.in_block = true
+            }
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
+                self.in_block = false
+            }
+            Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) | Event::Rule => {}
+            Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => {}
+            _ => return self.text_in_item(range),
+        }
+        self.end_tight();
+        self.block(event, range);
+    }
+
+    /// Notes where the text stands of a tight item, other than the text that the item begins with.
+    fn text_in_item(&mut self, range: Range<usize>) {
+        let head = self.frames.last().is_some_and(|frame| frame.kind == Kind::Unread);
+        if !self.in_block && self.quotes == 0 && !head {
+            let start = self.tight.take().map_or(range.start, |tight| tight.start);
+            self.tight = Some(start..range.end);
+        }
+    }
+
+    /// Reads the text of a tight item, which is known when something else begins.
+    fn end_tight(&mut self) {
+        if let Some(tight) = self.tight.take() {
+            let is_end = |c| matches!(c, '\n' | '\r');
+            let line = self.text[..tight.start].rfind(is_end).map_or(0, |at| at + 1);
+            let start = tight.end - self.text[line..tight.end].trim_start().len();
+            let end = self.text[tight.end..].find(is_end).map_or(self.text.len(), |at| tight.end + at);
+            self.paragraph(start..end);
+        }
+    }
+
+    fn block(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
             Event::Start(Tag::BlockQuote(_)) => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
-                    self.keep_prose(range);
+                    self.keep_block(range, None);
                 }
                 self.quotes += 1;
             }

@@ -219,30 +219,3 @@ pub(super) fn first_word(text: &str) -> String {
 pub(super) fn is_more_than_a_word(text: &str) -> bool {
     !text.trim_matches(['*', '_', '`', '(', ')', '.', ' ']).chars().all(char::is_alphanumeric)
 }
-
-/// The source of a list item or block of several lines, with the indentation of its content taken off.
-pub(super) fn dedent(text: &str, columns: usize) -> String {
-    let text = text.trim_end();
-    let mut result = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if number > 0 {
-            result.push('\n');
-        }
-        result.push_str(if number == 0 { line.trim_start() } else { unindented(line, columns) });
-    }
-    result
-}
-
-fn unindented(line: &str, columns: usize) -> &str {
-    let mut column = 0;
-    for (at, byte) in line.bytes().enumerate() {
-        match byte {
-            _ if column >= columns => return &line[at..],
-            b' ' => column += 1,
-            b'\t' => column += 4 - column % 4,
-            _ => return &line[at..],
-        }
-    }
-    ""
-}

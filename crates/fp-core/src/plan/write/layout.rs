@@ -85,7 +85,7 @@ impl Layout {
     }
 }
 
-/// Whether a block is an item that others can follow without a blank line between them.
+/// Whether a block is an item that needs no blank line between it and others.
 fn is_item(text: &str) -> bool {
-    text.starts_with("- ")
+    text.strip_prefix("- ").is_some_and(|own| !own.trim_start_matches(' ').starts_with('\n'))
 }

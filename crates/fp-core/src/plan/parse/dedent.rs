@@ -1,0 +1,166 @@
+//! The source of a block without the indentation of what it stands in, so that it can stand anywhere else.
+
+/// The source of a list item or block of several lines: without the first `columns` columns of each line but
+/// the first, which begins at column `start`. Tabs that Markdown counts the columns of become blanks, since
+/// what they are worth depends on where they stand; those in fenced code stay.
+pub(super) fn dedent(text: &str, start: usize, columns: usize) -> String {
+    let text = text.trim_end();
+    let mut result = String::with_capacity(text.len());
+    let mut fence = None;
+    for (number, line) in lines(text).enumerate() {
+        if number == 0 {
+            push_expanded(&mut result, line.trim_start(), start, 0);
+        } else {
+            result.push('\n');
+            match fence {
+                Some(_) => push_unindented(&mut result, line, columns),
+                None => push_expanded(&mut result, line, 0, columns),
+            }
+        }
+        let bare = line.trim();
+        match fence {
+            None => fence = ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence)),
+            Some(fence_sign) if bare.starts_with(fence_sign) => fence = None,
+            Some(_) => {}
+        }
+    }
+    result
+}
+
+/// The source of indented code, from the beginning of its first line, with the indentation of what it stands
+/// in taken off and its own kept.
+pub(super) fn dedent_code(text: &str, columns: usize) -> String {
+    let mut result = String::with_capacity(text.len());
+    for line in lines(text.trim_end()) {
+        let start = result.len();
+        push_unindented(&mut result, line, columns + 4);
+        if result.len() > start {
+            result.insert_str(start, "    ");
+        }
+        result.push('\n');
+    }
+    result.truncate(result.trim_end().len());
+    result
+}
+
+/// The source of a paragraph. A line of `=` or `-` alone that is part of it, because it isn't indented as far,
+/// is indented so far that it stays a part of it.
+pub(super) fn dedent_paragraph(text: &str, start: usize, columns: usize) -> String {
+    let text = dedent(text, start, columns);
+    let underlines = |line: &str| {
+        let bare = line.trim();
+        !bare.is_empty() && (bare.bytes().all(|b| b == b'=') || bare.bytes().all(|b| b == b'-'))
+    };
+    if !text.lines().skip(1).any(underlines) {
+        return text;
+    }
+    let mut result = String::with_capacity(text.len() + 8);
+    for (number, line) in text.split('\n').enumerate() {
+        result.push_str(if number > 0 { "\n" } else { "" });
+        if number > 0 && underlines(line) && !line.starts_with("    ") {
+            result.push_str("    ");
+            result.push_str(line.trim());
+        } else {
+            result.push_str(line);
+        }
+    }
+    result
+}
+
+/// The lines of a text without their ends: line feeds, carriage returns, or both.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+}
+
+/// Adds a line without its first `columns` columns of indentation; of a tab, what reaches beyond them stays.
+fn push_unindented(out: &mut String, line: &str, columns: usize) {
+    let mut column = 0;
+    for (at, byte) in line.bytes().enumerate() {
+        if column >= columns || !matches!(byte, b' ' | b'\t') {
+            out.extend(std::iter::repeat_n(' ', column.saturating_sub(columns)));
+            out.push_str(&line[at..]);
+            return;
+        }
+        column += width(byte, column);
+    }
+}
+
+/// The same, with blanks for the tabs that indent the line or follow a marker at its beginning.
+fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
+    if !line.contains('\t') {
+        return push_unindented(out, line, columns);
+    }
+    let bytes = line.as_bytes();
+    let (mut at, mut column, mut skip) = (0, start, columns);
+    loop {
+        let from = column;
+        while let Some(&byte @ (b' ' | b'\t')) = bytes.get(at) {
+            column += width(byte, column);
+            at += 1;
+        }
+        if at == bytes.len() {
+            return;
+        }
+        out.extend(std::iter::repeat_n(' ', (column - from).saturating_sub(skip)));
+        skip = 0;
+        let marker = marker(&bytes[at..]);
+        out.push_str(&line[at..at + marker]);
+        at += marker;
+        column += marker;
+        if marker == 0 || !matches!(bytes.get(at), Some(b' ' | b'\t')) {
+            out.push_str(&line[at..]);
+            return;
+        }
+    }
+}
+
+/// The length of the marker of an item or a quote that `bytes` begin with; 0 where they don't.
+fn marker(bytes: &[u8]) -> usize {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match bytes.get(digits) {
+        Some(b'-' | b'*' | b'+' | b'>') if digits == 0 => 1,
+        Some(b'.' | b')') if digits > 0 => digits + 1,
+        _ => 0,
+    }
+}
+
+fn width(byte: u8, column: usize) -> usize {
+    if byte == b'\t' { 4 - column % 4 } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indentation_and_tabs() {
+        let check = |text: &str, start: usize, columns: usize, expect: &str| {
+            assert_eq!(dedent(text, start, columns), expect, "{text:?}");
+        };
+        check("a\n  b\r\n    c\n", 0, 2, "a\nb\n  c");
+        check("a\rb\n d", 0, 2, "a\nb\nd");
+        check("a\n\tb", 0, 2, "a\n  b");
+        check("a\n  \tb", 0, 2, "a\n  b");
+        check("-\ta\n\t- \tb\tc", 2, 2, "- a\n  -   b\tc");
+        check("1.\t-\ta", 0, 0, "1.  -   a");
+        check("a\n \n\n  \n b", 0, 2, "a\n\n\n\nb");
+        check("```make\n\tcc\n```\n\td", 0, 0, "```make\n\tcc\n```\n    d");
+    }
+
+    #[test]
+    fn code_keeps_its_own_indentation() {
+        let check = |text: &str, columns: usize, expect: &str| {
+            assert_eq!(dedent_code(text, columns), expect, "{text:?}");
+        };
+        check("    a\n\n      b\n", 0, "    a\n\n      b");
+        check("\ta\n\t\tb", 0, "    a\n    \tb");
+        check("      a\n", 2, "    a");
+        check("\t\ta\n", 2, "      a");
+    }
+
+    #[test]
+    fn a_paragraph_stays_one() {
+        assert_eq!(dedent_paragraph("  a\n=\nb\n ---", 2, 2), "a\n    =\nb\n    ---");
+        assert_eq!(dedent_paragraph("a\n      -\nb", 0, 0), "a\n      -\nb");
+    }
+}
