@@ -41,16 +41,13 @@ fn same_task(a: &Task, b: &Task) -> bool {
         && same_items(&a.notes, &b.notes)
 }
 
-/// Whether two tasks have the same fields.
-pub(super) fn same_fields(a: &Fields, b: &Fields) -> bool {
+fn same_fields(a: &Fields, b: &Fields) -> bool {
     let labelled = |a: &[(String, Item)], b: &[(String, Item)]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same_item(&a.1, &b.1))
     };
     FieldKind::ALL.into_iter().all(|kind| same_field(kind, a, b))
         && labelled(&a.unknown, &b.unknown)
         && labelled(&a.duplicates, &b.duplicates)
-        && a.unreadable.len() == b.unreadable.len()
-        && a.unreadable.iter().zip(&b.unreadable).all(|(a, b)| a.0 == b.0 && same_item(&a.1, &b.1))
 }
 
 fn same_field(kind: FieldKind, a: &Fields, b: &Fields) -> bool {
@@ -58,7 +55,13 @@ fn same_field(kind: FieldKind, a: &Fields, b: &Fields) -> bool {
         (Some(a), Some(b)) => same_items(&a.value, &b.value),
         (a, b) => a.is_none() && b.is_none(),
     };
-    list && a.scalar(kind) == b.scalar(kind) && written(a, kind) == written(b, kind)
+    let unreadable = |fields: &Fields| -> Vec<String> {
+        let of_kind = fields.unreadable.iter().filter(|(of, _)| *of == kind);
+        of_kind.map(|(_, item)| item.text.clone()).collect()
+    };
+    list && unreadable(a) == unreadable(b)
+        && a.scalar(kind) == b.scalar(kind)
+        && written(a, kind) == written(b, kind)
 }
 
 /// The value of a field as written, where that says more than the value.

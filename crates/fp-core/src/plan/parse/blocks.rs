@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Reader;
-use super::dedent::{dedent, dedent_code, dedent_paragraph};
+use super::dedent::{dedent, dedent_code, dedent_paragraph, indentation};
 use super::frame::{Frame, Kind};
 use super::head::{self, Fault, Place};
 use super::items::nests;
@@ -17,6 +17,13 @@ use crate::plan::task::Item;
 /// Headings that the writer makes itself.
 const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
 
+/// Whether a line above subtasks says nothing but that.
+pub(super) fn is_frame(title: &str) -> bool {
+    let title = title.trim_end_matches(':').trim_end();
+    title.eq_ignore_ascii_case("Tasks")
+        || FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title))
+}
+
 /// The two kinds of code blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
@@ -27,7 +34,47 @@ pub(super) enum Code {
 }
 
 impl Reader<'_> {
+    /// Reads a paragraph, and the definitions of links right above it as a part of it, which they are until
+    /// one looks closely.
     pub(super) fn paragraph(&mut self, range: Range<usize>) {
+        let start = self.begin_text(range.start);
+        self.text_block(start..range.end);
+    }
+
+    /// Takes note of a definition such as `[page]: https://example.org`.
+    pub(super) fn link_definition(&mut self, range: Range<usize>) {
+        if self.quotes == 0 {
+            let range = trim(self.text, range);
+            let start = self.begin_text(range.start);
+            self.definitions = Some(start..range.end);
+        }
+    }
+
+    /// Where text begins that goes on at `start`: with the definitions on the lines right above it.
+    fn begin_text(&mut self, start: usize) -> usize {
+        match self.definitions.take() {
+            Some(above) if is_next_line(&self.text[above.end..start]) => above.start,
+            Some(above) => {
+                self.text_block(above);
+                start
+            }
+            None => start,
+        }
+    }
+
+    /// Keeps the definitions that no paragraph follows, unless they are how the text of an item begins.
+    pub(super) fn end_definitions(&mut self) {
+        let Some(range) = self.definitions.take() else { return };
+        let begins_item = self.frames.last().is_some_and(|frame| {
+            frame.kind == Kind::Unread
+                && self.text[frame.content..range.start.max(frame.content)].trim().is_empty()
+        });
+        if !begins_item {
+            self.text_block(range);
+        }
+    }
+
+    fn text_block(&mut self, range: Range<usize>) {
         if let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Unread) {
             let is_head = self.text[frame.content..range.start.max(frame.content)].trim().is_empty();
             self.read_head(if is_head { range.end } else { range.start });
@@ -51,18 +98,6 @@ impl Reader<'_> {
         for suspect in suspects {
             let fault = misread_line(self.text, &suspect);
             self.misread(&suspect, Some(fault));
-        }
-    }
-
-    /// Reads a definition such as `[page]: https://example.org` like a paragraph, unless it is how the text of
-    /// an item begins.
-    pub(super) fn link_definition(&mut self, range: Range<usize>) {
-        let begins_item = self.frames.last().is_some_and(|frame| {
-            frame.kind == Kind::Unread
-                && self.text[frame.content..range.start.max(frame.content)].trim().is_empty()
-        });
-        if self.quotes == 0 && !begins_item {
-            self.paragraph(range);
         }
     }
 
@@ -101,6 +136,18 @@ impl Reader<'_> {
         self.keep_text(text, range);
     }
 
+    /// Keeps a heading; one of several lines is a paragraph above a line of signs.
+    fn keep_heading(&mut self, range: Range<usize>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let source = &self.text[range.clone()];
+        let last = source.rfind(['\n', '\r']).unwrap_or(0);
+        let mut text = dedent_paragraph(&source[..last], start, self.container_column());
+        text.push_str(if last > 0 { "\n" } else { "" });
+        text.push_str(source[last..].trim_start());
+        self.keep_text(text, range);
+    }
+
     /// Keeps a text as prose, unless it stands in one that is kept as a whole.
     fn keep_text(&mut self, text: String, range: Range<usize>) {
         if !self.container().is_some_and(Frame::is_text) {
@@ -130,14 +177,25 @@ impl Reader<'_> {
     }
 
     pub(super) fn heading(&mut self, level: u8, range: Range<usize>) {
+        let start = if self.text[range.clone()].trim_start().starts_with('#') {
+            self.end_definitions();
+            range.start
+        } else {
+            self.begin_text(range.start)
+        };
         self.read_head(range.start);
         self.leave_closed_items();
         let content = heading_text(self.text, range.clone());
         let head = head::read(self.text, content.clone(), Place::Heading);
         match head {
-            Some(head) => {
+            Some(mut head) => {
+                if self.container().is_some_and(|frame| matches!(frame.kind, Kind::Entry(_))) {
+                    head.fault.get_or_insert_with(|| head::inside_field(&head.id));
+                }
+                // The bullets before it on its line are nobody's text.
+                let line = self.text[..range.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 while self.in_text() {
-                    self.leave_frame(range.start);
+                    self.leave_frame(line);
                 }
                 self.leave_headings(level);
                 self.heading_task(level, range.start, content, head);
@@ -148,7 +206,7 @@ impl Reader<'_> {
                 // One that the writer makes itself says nothing.
                 if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
                 {
-                    self.keep_prose(range.clone(), None);
+                    self.keep_heading(start..range.end);
                     self.push_heading(Kind::Section(level), range.start, self.enclosing());
                 }
             }
@@ -218,7 +276,11 @@ impl Reader<'_> {
             return;
         }
         let quoted = self.in_text() && self.frames.last().is_some_and(|frame| frame.open);
-        let open_fence = if code == Code::Fenced { open_fence(&self.text[range.clone()]) } else { None };
+        let open_fence = if code == Code::Fenced {
+            open_fence(&self.text[range.clone()], self.container_column())
+        } else {
+            None
+        };
         let unclosed = open_fence.is_some();
         match code {
             Code::Indented if !quoted => {
@@ -318,6 +380,13 @@ impl Reader<'_> {
     }
 }
 
+/// Whether no blank line stands between what is before and behind `gap`; a definition of a link that was
+/// defined before, which is none, may.
+fn is_next_line(gap: &str) -> bool {
+    let whole_lines = gap.split('\n').skip(1).collect::<Vec<_>>();
+    whole_lines.iter().rev().skip(1).all(|line| !line.trim().is_empty())
+}
+
 /// Why Markdown doesn't read a line as a task.
 pub(super) fn misread_line(text: &str, suspect: &Suspect) -> Fault {
     let lead = text[suspect.range.start..suspect.task_start].trim_end();
@@ -365,13 +434,15 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     trim(text, inner.start..end)
 }
 
-/// The line that would close a fence, where none does.
-fn open_fence(source: &str) -> Option<&str> {
+/// The line that would close a fence, where none does; it stands in what begins at column `column`.
+fn open_fence(source: &str, column: usize) -> Option<&str> {
     let source = source.trim();
     let sign = source.chars().next()?;
     let signs = &source[..source.len() - source.trim_start_matches(sign).len()];
-    let last = source.rfind(['\n', '\r']).map_or("", |end| source[end..].trim());
-    let closed = last.len() >= signs.len() && last.chars().all(|c| c == sign);
+    let last = source.rfind(['\n', '\r']).map_or("", |end| &source[end + 1..]);
+    let marks = last.trim();
+    let closed =
+        marks.len() >= signs.len() && marks.chars().all(|c| c == sign) && indentation(last) < column + 4;
     (!closed).then_some(signs)
 }
 

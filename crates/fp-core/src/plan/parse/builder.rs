@@ -112,6 +112,8 @@ impl Builder {
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item, span: Span) {
         let fields = &mut self.tasks[task].fields;
         let text = item.text.clone();
+        // It came to its end without an answer, and yet one hangs below it.
+        fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
         let second = match field {
             FieldKind::Complexity => {
                 let task = &mut self.tasks[task];
@@ -206,7 +208,7 @@ impl Builder {
             if let Some(description) =
                 task.fields.description.as_ref().filter(|_| task.description.is_empty())
             {
-                task.description = description.value.lines().next().unwrap_or_default().to_owned();
+                task.description = description.value.lines().next().unwrap_or_default().trim_end().to_owned();
             }
         }
         let titled = |finding: &Finding, tasks: &[Task]| {

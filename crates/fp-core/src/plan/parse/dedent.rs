@@ -1,30 +1,58 @@
 //! The source of a block without the indentation of what it stands in, so that it can stand anywhere else.
 
-/// The source of a list item or block of several lines: without the first `columns` columns of each line but
-/// the first, which begins at column `start`. Tabs that Markdown counts the columns of become blanks, since
-/// what they are worth depends on where they stand; those in fenced code stay.
+/// The source of a block of several lines: without the first `columns` columns of each line but the first,
+/// which begins at column `start`. Tabs that Markdown counts the columns of become blanks, since what they are
+/// worth depends on where they stand; those in fenced code stay.
 pub(super) fn dedent(text: &str, start: usize, columns: usize) -> String {
+    without(text, start, columns, 0)
+}
+
+/// The same for an item, or for what stands in it, from column `start` on; its content begins at column
+/// `content`. A line that is indented less goes on with the paragraph above it. It is indented like the rest,
+/// or farther where it would then begin something of its own.
+pub(super) fn dedent_item(text: &str, start: usize, content: usize) -> String {
+    without(text, start, start, content)
+}
+
+fn without(text: &str, start: usize, columns: usize, content: usize) -> String {
     let text = text.trim_end();
     let mut result = String::with_capacity(text.len());
     let mut fence = None;
+    let mut above = 0;
     for (number, line) in lines(text).enumerate() {
+        result.push_str(if number > 0 { "\n" } else { "" });
+        let begin = result.len();
         if number == 0 {
             push_expanded(&mut result, line.trim_start(), start, 0);
+        } else if fence.is_some_and(|fence| !line.trim_start().starts_with(fence)) {
+            push_unindented(&mut result, line, columns);
+        } else if indentation(line) < content && !line.trim().is_empty() {
+            push_lazy(&mut result, line.trim_start(), content - columns, above);
         } else {
-            result.push('\n');
-            match fence {
-                Some(_) => push_unindented(&mut result, line, columns),
-                None => push_expanded(&mut result, line, 0, columns),
-            }
+            push_expanded(&mut result, line, 0, columns);
         }
-        let bare = line.trim();
-        match fence {
-            None => fence = ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence)),
-            Some(fence_sign) if bare.starts_with(fence_sign) => fence = None,
-            Some(_) => {}
-        }
+        // A paragraph may go on with less; what it stands in ends with a blank line at the earliest.
+        let column = text_column(&result[begin..]);
+        above = if line.trim().is_empty() { 0 } else { column.max(above) };
+        fence = fence_behind(fence, line.trim());
     }
     result
+}
+
+/// The fence that is open behind a line.
+fn fence_behind(before: Option<&'static str>, line: &str) -> Option<&'static str> {
+    match before {
+        None => ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)),
+        Some(fence) => (!line.starts_with(fence)).then_some(fence),
+    }
+}
+
+/// Adds a line that goes on with the paragraph above, whose text begins at column `above`.
+fn push_lazy(out: &mut String, line: &str, columns: usize, above: usize) {
+    let harmless = line.starts_with(char::is_alphabetic);
+    let columns = if harmless { columns } else { columns.max(above + 4) };
+    out.extend(std::iter::repeat_n(' ', columns));
+    push_expanded(out, line, columns, 0);
 }
 
 /// The source of indented code, from the beginning of its first line, with the indentation of what it stands
@@ -124,6 +152,25 @@ fn marker(bytes: &[u8]) -> usize {
     }
 }
 
+/// Columns of blanks before a line.
+pub(super) fn indentation(line: &str) -> usize {
+    let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    blanks.fold(0, |column, byte| column + width(byte, column))
+}
+
+/// Where the text of a line begins that has no tabs, behind all markers.
+fn text_column(line: &str) -> usize {
+    let mut at = 0;
+    loop {
+        at += line[at..].len() - line[at..].trim_start_matches(' ').len();
+        match marker(&line.as_bytes()[at..]) {
+            0 => return at,
+            len if line[at + len..].starts_with(' ') => at += len,
+            _ => return at,
+        }
+    }
+}
+
 fn width(byte: u8, column: usize) -> usize {
     if byte == b'\t' { 4 - column % 4 } else { 1 }
 }
@@ -145,6 +192,17 @@ mod tests {
         check("1.\t-\ta", 0, 0, "1.  -   a");
         check("a\n \n\n  \n b", 0, 2, "a\n\n\n\nb");
         check("```make\n\tcc\n```\n\td", 0, 0, "```make\n\tcc\n```\n    d");
+    }
+
+    #[test]
+    fn lines_that_go_on_with_a_paragraph() {
+        let check = |text: &str, start: usize, content: usize, expect: &str| {
+            assert_eq!(dedent_item(text, start, content), expect, "{text:?}");
+        };
+        check("- a\nb", 0, 2, "- a\n  b");
+        check("- - a\n=\n  b", 0, 2, "- - a\n        =\n  b");
+        check("2) a\n    -", 2, 5, "2) a\n       -");
+        check("a\n    -", 2, 2, "a\n  -");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Reader;
-use super::blocks::misread_line;
-use super::dedent::dedent;
+use super::blocks::{is_frame, misread_line};
+use super::dedent::dedent_item;
 use super::frame::{Frame, Kind};
 use super::head::{self, Head, Place};
 use super::split::trim;
@@ -21,12 +21,13 @@ impl Reader<'_> {
         let column = self.columns.of(marker);
         self.leave_items(column, range.start);
         let content = content_start(self.text, marker, range.end);
-        let content_column =
-            if self.text[content..range.end].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) {
-                column + 2
-            } else {
-                self.columns.of(content)
-            };
+        let behind_marker = column + marker_len(&self.text[marker..content]);
+        let content_column = match self.columns.of(content) {
+            _ if self.text[content..range.end].starts_with(['\n', '\r']) => column + 2,
+            // Five blanks are one, and code.
+            far if far > behind_marker + 4 => behind_marker + 1,
+            near => near,
+        };
         self.serial += 1;
         self.open.push((self.frames.len(), self.serial));
         self.frames.push(Frame {
@@ -63,12 +64,15 @@ impl Reader<'_> {
         let has_tasks = self.builder.tasks.len() > frame.tasks_before;
         match &frame.kind {
             Kind::Labelled { label, value, duplicate } => {
-                let own_line =
-                    dedent(&self.text[*value..end.max(*value)], frame.content_column, frame.content_column);
-                if has_tasks && own_line.starts_with('\n') {
-                    return;
-                }
+                let own_line = dedent_item(
+                    &self.text[*value..end.max(*value)],
+                    frame.content_column,
+                    frame.content_column,
+                );
                 let Some(task) = frame.task else { return };
+                if has_tasks && own_line.starts_with('\n') {
+                    return self.caption(task, label.clone());
+                }
                 let text =
                     if has_tasks { own_line.lines().next().unwrap_or_default().to_owned() } else { own_line };
                 let span = trim(self.text, label.start..end.max(label.end));
@@ -79,11 +83,11 @@ impl Reader<'_> {
             Kind::Group { own_end } => {
                 let own_end = if has_tasks { *own_end } else { end };
                 let own = self.text[frame.content..own_end.max(frame.content)].trim_end();
-                let caption = has_tasks && (own.is_empty() || own.ends_with(':'));
-                if !caption && !self.inside_prose(frame) {
+                let caption = has_tasks && (own.is_empty() || is_frame(own));
+                if own_end > frame.range.start && !caption && !self.inside_prose(frame) {
                     let place = (frame.task, frame.tasks_before);
                     let range = trim(self.text, frame.range.start..own_end);
-                    let text = dedent(&self.text[range.clone()], frame.column, frame.column);
+                    let text = dedent_item(&self.text[range.clone()], frame.column, frame.content_column);
                     self.builder
                         .note(place, Item { text, span: Span::new(range.start, range.end), note: None });
                 }
@@ -97,6 +101,16 @@ impl Reader<'_> {
         }
     }
 
+    /// Keeps the label above a list of tasks as a line of its own, where it says more than that.
+    fn caption(&mut self, task: usize, label: Range<usize>) {
+        let span = Span::new(label.start, label.end);
+        let text = &self.text[label];
+        if !is_frame(text) {
+            let place = (Some(task), self.builder.tasks.len());
+            self.builder.note(place, Item { text: format!("{text}:"), span, note: None });
+        }
+    }
+
     /// Whether `frame` stands in an item that is kept as a whole.
     fn inside_prose(&self, frame: &Frame) -> bool {
         let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
@@ -104,7 +118,7 @@ impl Reader<'_> {
             Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
             None => self.frames.last(),
         };
-        parent.is_some_and(|parent| parent.is_text())
+        parent.is_some_and(|parent| parent.is_text() && frame.range.start < parent.range.end)
     }
 
     /// Reads the own text of the item that has just begun, which ends before `end`.
@@ -134,7 +148,9 @@ impl Reader<'_> {
         let around = at.checked_sub(1).map(|at| self.frames[at].kind.clone());
         match around {
             Some(Kind::Field(field)) => self.entry_or_task(field, own),
-            Some(Kind::Entry(field)) if nests(field) => self.entry_or_task(field, own),
+            Some(Kind::Entry(field)) if nests(field) || self.frames[at - 1].range.end <= own.start => {
+                self.entry_or_task(field, own);
+            }
             Some(Kind::Entry(field)) => {
                 if !self.misplaced_task(&own) {
                     self.frames[at].kind = Kind::Entry(field);
@@ -187,7 +203,7 @@ impl Reader<'_> {
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
             let column = self.frames[at].content_column;
-            let text = dedent(&self.text[value.start..whole.end.max(value.start)], column, column);
+            let text = dedent_item(&self.text[value.start..whole.end.max(value.start)], column, column);
             self.builder.describe(task, text.trim(), span);
         } else {
             let entries = value::line_entries(field, self.text, value);
@@ -213,7 +229,7 @@ impl Reader<'_> {
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
         let item = if whole.end > own.end && !nests(field) {
             let column = self.frames[at].content_column;
-            let text = dedent(&self.text[whole.clone()], column, column);
+            let text = dedent_item(&self.text[whole.clone()], column, column);
             Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
         } else {
             value::entry(field, self.text, own)
@@ -238,10 +254,7 @@ impl Reader<'_> {
         let parent = self.parent_of_next();
         self.frames.extend(frame);
         debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
-        head.fault.get_or_insert(head::Fault {
-            detail: format!("task {:?} stands inside a field", head.id),
-            hint: "indent the line as much as the tasks beside it".to_owned(),
-        });
+        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
         let indent = self.frames[at].content_column;
         self.frames[at].kind = Kind::Task;
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
@@ -252,6 +265,11 @@ impl Reader<'_> {
 /// Fields whose lists may have lists in them that are entries as well.
 pub(super) fn nests(field: FieldKind) -> bool {
     matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
+}
+
+/// The length of the marker that a text begins with.
+fn marker_len(text: &str) -> usize {
+    text.trim_end().len().max(1)
 }
 
 fn content_start(text: &str, marker: usize, end: usize) -> usize {

@@ -45,6 +45,7 @@ pub fn parse(text: &str) -> (Plan, Vec<Diagnostic>) {
     for definition in definitions.into_iter().rev() {
         reader.link_definition(definition.start + base..definition.end + base);
     }
+    reader.end_definitions();
     reader.builder.finish(text)
 }
 
@@ -70,6 +71,8 @@ struct Reader<'t> {
     in_block: bool,
     /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
     tight: Option<Range<usize>>,
+    /// Definitions of links that were met last.
+    definitions: Option<Range<usize>>,
     builder: Builder,
 }
 
@@ -84,6 +87,7 @@ impl<'t> Reader<'t> {
             quotes: 0,
             in_block: false,
             tight: None,
+            definitions: None,
             builder: Builder::default(),
         }
     }
@@ -125,6 +129,10 @@ impl<'t> Reader<'t> {
     }
 
     fn block(&mut self, event: &Event<'_>, range: Range<usize>) {
+        if !matches!(event, Event::Start(Tag::Paragraph | Tag::Heading { .. }) | Event::End(TagEnd::List(_)))
+        {
+            self.end_definitions();
+        }
         match event {
             Event::Start(Tag::BlockQuote(_)) => {
                 if self.quotes == 0 {

@@ -434,7 +434,7 @@ fn headings_that_only_start_like_a_task() {
 fn text_that_swallows_tasks() {
     check(
         "- [ID: 1] A\n\nText\n\n      - [ID: 1.1] B\n      - [ID: 1.2] C\n",
-        "~root \"A; B; C\"\n  1 \"A\"\n  ?1.1 \"B\"\n  ?1.2 \"C\"\nprose@2 \"Text\"\nprose@2 \"- [ID: 1.1] B\\n- [ID: 1.2] C\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that Markdown reads it as code (1 more of them follow)\n",
+        "~root \"A; B; C\"\n  1 \"A\"\n  ?1.1 \"B\"\n  ?1.2 \"C\"\nprose@2 \"Text\"\nprose@2 \"      - [ID: 1.1] B\\n      - [ID: 1.2] C\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that Markdown reads it as code (1 more of them follow)\n",
     );
     check(
         "- [ID: 1] A\n      - [ID: 1.1] B\n",

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::layout::marker;
 use super::parse;
 use crate::plan::field::FieldKind;
 use crate::plan::meaning::{same_items, written};
@@ -47,7 +48,7 @@ pub(super) fn head(task: &Task) -> String {
     let title = task.description.as_str();
     let harmless = is_word(&task.id) && is_plain(title);
     let value = task.fields.description.as_ref().map(|field| field.value.as_str());
-    let described = value.is_some_and(|value| value.lines().next() == Some(title));
+    let described = value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
     let titles = [title, if described { "" } else { title }];
     let Some(complexity) = task.complexity_source.as_ref().map(|item| item.text.as_str()) else {
         return match harmless {
@@ -60,7 +61,12 @@ pub(super) fn head(task: &Task) -> String {
     }
     let forms = titles.into_iter().flat_map(|title| {
         let line = line(title);
-        [format!("{line} (Complexity: {complexity})"), format!("{line}\n  - Complexity: {complexity}")]
+        let field = |inline| list_form(FieldKind::Complexity, &[complexity.into()], inline);
+        [
+            format!("{line} (Complexity: {complexity})"),
+            format!("{line}\n  {}", indented(&field(1), 2)),
+            format!("{line}\n  {}", indented(&field(0), 2)),
+        ]
     });
     choose(forms, |form| heads(form, task, described))
 }
@@ -259,7 +265,7 @@ fn labelled_forms(label: &str, text: &str) -> Vec<String> {
 /// Whether prose at the margin ends the tasks above it, instead of belonging to the last of them.
 pub(super) fn ends_tasks(text: &str) -> bool {
     let (plan, _) = parse(&format!("- [ID: 1] T\n\n{text}\n"));
-    plan.tasks.len() == 1 && plan.tasks[0].notes.is_empty()
+    matches!(&plan.prose[..], [(1, item)] if item.text == text)
 }
 
 /// `text` with every line but the first indented.
@@ -324,11 +330,7 @@ fn is_word(id: &str) -> bool {
 /// Whether a text begins a list, a quote, a heading, code or HTML.
 fn begins_block(text: &str) -> bool {
     let word = text.split([' ', '\n']).next().unwrap_or_default();
-    let numbered = word.ends_with(['.', ')'])
-        && word.len() > 1
-        && word[..word.len() - 1].bytes().all(|b| b.is_ascii_digit());
-    numbered
-        || matches!(word, "-" | "*" | "+")
+    marker(text) > 0
         || text.starts_with("    ")
         || text.starts_with(['>', '<'])
         || text.starts_with("```")

@@ -18,6 +18,10 @@ enum Last {
     Heading,
     /// An item of a list; the next one follows at once.
     Item,
+    /// An item that a blank line follows, as another one might be read as its text.
+    LooseItem,
+    /// Indented code; a blank line follows, and other code only behind something else.
+    Code,
     /// Anything else; a blank line follows.
     Block,
 }
@@ -33,7 +37,7 @@ impl Layout {
 
     /// An item of a list, with its bullet.
     pub(super) fn item(&mut self, indent: usize, text: &str) {
-        if self.last == Last::Block {
+        if !matches!(self.last, Last::Heading | Last::Item) {
             self.blank_line();
         }
         self.lines(indent, text);
@@ -46,13 +50,19 @@ impl Layout {
             return self.item(indent, text);
         }
         self.blank_line();
-        if text.starts_with("    ") && self.last == Last::Item {
-            // Right behind an item it would be read as part of it.
+        let is_code = text.starts_with("    ");
+        if is_code && matches!(self.last, Last::Item | Last::LooseItem | Last::Code) {
+            // Right behind these it would be read as part of them. A rule is nothing but layout.
             self.lines(indent, "---");
             self.blank_line();
         }
         self.lines(indent, text);
-        self.last = if is_item(text) { Last::Item } else { Last::Block };
+        self.last = match marker(text) {
+            _ if is_code => Last::Code,
+            0 => Last::Block,
+            _ if is_item(text) => Last::Item,
+            _ => Last::LooseItem,
+        };
     }
 
     /// Has a blank line before whatever comes next.
@@ -83,6 +93,15 @@ impl Layout {
             Newline::CrLf => self.out.replace('\n', newline.as_str()),
         }
     }
+}
+
+/// The length of the bullet or number that a text begins with; 0 where it doesn't.
+pub(super) fn marker(text: &str) -> usize {
+    let word = text.split([' ', '\n']).next().unwrap_or_default();
+    let number = word.trim_end_matches(['.', ')']);
+    let numbered =
+        word.len() == number.len() + 1 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    if numbered || matches!(word, "-" | "*" | "+") { word.len() } else { 0 }
 }
 
 /// Whether a block is an item that needs no blank line between it and others.
