@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
         self.leave_closed_items();
         let suspects: Vec<Suspect> = match self.frames.last() {
-            Some(frame) if frame.is_text() => return,
+            Some(frame) if self.is_whole(frame) => return,
             _ => suspect::lines(self.text, range.clone(), true).collect(),
         };
         let text_end = suspects.first().map_or(range.end, |first| first.range.start);
@@ -150,10 +150,18 @@ impl Reader<'_> {
 
     /// Keeps a text as prose, unless it stands in one that is kept as a whole.
     fn keep_text(&mut self, text: String, range: Range<usize>) {
-        if !self.container().is_some_and(Frame::is_text) {
+        if !self.container().is_some_and(|frame| self.is_whole(frame)) {
             let place = (self.enclosing(), self.builder.tasks.len());
             let range = trim(self.text, range);
             self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+        }
+    }
+
+    /// Whether what stands in `frame` is kept with it: up to the first task in it.
+    fn is_whole(&self, frame: &Frame) -> bool {
+        match frame.kind {
+            Kind::Entry(field) => !nests(field),
+            _ => frame.is_text() && !self.has_tasks(frame),
         }
     }
 
@@ -200,7 +208,7 @@ impl Reader<'_> {
                 self.leave_headings(level);
                 self.heading_task(level, range.start, content, head);
             }
-            None if self.in_text() => {}
+            None if self.in_text() => self.keep_block(range, None),
             None => {
                 self.leave_headings(level);
                 // One that the writer makes itself says nothing.
@@ -275,7 +283,9 @@ impl Reader<'_> {
             }
             return;
         }
-        let quoted = self.in_text() && self.frames.last().is_some_and(|frame| frame.open);
+        let quoted = self.frames.last().is_some_and(|frame| {
+            frame.open && (matches!(frame.kind, Kind::Field(field) if !nests(field)) || self.is_whole(frame))
+        });
         let open_fence = if code == Code::Fenced {
             open_fence(&self.text[range.clone()], self.container_column())
         } else {

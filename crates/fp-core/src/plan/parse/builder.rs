@@ -188,6 +188,17 @@ impl Builder {
         list.push((label.to_owned(), item));
     }
 
+    /// Adds an item to the field that was kept last.
+    pub(super) fn continue_labelled(&mut self, task: TaskIndex, duplicate: bool, text: &str, end: usize) {
+        self.reach(task, end);
+        let fields = &mut self.tasks[task].fields;
+        let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
+        if let Some((_, item)) = list.last_mut() {
+            item.text = format!("{}\n{text}", item.text).trim_start().to_owned();
+            item.span.end = item.span.end.max(end);
+        }
+    }
+
     /// Keeps prose with the task it stands below, or with the document behind so many tasks.
     pub(super) fn note(&mut self, (task, before): (Option<TaskIndex>, usize), item: Item) {
         if item.text.is_empty() {
@@ -220,6 +231,7 @@ impl Builder {
         let tasks = &self.tasks;
         self.findings.retain(|finding| titled(finding, tasks));
         self.prose.sort_by_key(|(_, item)| item.span);
+        self.tasks.iter_mut().for_each(|task| task.notes.sort_by_key(|note| note.span));
         let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
         measure(&mut self.tasks);
         let mut diagnostics: Vec<Diagnostic> =

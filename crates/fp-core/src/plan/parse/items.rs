@@ -20,6 +20,13 @@ impl Reader<'_> {
         let marker = range.end - self.text[range.clone()].trim_start().len();
         let column = self.columns.of(marker);
         self.leave_items(column, range.start);
+        while self
+            .frames
+            .last()
+            .is_some_and(|frame| !frame.open && matches!(frame.kind, Kind::Group | Kind::Entry(_)))
+        {
+            self.frames.pop();
+        }
         let content = content_start(self.text, marker, range.end);
         let behind_marker = column + marker_len(&self.text[marker..content]);
         let content_column = match self.columns.of(content) {
@@ -61,35 +68,28 @@ impl Reader<'_> {
     /// Keeps the text of a frame that has ended, where all of it was to be seen first.
     pub(super) fn complete(&mut self, frame: &Frame, end: usize) {
         let end = frame.range.end.min(end);
-        let has_tasks = self.builder.tasks.len() > frame.tasks_before;
         match &frame.kind {
             Kind::Labelled { label, value, duplicate } => {
-                let own_line = dedent_item(
-                    &self.text[*value..end.max(*value)],
-                    frame.content_column,
-                    frame.content_column,
-                );
+                let end = self.text_end(frame, end).max(*value);
+                let column = frame.content_column;
+                let text = dedent_item(&self.text[*value..end], column, column);
                 let Some(task) = frame.task else { return };
-                if has_tasks && own_line.starts_with('\n') {
+                if text.trim().is_empty() && self.has_tasks(frame) {
                     return self.caption(task, label.clone());
                 }
-                let text =
-                    if has_tasks { own_line.lines().next().unwrap_or_default().to_owned() } else { own_line };
                 let span = trim(self.text, label.start..end.max(label.end));
-                let item =
-                    Item { text: text.trim().to_owned(), span: Span::new(span.start, span.end), note: None };
+                let span = Span::new(span.start, span.end);
+                let item = Item { text: without_lead(&text).to_owned(), span, note: None };
                 self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
             }
-            Kind::Group { own_end } => {
-                let own_end = if has_tasks { *own_end } else { end };
-                let own = self.text[frame.content..own_end.max(frame.content)].trim_end();
-                let caption = has_tasks && (own.is_empty() || is_frame(own));
-                if own_end > frame.range.start && !caption && !self.inside_prose(frame) {
-                    let place = (frame.task, frame.tasks_before);
-                    let range = trim(self.text, frame.range.start..own_end);
+            Kind::Group => {
+                let end = self.text_end(frame, end);
+                let own = self.text[frame.content..end.max(frame.content)].trim();
+                let caption = self.has_tasks(frame) && (own.is_empty() || is_frame(own));
+                if end > frame.range.start && !caption {
+                    let range = trim(self.text, frame.range.start..end);
                     let text = dedent_item(&self.text[range.clone()], frame.column, frame.content_column);
-                    self.builder
-                        .note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+                    self.keep_item(frame, text, Span::new(range.start, range.end));
                 }
             }
             Kind::Field(kind) => self.builder.end_field(
@@ -101,6 +101,37 @@ impl Reader<'_> {
         }
     }
 
+    pub(super) fn has_tasks(&self, frame: &Frame) -> bool {
+        self.builder.tasks.len() > frame.tasks_before
+    }
+
+    /// Where the text of an item ends: with the item, or at the line of the first task in it.
+    fn text_end(&self, frame: &Frame, end: usize) -> usize {
+        let Some(task) = self.builder.tasks.get(frame.tasks_before) else { return end };
+        let line = self.text[..task.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        line.min(end)
+    }
+
+    /// Keeps an item that is neither task nor field, unless it stands in one that is kept as a whole. One that
+    /// hangs below a field only by its column goes on with the field's text.
+    fn keep_item(&mut self, frame: &Frame, text: String, span: Span) {
+        let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
+        let parent = match below {
+            Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
+            None => self.frames.last(),
+        };
+        match parent {
+            Some(Frame { kind: Kind::Labelled { duplicate, .. }, open: false, task: Some(task), .. }) => {
+                self.builder.continue_labelled(*task, *duplicate, &text, span.end);
+            }
+            Some(parent) if parent.is_text() && parent.tasks_before == frame.tasks_before => {}
+            _ => {
+                let place = (frame.task, frame.tasks_before);
+                self.builder.note(place, Item { text, span, note: None });
+            }
+        }
+    }
+
     /// Keeps the label above a list of tasks as a line of its own, where it says more than that.
     fn caption(&mut self, task: usize, label: Range<usize>) {
         let span = Span::new(label.start, label.end);
@@ -109,16 +140,6 @@ impl Reader<'_> {
             let place = (Some(task), self.builder.tasks.len());
             self.builder.note(place, Item { text: format!("{text}:"), span, note: None });
         }
-    }
-
-    /// Whether `frame` stands in an item that is kept as a whole.
-    fn inside_prose(&self, frame: &Frame) -> bool {
-        let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
-        let parent = match below {
-            Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
-            None => self.frames.last(),
-        };
-        parent.is_some_and(|parent| parent.is_text() && frame.range.start < parent.range.end)
     }
 
     /// Reads the own text of the item that has just begun, which ends before `end`.
@@ -148,18 +169,16 @@ impl Reader<'_> {
         let around = at.checked_sub(1).map(|at| self.frames[at].kind.clone());
         match around {
             Some(Kind::Field(field)) => self.entry_or_task(field, own),
-            Some(Kind::Entry(field)) if nests(field) || self.frames[at - 1].range.end <= own.start => {
-                self.entry_or_task(field, own);
-            }
+            Some(Kind::Entry(field)) if nests(field) => self.entry_or_task(field, own),
             Some(Kind::Entry(field)) => {
                 if !self.misplaced_task(&own) {
                     self.frames[at].kind = Kind::Entry(field);
                 }
             }
-            Some(Kind::Labelled { .. } | Kind::Group { .. }) => {
+            Some(Kind::Labelled { .. } | Kind::Group) if !self.has_tasks(&self.frames[at - 1]) => {
                 match head::read(self.text, own.clone(), Place::List) {
                     Some(head) => self.list_task(own, head),
-                    None => self.frames[at].kind = Kind::Group { own_end: own.end },
+                    None => self.frames[at].kind = Kind::Group,
                 }
             }
             around => self.task_or_field(around.as_ref(), own),
@@ -181,7 +200,7 @@ impl Reader<'_> {
         {
             self.frames[at].kind = Kind::Labelled { label, value, duplicate: false };
         } else {
-            self.frames[at].kind = Kind::Group { own_end: own.end };
+            self.frames[at].kind = Kind::Group;
         }
     }
 
@@ -260,6 +279,14 @@ impl Reader<'_> {
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
         true
     }
+}
+
+/// A text without the blank lines before it, and without blanks before it that don't make it code.
+fn without_lead(text: &str) -> &str {
+    let text = text.trim_end();
+    let blanks = text.len() - text.trim_start().len();
+    let line = text[..blanks].rfind('\n').map_or(0, |at| at + 1);
+    if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
 }
 
 /// Fields whose lists may have lists in them that are entries as well.

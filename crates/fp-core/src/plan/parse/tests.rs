@@ -442,7 +442,7 @@ fn text_that_swallows_tasks() {
     );
     check(
         "- [ID: 1] A\n\n```\ncode\n\n- [ID: 2] B\n",
-        "~root \"A; B\"\n  1 \"A\" note=\"```\\ncode\\n\\n- [ID: 2] B\"\n  ?2 \"B\"\n! \"[ID: 2] B\" a code fence that is never closed swallows what follows\n",
+        "~root \"A; B\"\n  1 \"A\" note=\"```\\ncode\\n\\n- [ID: 2] B\\n```\"\n  ?2 \"B\"\n! \"[ID: 2] B\" a code fence that is never closed swallows what follows\n",
     );
     check(
         "<details>\n- [ID: 2] B\n\n- [ID: 1] A\n",

@@ -152,7 +152,9 @@ fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
 /// A path and what follows it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
 fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     let slice = &text[range.clone()];
-    let (path, rest) = if let Some(close) = slice.strip_prefix('`').and_then(|inner| inner.find('`')) {
+    let (path, rest) = if let Some(close) =
+        slice.strip_prefix('`').and_then(|inner| inner.find('`').filter(|&close| close > 0))
+    {
         (range.start + 1..range.start + 1 + close, range.start + close + 2)
     } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
         let end = slice[close..].find(')').map_or(range.end, |i| range.start + close + i + 1);
