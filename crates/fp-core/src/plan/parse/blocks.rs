@@ -196,17 +196,13 @@ impl Reader<'_> {
         let content = heading_text(self.text, range.clone());
         let head = head::read(self.text, content.clone(), Place::Heading);
         match head {
-            Some(mut head) => {
-                if self.container().is_some_and(|frame| matches!(frame.kind, Kind::Entry(_))) {
-                    head.fault.get_or_insert_with(|| head::inside_field(&head.id));
-                }
-                // The bullets before it on its line are nobody's text.
-                let line = self.text[..range.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-                while self.in_text() {
-                    self.leave_frame(line);
-                }
+            Some(head) if self.is_in_field(range.start) => {
+                self.misplaced_heading(level, range.start, content, head);
+            }
+            Some(head) => {
+                self.leave_text(range.start);
                 self.leave_headings(level);
-                self.heading_task(level, range.start, content, head);
+                self.heading_task(level, range.start, content, (head, self.enclosing()));
             }
             None if self.in_text() => self.keep_block(range, None),
             None => {
@@ -237,8 +233,47 @@ impl Reader<'_> {
         }
     }
 
-    fn heading_task(&mut self, level: u8, start: usize, own: Range<usize>, head: head::Head) {
-        let parent = self.enclosing();
+    /// Whether a heading at `start` is part of a field: in an entry, or behind a bullet of its own.
+    fn is_in_field(&self, start: usize) -> bool {
+        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let bullet = !self.text[line..start].trim().is_empty();
+        let around = self
+            .frames
+            .iter()
+            .rev()
+            .take_while(|frame| frame.is_text() || matches!(frame.kind, Kind::Field(_)));
+        let entry = self.container().is_some_and(|frame| matches!(frame.kind, Kind::Entry(_)));
+        entry || (bullet && around.filter(|frame| frame.kind != Kind::Group).count() > 0)
+    }
+
+    /// Takes a heading in an entry for what it says it is, and leaves the entry as it is.
+    fn misplaced_heading(&mut self, level: u8, start: usize, own: Range<usize>, mut head: head::Head) {
+        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
+        self.leave_headings(level);
+        let parent = self.parent_of_next();
+        self.heading_task(level, start, own, (head, parent));
+    }
+
+    /// Leaves the fields and the prose around a heading that begins at `start`; they end with the line before.
+    fn leave_text(&mut self, start: usize) {
+        // The bullets on the line of the heading are nobody's text.
+        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        while let Some(frame) = self.frames.last().filter(|_| self.in_text()) {
+            if let (Kind::Field(field), Some(task)) = (&frame.kind, frame.task) {
+                let end = frame.content.max(trim(self.text, frame.content.min(line)..line).end);
+                self.builder.cut_field(task, *field, end);
+            }
+            self.leave_frame(line);
+        }
+    }
+
+    fn heading_task(
+        &mut self,
+        level: u8,
+        start: usize,
+        own: Range<usize>,
+        (head, parent): (head::Head, Option<usize>),
+    ) {
         let column = self.columns.of(start);
         let task = self.builder.task(head, own, parent, column);
         self.push_heading(Kind::HeadingTask(level), start, Some(task));
@@ -367,7 +402,7 @@ impl Reader<'_> {
             self.leave_items(0, suspect.range.start);
             let level = u8::try_from(suspect.task_start - suspect.range.start).unwrap_or(6).min(6);
             self.leave_headings(level);
-            self.heading_task(level, suspect.range.start, own, head);
+            self.heading_task(level, suspect.range.start, own, (head, self.enclosing()));
             return;
         }
         let column = self.columns.of(suspect.range.start);

@@ -109,6 +109,13 @@ impl Builder {
         }
     }
 
+    /// Ends a field before something that stands in its item and isn't its own.
+    pub(super) fn cut_field(&mut self, task: TaskIndex, field: FieldKind, end: usize) {
+        if let Some(span) = span_mut(&mut self.tasks[task], field) {
+            span.end = span.end.min(end).max(span.start);
+        }
+    }
+
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item, span: Span) {
         let fields = &mut self.tasks[task].fields;
         let text = item.text.clone();
@@ -154,6 +161,9 @@ impl Builder {
             _ => false,
         };
         if second {
+            if let Some(span) = span_mut(&mut self.tasks[task], field) {
+                span.end = span.end.max(item.span.end);
+            }
             let fault = Fault {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
@@ -256,6 +266,24 @@ fn list_mut(fields: &mut Fields, field: FieldKind) -> Option<&mut ListField> {
         FieldKind::TestCommands => Some(&mut fields.test_commands),
         FieldKind::Covers => Some(&mut fields.covers),
         _ => None,
+    }
+}
+
+/// The place of a field that is there; of a complexity, that of its value.
+fn span_mut(task: &mut Task, field: FieldKind) -> Option<&mut Span> {
+    fn of<T>(slot: &mut Option<Field<T>>) -> Option<&mut Span> {
+        slot.as_mut().map(|field| &mut field.span)
+    }
+    let fields = &mut task.fields;
+    match field {
+        FieldKind::Complexity => task.complexity_source.as_mut().map(|item| &mut item.span),
+        FieldKind::TestsRequired => of(&mut fields.tests_required),
+        FieldKind::Risk => of(&mut fields.risk),
+        FieldKind::Group => of(&mut fields.group),
+        FieldKind::Verify => of(&mut fields.verify),
+        FieldKind::Priority => of(&mut fields.priority),
+        FieldKind::Description => of(&mut fields.description),
+        _ => list_mut(fields, field).and_then(|slot| of(slot)),
     }
 }
 

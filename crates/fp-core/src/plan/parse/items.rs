@@ -75,7 +75,11 @@ impl Reader<'_> {
                 let text = dedent_item(&self.text[*value..end], column, column);
                 let Some(task) = frame.task else { return };
                 if text.trim().is_empty() && self.has_tasks(frame) {
-                    return self.caption(task, label.clone());
+                    return self.caption(
+                        task,
+                        &self.text[label.clone()],
+                        trim(self.text, frame.content..end),
+                    );
                 }
                 let span = trim(self.text, label.start..end.max(label.end));
                 let span = Span::new(span.start, span.end);
@@ -132,13 +136,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps the label above a list of tasks as a line of its own, where it says more than that.
-    fn caption(&mut self, task: usize, label: Range<usize>) {
-        let span = Span::new(label.start, label.end);
-        let text = &self.text[label];
-        if !is_frame(text) {
+    /// Keeps the line above a list of tasks, where it says more than that.
+    fn caption(&mut self, task: usize, label: &str, range: Range<usize>) {
+        if !is_frame(label) {
+            let text = head::one_line(&self.text[range.clone()]);
             let place = (Some(task), self.builder.tasks.len());
-            self.builder.note(place, Item { text: format!("{text}:"), span, note: None });
+            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
         }
     }
 

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use proptest::prelude::*;
-
 use super::parse;
 use crate::plan::canonical::leaf_text;
 use crate::plan::task::{Item, ListField, Newline, Plan};
@@ -523,103 +521,4 @@ fn canonical_text_follows_meaning_alone() {
         "- [ID: 1] A\n  - Hints:\n    - a\n    - b\n",
         "- [ID: 1] A\n  - Hints:\n    - |\n      a\n    - b\n",
     );
-}
-
-/// Texts made of what the language is made of.
-fn document() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
-        "- ",
-        "* ",
-        "1. ",
-        "2. ",
-        "  ",
-        "    ",
-        "\t",
-        "\n",
-        "\r\n",
-        "\n\n",
-        "## ",
-        "# ",
-        "[ID: 1] ",
-        "[ID: 1.1] ",
-        "[ID 1]",
-        "[1] ",
-        "[ID: ",
-        "**",
-        "`",
-        "```\n",
-        "~~~\n",
-        "> ",
-        "<!--",
-        "-->",
-        "<div>\n",
-        "(Complexity: 3)",
-        "(Complexity:",
-        "Files: ",
-        "Acceptance:",
-        "Dependencies: ",
-        "Tests Required: ",
-        "Description: ",
-        "Complexity: ",
-        "Owner: ",
-        "none",
-        "a, b",
-        "; ",
-        "값",
-        "\u{feff}",
-        "---\n",
-        "===\n",
-        "]",
-        "[x] ",
-        "•",
-        "\\",
-        "root",
-        "Verify: ",
-        "Test Commands: ",
-        "and ",
-        "x",
-    ]);
-    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
-}
-
-fn spans_fit(text: &str, plan: &Plan) {
-    let fits = |span: crate::diagnostic::Span| {
-        assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
-    };
-    for (index, task) in plan.tasks.iter().enumerate() {
-        assert!(task.parent.is_none_or(|parent| parent < index), "{text:?}");
-        [task.id_span, task.span, task.extent].into_iter().for_each(fits);
-        let fields = &task.fields;
-        for list in [
-            &fields.acceptance,
-            &fields.dependencies,
-            &fields.files,
-            &fields.hints,
-            &fields.references,
-            &fields.guardrails,
-            &fields.test_commands,
-            &fields.covers,
-        ]
-        .into_iter()
-        .flatten()
-        {
-            fits(list.span);
-            list.value.iter().for_each(|item| fits(item.span));
-        }
-        fields.unknown.iter().chain(&fields.duplicates).for_each(|(_, item)| fits(item.span));
-        task.notes.iter().for_each(|item| fits(item.span));
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_read(text in prop_oneof![document(), ".{0,200}", any::<String>()]) {
-        let (plan, diagnostics) = parse(&text);
-        spans_fit(&text, &plan);
-        for diagnostic in &diagnostics {
-            prop_assert!(text.get(diagnostic.span.start..diagnostic.span.end).is_some());
-        }
-        prop_assert_eq!(plan.root.is_some(), !plan.tasks.is_empty());
-        prop_assert_eq!(plan.tasks.iter().filter(|task| task.parent.is_none()).count(), usize::from(plan.root.is_some()));
-    }
 }
