@@ -25,7 +25,7 @@ pub struct Field<T> {
     pub value: T,
     /// The whole field, its label included.
     pub span: Span,
-    /// Columns before the bullets of its entries; `None` where they stand on the line of the label.
+    /// Columns before the bullet of its first entry; `None` where that stands on the line of the label.
     pub entry_indent: Option<usize>,
     /// The value as written, where more is written than the value says, such as `yes (unit tests)`.
     pub written: Option<Box<str>>,

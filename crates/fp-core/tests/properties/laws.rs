@@ -25,7 +25,9 @@ pub(crate) fn reading(text: &str) {
             slice(text, field.span);
             field.value.iter().for_each(|item| stands(text, item));
         }
-        scalars(&plan, index).for_each(|span| drop(slice(text, span)));
+        for span in scalars(&plan, index) {
+            slice(text, span);
+        }
         let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item);
         let unreadable = fields.unreadable.iter().map(|(_, item)| item);
         let complexity = task.complexity_source.iter();

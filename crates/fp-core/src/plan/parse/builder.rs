@@ -98,7 +98,9 @@ impl Builder {
         self.reach(task, item.span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
             Some(Some(list)) if !value::is_none(&item.text) => {
-                list.entry_indent.get_or_insert(indent);
+                if list.value.is_empty() {
+                    list.entry_indent = Some(indent);
+                }
                 list.value.push(item);
             }
             Some(_) => {}
