@@ -87,11 +87,16 @@ impl Source {
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 0 {
             let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
-            let argument = self.plan.as_ref().map_or_else(|| self.name.clone(), |plan| plan.id().to_string());
+            let argument = self.argument();
             return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
                 .hint(format!("`fp validate {argument}` shows them")));
         }
         Ok((text, plan))
+    }
+
+    /// What names it on a command line.
+    pub(crate) fn argument(&self) -> String {
+        self.plan.as_ref().map_or_else(|| self.name.clone(), |plan| plan.id().to_string())
     }
 
     /// The plan it belongs to. Fails for a mere file.

@@ -111,6 +111,8 @@ pub struct Task {
     pub complexity_source: Option<Item>,
     /// Line of the task itself, without fields and children.
     pub span: Span,
+    /// Where its line ends, or both lines of an underlined heading; a field can be inserted behind it.
+    pub line_end: usize,
     /// The task with its fields and children.
     pub extent: Span,
     /// Steps from the root, whose depth is 0.

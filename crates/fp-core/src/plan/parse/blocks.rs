@@ -197,12 +197,12 @@ impl Reader<'_> {
         let head = head::read(self.text, content.clone(), Place::Heading);
         match head {
             Some(head) if self.is_in_field(range.start) => {
-                self.misplaced_heading(level, range.start, content, head);
+                self.misplaced_heading(level, range, content, head);
             }
             Some(head) => {
                 self.leave_text(range.start);
                 self.leave_headings(level);
-                self.heading_task(level, range.start, content, (head, self.enclosing()));
+                self.heading_task(level, range, content, (head, self.enclosing()));
             }
             None if self.in_text() => self.keep_block(range, None),
             None => {
@@ -247,11 +247,11 @@ impl Reader<'_> {
     }
 
     /// Takes a heading in an entry for what it says it is, and leaves the entry as it is.
-    fn misplaced_heading(&mut self, level: u8, start: usize, own: Range<usize>, mut head: head::Head) {
+    fn misplaced_heading(&mut self, level: u8, whole: Range<usize>, own: Range<usize>, mut head: head::Head) {
         head.fault.get_or_insert_with(|| head::inside_field(&head.id));
         self.leave_headings(level);
         let parent = self.parent_of_next();
-        self.heading_task(level, start, own, (head, parent));
+        self.heading_task(level, whole, own, (head, parent));
     }
 
     /// Leaves the fields and the prose around a heading that begins at `start`; they end with the line before.
@@ -270,13 +270,15 @@ impl Reader<'_> {
     fn heading_task(
         &mut self,
         level: u8,
-        start: usize,
+        whole: Range<usize>,
         own: Range<usize>,
         (head, parent): (head::Head, Option<usize>),
     ) {
-        let column = self.columns.of(start);
+        let column = self.columns.of(whole.start);
+        let line_end = trim(self.text, whole.clone()).end;
         let task = self.builder.task(head, own, parent, column);
-        self.push_heading(Kind::HeadingTask(level), start, Some(task));
+        self.builder.tasks[task].line_end = line_end;
+        self.push_heading(Kind::HeadingTask(level), whole.start, Some(task));
     }
 
     fn push_heading(&mut self, kind: Kind, start: usize, task: Option<usize>) {
@@ -402,7 +404,7 @@ impl Reader<'_> {
             self.leave_items(0, suspect.range.start);
             let level = u8::try_from(suspect.task_start - suspect.range.start).unwrap_or(6).min(6);
             self.leave_headings(level);
-            self.heading_task(level, suspect.range.start, own, (head, self.enclosing()));
+            self.heading_task(level, suspect.range.clone(), own, (head, self.enclosing()));
             return;
         }
         let column = self.columns.of(suspect.range.start);

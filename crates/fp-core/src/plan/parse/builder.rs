@@ -47,6 +47,7 @@ impl Builder {
             complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
             complexity_source: head.complexity,
             span,
+            line_end: span.end,
             extent: span,
             parent,
             field_indent: indent,
