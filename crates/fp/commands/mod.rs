@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod fail;
+pub(crate) mod fmt;
 pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod interview;

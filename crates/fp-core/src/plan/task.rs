@@ -27,8 +27,10 @@ pub struct Field<T> {
     pub value: T,
     /// The whole field, its label included.
     pub span: Span,
-    /// Columns before the bullets of its entries; `None` where they stand on the line of the label.
+    /// Columns before the bullet of its first entry; `None` where that stands on the line of the label.
     pub entry_indent: Option<usize>,
+    /// The value as written, where more is written than the value says, such as `yes (unit tests)`.
+    pub written: Option<Box<str>>,
 }
 
 /// A field whose value is a list.
@@ -43,6 +45,18 @@ pub enum Risk {
     Medium,
     /// Much can go wrong.
     High,
+}
+
+impl Risk {
+    /// The word of the language for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 /// The fields of a task, each absent or present with a span.
@@ -99,6 +113,8 @@ pub struct Task<'t> {
     pub complexity_source: Option<Item<'t>>,
     /// Line of the task itself, without fields and children.
     pub span: Span,
+    /// Where its line ends, or both lines of an underlined heading; a field can be inserted behind it.
+    pub line_end: usize,
     /// The task with its fields and children.
     pub extent: Span,
     /// Steps from the root, whose depth is 0.
@@ -210,6 +226,41 @@ impl<'t> Task<'t> {
     #[must_use]
     pub fn verify(&self) -> Option<&str> {
         self.fields.verify.as_ref().map(|f| &*f.value)
+    }
+}
+
+impl<'t> Fields<'t> {
+    /// The list that `kind` is; `None` where it is absent, and for a kind that is no list.
+    #[must_use]
+    pub fn list(&self, kind: FieldKind) -> Option<&Field<Vec<Item<'t>>>> {
+        match kind {
+            FieldKind::Acceptance => self.acceptance.as_ref(),
+            FieldKind::Dependencies => self.dependencies.as_ref(),
+            FieldKind::Files => self.files.as_ref(),
+            FieldKind::Hints => self.hints.as_ref(),
+            FieldKind::References => self.references.as_ref(),
+            FieldKind::Guardrails => self.guardrails.as_ref(),
+            FieldKind::TestCommands => self.test_commands.as_ref(),
+            FieldKind::Covers => self.covers.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The one value that `kind` has, in the words of the language; `None` where it is absent, for a list,
+    /// and for the complexity, which is the task's.
+    #[must_use]
+    pub fn scalar(&self, kind: FieldKind) -> Option<&str> {
+        match kind {
+            FieldKind::TestsRequired => {
+                self.tests_required.as_ref().map(|f| if f.value { "yes" } else { "no" })
+            }
+            FieldKind::Risk => self.risk.as_ref().map(|field| field.value.word()),
+            FieldKind::Group => self.group.as_ref().map(|field| &*field.value),
+            FieldKind::Verify => self.verify.as_ref().map(|field| &*field.value),
+            FieldKind::Priority => self.priority.as_ref().map(|field| &*field.value),
+            FieldKind::Description => self.description.as_ref().map(|field| &*field.value),
+            _ => None,
+        }
     }
 }
 

@@ -47,7 +47,7 @@ fn own_end(task: &Task) -> usize {
         .chain(task.complexity_source.as_ref().map(|item| item.span))
         .chain(kept)
         .map(|span| span.end)
-        .fold(task.span.end, usize::max)
+        .fold(task.line_end, usize::max)
 }
 
 /// Writes the dependencies of a task anew, on one line.

@@ -285,6 +285,16 @@ fn fixes() {
     );
 }
 
+/// What stands around the title of a heading stays around it.
+#[test]
+fn a_field_is_added_below_the_whole_heading() {
+    let fixed = |text: &str| fix_all(text, &Facts::default()).text;
+    assert_eq!(
+        fixed("## [1] A ##\n\n[1.1] B\n-------\n"),
+        "## [1] A ##\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\n[1.1] B\n-------\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n"
+    );
+}
+
 #[test]
 fn large_trees_are_checked_in_linear_time() {
     let chain: String = (1..=4_000)

@@ -1,16 +1,29 @@
 //! Blocks that aren't items: paragraphs, headings, code, HTML; and the lines in them that look like tasks.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Reader;
+use super::dedent::{dedent, dedent_code, dedent_paragraph, indentation};
 use super::frame::{Frame, Kind};
 use super::head::{self, Fault, Place};
+use super::items::nests;
 use super::split::trim;
 use super::suspect::{self, Lead, Suspect};
 use super::value;
 use crate::diagnostic::Span;
 use crate::plan::field::FieldKind;
 use crate::plan::task::Item;
+
+/// Headings that the writer makes itself.
+const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
+
+/// Whether a line above subtasks says nothing but that.
+pub(super) fn is_frame(title: &str) -> bool {
+    let title = title.trim_end_matches(':').trim_end();
+    title.eq_ignore_ascii_case("Tasks")
+        || FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title))
+}
 
 /// The two kinds of code blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +35,47 @@ pub(super) enum Code {
 }
 
 impl<'t> Reader<'t> {
+    /// Reads a paragraph, and the definitions of links right above it as a part of it, which they are until
+    /// one looks closely.
     pub(super) fn paragraph(&mut self, range: Range<usize>) {
+        let start = self.begin_text(range.start);
+        self.text_block(start..range.end);
+    }
+
+    /// Takes note of a definition such as `[page]: https://example.org`.
+    pub(super) fn link_definition(&mut self, range: Range<usize>) {
+        if self.quotes == 0 {
+            let range = trim(self.text, range);
+            let start = self.begin_text(range.start);
+            self.definitions = Some(start..range.end);
+        }
+    }
+
+    /// Where text begins that goes on at `start`: with the definitions on the lines right above it.
+    fn begin_text(&mut self, start: usize) -> usize {
+        match self.definitions.take() {
+            Some(above) if is_next_line(&self.text[above.end..start]) => above.start,
+            Some(above) => {
+                self.text_block(above);
+                start
+            }
+            None => start,
+        }
+    }
+
+    /// Keeps the definitions that no paragraph follows, unless they are how the text of an item begins.
+    pub(super) fn end_definitions(&mut self) {
+        let Some(range) = self.definitions.take() else { return };
+        let begins_item = self.frames.last().is_some_and(|frame| {
+            frame.kind == Kind::Unread
+                && self.text[frame.content..range.start.max(frame.content)].trim().is_empty()
+        });
+        if !begins_item {
+            self.text_block(range);
+        }
+    }
+
+    fn text_block(&mut self, range: Range<usize>) {
         if let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Unread) {
             let is_head = self.text[frame.content..range.start.max(frame.content)].trim().is_empty();
             self.read_head(if is_head { range.end } else { range.start });
@@ -32,11 +85,17 @@ impl<'t> Reader<'t> {
         }
         self.leave_closed_items();
         let suspects: Vec<Suspect> = match self.frames.last() {
-            Some(frame) if frame.is_text() => return,
+            Some(frame) if self.is_whole(frame) => return,
             _ => suspect::lines(self.text, range.clone(), true).collect(),
         };
         let text_end = suspects.first().map_or(range.end, |first| first.range.start);
-        self.keep_prose(range.start..text_end);
+        let own = range.start..text_end;
+        match self.frames.last() {
+            Some(&Frame { kind: Kind::Field(field), open: true, task: Some(task), .. }) => {
+                self.field_paragraph(task, field, own);
+            }
+            _ => self.keep_paragraph(own),
+        }
         for suspect in suspects {
             let fault = misread_line(self.text, &suspect);
             self.misread(&suspect, Some(fault));
@@ -44,44 +103,117 @@ impl<'t> Reader<'t> {
     }
 
     /// Keeps a block that is no list: as entry of the field it stands in, else as prose.
-    pub(super) fn keep_prose(&mut self, range: Range<usize>) {
-        let range = trim(self.text, range);
-        if range.is_empty() {
-            return;
-        }
-        let column = self.columns.of(range.start);
+    pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
-            Some(frame) if frame.open && frame.is_text() => {}
-            Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), .. }) => {
-                let text = value::dedent(&self.text[range.clone()], column);
+            Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), column, .. })
+                if !nests(*field) =>
+            {
+                let range = trim(self.text, range);
+                let column = self.columns.of(range.start);
+                let text = dedent(&self.text[range.clone()], column, column);
                 let item = Item { text, span: Span::new(range.start, range.end), note: None };
-                self.builder.entry(*task, *field, item, column);
+                self.builder.entry(*task, *field, item, column + 2);
             }
-            frame => {
-                let place = (frame.and_then(|frame| frame.task), self.builder.tasks.len());
-                self.builder.note(place, self.text, range, column);
-            }
+            _ => self.keep_prose(range, close),
+        }
+    }
+
+    /// Keeps a block as prose. One that is open up to the end of what it stands in is closed, so that it can
+    /// stand anywhere.
+    fn keep_prose(&mut self, range: Range<usize>, close: Option<&str>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let mut text = dedent(&self.text[range.clone()], start, self.container_column());
+        if let Some(close) = close {
+            text = format!("{text}\n{close}").into();
+        }
+        self.keep_text(text, range);
+    }
+
+    fn keep_paragraph(&mut self, range: Range<usize>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let text = dedent_paragraph(&self.text[range.clone()], start, self.container_column());
+        self.keep_text(text, range);
+    }
+
+    /// Keeps a heading; one of several lines is a paragraph above a line of signs.
+    fn keep_heading(&mut self, range: Range<usize>) {
+        let range = trim(self.text, range);
+        let start = self.columns.of(range.start);
+        let source = &self.text[range.clone()];
+        let last = source.rfind(['\n', '\r']).unwrap_or(0);
+        let above = dedent_paragraph(&source[..last], start, self.container_column());
+        let line_end = if last > 0 { "\n" } else { "" };
+        let text = format!("{above}{line_end}{}", source[last..].trim_start());
+        self.keep_text(text.into(), range);
+    }
+
+    /// Keeps a text as prose, unless it stands in one that is kept as a whole.
+    fn keep_text(&mut self, text: Cow<'t, str>, range: Range<usize>) {
+        if !self.container().is_some_and(|frame| self.is_whole(frame)) {
+            let place = (self.enclosing(), self.builder.tasks.len());
+            let range = trim(self.text, range);
+            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+        }
+    }
+
+    /// Whether what stands in `frame` is kept with it: up to the first task in it.
+    fn is_whole(&self, frame: &Frame) -> bool {
+        match frame.kind {
+            Kind::Entry(field) => !nests(field),
+            _ => frame.is_text() && !self.has_tasks(frame),
+        }
+    }
+
+    /// The innermost item that Markdown has open.
+    fn container(&self) -> Option<&Frame> {
+        let &(at, serial) = self.open.last()?;
+        self.frames.get(at).filter(|frame| frame.serial == serial)
+    }
+
+    /// Where its content begins.
+    fn container_column(&self) -> usize {
+        self.container().map_or(0, |frame| frame.content_column)
+    }
+
+    /// Reads a paragraph in a field like the line of its label.
+    fn field_paragraph(&mut self, task: usize, field: FieldKind, range: Range<usize>) {
+        let column = self.container_column();
+        for item in value::line_entries(field, self.text, range) {
+            self.builder.entry(task, field, item, column);
         }
     }
 
     pub(super) fn heading(&mut self, level: u8, range: Range<usize>) {
+        let start = if self.text[range.clone()].trim_start().starts_with('#') {
+            self.end_definitions();
+            range.start
+        } else {
+            self.begin_text(range.start)
+        };
         self.read_head(range.start);
         self.leave_closed_items();
         let content = heading_text(self.text, range.clone());
         let head = head::read(self.text, content.clone(), Place::Heading);
         match head {
-            Some(head) => {
-                while self.in_text() {
-                    self.leave_frame(range.start);
-                }
-                self.leave_headings(level);
-                self.heading_task(level, range.start, content, head);
+            Some(head) if self.is_in_field(range.start) => {
+                self.misplaced_heading(level, range, content, head);
             }
-            None if self.in_text() => {}
+            Some(head) => {
+                self.leave_text(range.start);
+                self.leave_headings(level);
+                self.heading_task(level, range, content, (head, self.enclosing()));
+            }
+            None if self.in_text() => self.keep_block(range, None),
             None => {
                 self.leave_headings(level);
-                self.builder.heading(self.enclosing(), self.text, trim(self.text, range.clone()), content);
-                self.push_heading(Kind::Section(level), range.start, self.enclosing());
+                // One that the writer makes itself says nothing.
+                if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
+                {
+                    self.keep_heading(start..range.end);
+                    self.push_heading(Kind::Section(level), range.start, self.enclosing());
+                }
             }
         }
     }
@@ -102,11 +234,58 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn heading_task(&mut self, level: u8, start: usize, own: Range<usize>, head: head::Head<'t>) {
-        let parent = self.enclosing();
-        let column = self.columns.of(start);
+    /// Whether a heading at `start` is part of a field: in an entry, or behind a bullet of its own.
+    fn is_in_field(&self, start: usize) -> bool {
+        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let bullet = !self.text[line..start].trim().is_empty();
+        let around = self
+            .frames
+            .iter()
+            .rev()
+            .take_while(|frame| frame.is_text() || matches!(frame.kind, Kind::Field(_)));
+        let entry = self.container().is_some_and(|frame| matches!(frame.kind, Kind::Entry(_)));
+        entry || (bullet && around.filter(|frame| frame.kind != Kind::Group).count() > 0)
+    }
+
+    /// Takes a heading in an entry for what it says it is, and leaves the entry as it is.
+    fn misplaced_heading(
+        &mut self,
+        level: u8,
+        whole: Range<usize>,
+        own: Range<usize>,
+        mut head: head::Head<'t>,
+    ) {
+        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
+        self.leave_headings(level);
+        let parent = self.parent_of_next();
+        self.heading_task(level, whole, own, (head, parent));
+    }
+
+    /// Leaves the fields and the prose around a heading that begins at `start`; they end with the line before.
+    fn leave_text(&mut self, start: usize) {
+        // The bullets on the line of the heading are nobody's text.
+        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        while let Some(frame) = self.frames.last().filter(|_| self.in_text()) {
+            if let (Kind::Field(field), Some(task)) = (&frame.kind, frame.task) {
+                let end = frame.content.max(trim(self.text, frame.content.min(line)..line).end);
+                self.builder.cut_field(task, *field, end);
+            }
+            self.leave_frame(line);
+        }
+    }
+
+    fn heading_task(
+        &mut self,
+        level: u8,
+        whole: Range<usize>,
+        own: Range<usize>,
+        (head, parent): (head::Head<'t>, Option<usize>),
+    ) {
+        let column = self.columns.of(whole.start);
+        let line_end = trim(self.text, whole.clone()).end;
         let task = self.builder.task(head, own, parent, column);
-        self.push_heading(Kind::HeadingTask(level), start, Some(task));
+        self.builder.tasks[task].line_end = line_end;
+        self.push_heading(Kind::HeadingTask(level), whole.start, Some(task));
     }
 
     fn push_heading(&mut self, kind: Kind, start: usize, task: Option<usize>) {
@@ -132,15 +311,15 @@ impl<'t> Reader<'t> {
 
     pub(super) fn code(&mut self, code: Code, range: Range<usize>) {
         self.read_head(range.start);
-        let commands = match self.frames.last() {
-            Some(Frame {
-                kind: Kind::Field(field @ (FieldKind::TestCommands | FieldKind::Verify)),
-                open: true,
-                ..
-            }) => Some(*field),
+        let lines_of = match self.frames.last() {
+            Some(Frame { kind: Kind::Field(field), open: true, .. })
+                if nests(*field) || matches!(field, FieldKind::TestCommands | FieldKind::Verify) =>
+            {
+                Some(*field)
+            }
             _ => None,
         };
-        if let (Some(field), Some(task)) = (commands, self.enclosing()) {
+        if let (Some(field), Some(task)) = (lines_of, self.enclosing()) {
             for line in code_lines(self.text, range.clone(), code) {
                 if let Some(item) = value::entry(field, self.text, line) {
                     self.builder.entry(task, field, item, 0);
@@ -148,9 +327,24 @@ impl<'t> Reader<'t> {
             }
             return;
         }
-        let quoted = self.in_text() && self.frames.last().is_some_and(|frame| frame.open);
-        self.keep_prose(range.clone());
-        let unclosed = code == Code::Fenced && !is_closed_fence(&self.text[range.clone()]);
+        let quoted = self.frames.last().is_some_and(|frame| {
+            frame.open && (matches!(frame.kind, Kind::Field(field) if !nests(field)) || self.is_whole(frame))
+        });
+        let open_fence = if code == Code::Fenced {
+            open_fence(&self.text[range.clone()], self.container_column())
+        } else {
+            None
+        };
+        let unclosed = open_fence.is_some();
+        match code {
+            Code::Indented if !quoted => {
+                // Its indentation is what makes it code.
+                let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
+                let text = dedent_code(&self.text[start..range.end], self.container_column());
+                self.keep_text(text.into(), range.clone());
+            }
+            _ => self.keep_block(range.clone(), open_fence),
+        }
         if (code == Code::Indented && !quoted) || (unclosed && self.text[range.end..].trim().is_empty()) {
             let first_line = code == Code::Indented;
             let why = if first_line {
@@ -170,15 +364,16 @@ impl<'t> Reader<'t> {
 
     pub(super) fn html(&mut self, range: Range<usize>) {
         self.read_head(range.start);
-        self.keep_prose(range.clone());
         let html = self.text[range.clone()].trim_start();
+        let open = open_html(html);
+        self.keep_prose(range.clone(), open);
         if !html.starts_with("<!--") {
             let why = (
                 "an HTML block goes on up to the next blank line and swallows a line that looks like a task",
                 "put a blank line behind the HTML",
             );
             self.swallowed(range, true, why);
-        } else if !html.contains("-->") {
+        } else if open.is_some() {
             self.swallowed(
                 range,
                 true,
@@ -219,6 +414,7 @@ impl<'t> Reader<'t> {
             self.leave_headings(level);
             let start = suspect.range.start;
             let task = self.builder.broken_task(head, own, self.enclosing(), self.columns.of(start), silent);
+            self.builder.tasks[task].line_end = suspect.range.end;
             self.push_heading(Kind::HeadingTask(level), start, Some(task));
             return;
         }
@@ -240,6 +436,13 @@ impl<'t> Reader<'t> {
             has_heading: false,
         });
     }
+}
+
+/// Whether no blank line stands between what is before and behind `gap`; a definition of a link that was
+/// defined before, which is none, may.
+fn is_next_line(gap: &str) -> bool {
+    let whole_lines = gap.split('\n').skip(1).collect::<Vec<_>>();
+    whole_lines.iter().rev().skip(1).all(|line| !line.trim().is_empty())
 }
 
 /// Why Markdown doesn't read a line as a task.
@@ -289,13 +492,37 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     trim(text, inner.start..end)
 }
 
-fn is_closed_fence(source: &str) -> bool {
-    let mut lines = source.trim().lines();
-    let fence = lines.next().and_then(|line| line.chars().next()).unwrap_or('`');
-    lines
-        .next_back()
-        .map(|line| line.trim().trim_start_matches('>').trim())
-        .is_some_and(|line| line.len() >= 3 && line.chars().all(|c| c == fence))
+/// The line that would close a fence, where none does; it stands in what begins at column `column`.
+fn open_fence(source: &str, column: usize) -> Option<&str> {
+    let source = source.trim();
+    let sign = source.chars().next()?;
+    let signs = &source[..source.len() - source.trim_start_matches(sign).len()];
+    let last = source.rfind(['\n', '\r']).map_or("", |end| &source[end + 1..]);
+    let marks = last.trim();
+    let closed =
+        marks.len() >= signs.len() && marks.chars().all(|c| c == sign) && indentation(last) < column + 4;
+    (!closed).then_some(signs)
+}
+
+/// What would close an HTML block that doesn't end at a blank line, where nothing does.
+fn open_html(source: &str) -> Option<&'static str> {
+    const PAIRS: [(&str, &str); 8] = [
+        ("<!--", "-->"),
+        ("<?", "?>"),
+        ("<![cdata[", "]]>"),
+        ("<!", ">"),
+        ("<script", "</script>"),
+        ("<pre", "</pre>"),
+        ("<style", "</style>"),
+        ("<textarea", "</textarea>"),
+    ];
+    let source = source.trim_start().to_ascii_lowercase();
+    let (_, close) = PAIRS.into_iter().find(|(open, _)| source.starts_with(open))?;
+    let closed = match close.starts_with("</") {
+        true => PAIRS[4..].iter().any(|(_, close)| source.contains(close)),
+        false => source.contains(close),
+    };
+    (!closed).then_some(close)
 }
 
 fn code_lines(text: &str, range: Range<usize>, code: Code) -> Vec<Range<usize>> {

@@ -4,14 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::head::{self, Fault, Head, within};
-use super::split::trim;
 use super::value;
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::plan::field::FieldKind;
 use crate::plan::task::{Field, Fields, Item, ListField, Newline, Plan, Risk, Task, TaskIndex};
-
-/// Headings that the writer makes itself.
-const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
 
 struct Finding {
     span: Span,
@@ -52,6 +48,7 @@ impl<'t> Builder<'t> {
             complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
             complexity_source: head.complexity,
             span,
+            line_end: span.end,
             extent: span,
             parent,
             field_indent: indent,
@@ -99,7 +96,7 @@ impl<'t> Builder<'t> {
     ) {
         self.reach(task, span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
-            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None }),
+            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None, written: None }),
             None => entries.into_iter().for_each(|item| self.scalar(task, field, item, span)),
         }
     }
@@ -109,7 +106,9 @@ impl<'t> Builder<'t> {
         self.reach(task, item.span.end);
         match list_mut(&mut self.tasks[task].fields, field) {
             Some(Some(list)) if !value::is_none(&item.text) => {
-                list.entry_indent.get_or_insert(indent);
+                if list.value.is_empty() {
+                    list.entry_indent = Some(indent);
+                }
                 list.value.push(item);
             }
             Some(_) => {}
@@ -120,9 +119,18 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// Ends a field before something that stands in its item and isn't its own.
+    pub(super) fn cut_field(&mut self, task: TaskIndex, field: FieldKind, end: usize) {
+        if let Some(span) = span_mut(&mut self.tasks[task], field) {
+            span.end = span.end.min(end).max(span.start);
+        }
+    }
+
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, span: Span) {
         let fields = &mut self.tasks[task].fields;
         let text = item.text.clone();
+        // It came to its end without an answer, and yet one hangs below it.
+        fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
         let second = match field {
             FieldKind::Complexity => {
                 let task = &mut self.tasks[task];
@@ -136,7 +144,8 @@ impl<'t> Builder<'t> {
             FieldKind::TestsRequired => match (value::yes_or_no(&text), &mut fields.tests_required) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span, entry_indent: None });
+                    let written = value::is_more_than_a_word(&text).then(|| (*text).into());
+                    *slot = Some(Field { value, span, entry_indent: None, written });
                     false
                 }
                 (None, _) => {
@@ -147,7 +156,8 @@ impl<'t> Builder<'t> {
             FieldKind::Risk => match (risk(&text), &mut fields.risk) {
                 (_, Some(_)) => true,
                 (Some(value), slot) => {
-                    *slot = Some(Field { value, span, entry_indent: None });
+                    let written = value::is_more_than_a_word(&text).then(|| (*text).into());
+                    *slot = Some(Field { value, span, entry_indent: None, written });
                     false
                 }
                 (None, _) => {
@@ -161,6 +171,9 @@ impl<'t> Builder<'t> {
             _ => false,
         };
         if second {
+            if let Some(span) = span_mut(&mut self.tasks[task], field) {
+                span.end = span.end.max(item.span.end);
+            }
             let fault = Fault {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
@@ -182,7 +195,8 @@ impl<'t> Builder<'t> {
     pub(super) fn describe(&mut self, task: TaskIndex, text: Cow<'t, str>, span: Span) {
         self.reach(task, span.end);
         if !text.is_empty() && !value::is_none(&text) {
-            self.tasks[task].fields.description = Some(Field { value: text, span, entry_indent: None });
+            self.tasks[task].fields.description =
+                Some(Field { value: text, span, entry_indent: None, written: None });
         }
     }
 
@@ -194,40 +208,28 @@ impl<'t> Builder<'t> {
         list.push((label, item));
     }
 
-    /// Keeps prose with the task it stands below, or with the document behind so many tasks.
-    pub(super) fn note(
-        &mut self,
-        (task, before): (Option<TaskIndex>, usize),
-        text: &'t str,
-        range: Range<usize>,
-        column: usize,
-    ) {
-        let range = trim(text, range);
-        if range.is_empty() {
-            return;
-        }
-        let note = value::dedent(&text[range.clone()], column);
-        let item = Item { text: note, span: Span::new(range.start, range.end), note: None };
-        match task {
-            Some(task) => {
-                self.reach(task, range.end);
-                self.tasks[task].notes.push(item);
-            }
-            None => self.prose.push((before, item)),
+    /// Adds an item to the field that was kept last.
+    pub(super) fn continue_labelled(&mut self, task: TaskIndex, duplicate: bool, text: &str, end: usize) {
+        self.reach(task, end);
+        let fields = &mut self.tasks[task].fields;
+        let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
+        if let Some((_, item)) = list.last_mut() {
+            item.text = format!("{}\n{text}", item.text).trim_start().to_owned().into();
+            item.span.end = item.span.end.max(end);
         }
     }
 
-    /// Keeps a heading that is no task, unless it is one that the writer makes.
-    pub(super) fn heading(
-        &mut self,
-        task: Option<TaskIndex>,
-        text: &'t str,
-        range: Range<usize>,
-        content: Range<usize>,
-    ) {
-        let title = &text[content];
-        if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title)) {
-            self.note((task, self.tasks.len()), text, range, 0);
+    /// Keeps prose with the task it stands below, or with the document behind so many tasks.
+    pub(super) fn note(&mut self, (task, before): (Option<TaskIndex>, usize), item: Item<'t>) {
+        if item.text.is_empty() {
+            return;
+        }
+        match task {
+            Some(task) => {
+                self.reach(task, item.span.end);
+                self.tasks[task].notes.push(item);
+            }
+            None => self.prose.push((before, item)),
         }
     }
 
@@ -237,8 +239,9 @@ impl<'t> Builder<'t> {
             if let Some(description) =
                 task.fields.description.as_ref().filter(|_| task.description.is_empty())
             {
-                task.description =
-                    within(description.value.clone(), |text| text.lines().next().unwrap_or_default());
+                task.description = within(description.value.clone(), |text| {
+                    text.lines().next().unwrap_or_default().trim_end()
+                });
             }
         }
         let titled = |finding: &Finding, tasks: &[Task]| {
@@ -250,6 +253,7 @@ impl<'t> Builder<'t> {
         let tasks = &self.tasks;
         self.findings.retain(|finding| titled(finding, tasks));
         self.prose.sort_by_key(|(_, item)| item.span);
+        self.tasks.iter_mut().for_each(|task| task.notes.sort_by_key(|note| note.span));
         let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
         measure(&mut self.tasks);
         let mut diagnostics: Vec<Diagnostic> =
@@ -277,11 +281,29 @@ fn list_mut<'f, 't>(fields: &'f mut Fields<'t>, field: FieldKind) -> Option<&'f 
     }
 }
 
+/// The place of a field that is there; of a complexity, that of its value.
+fn span_mut<'f>(task: &'f mut Task<'_>, field: FieldKind) -> Option<&'f mut Span> {
+    fn of<T>(slot: &mut Option<Field<T>>) -> Option<&mut Span> {
+        slot.as_mut().map(|field| &mut field.span)
+    }
+    let fields = &mut task.fields;
+    match field {
+        FieldKind::Complexity => task.complexity_source.as_mut().map(|item| &mut item.span),
+        FieldKind::TestsRequired => of(&mut fields.tests_required),
+        FieldKind::Risk => of(&mut fields.risk),
+        FieldKind::Group => of(&mut fields.group),
+        FieldKind::Verify => of(&mut fields.verify),
+        FieldKind::Priority => of(&mut fields.priority),
+        FieldKind::Description => of(&mut fields.description),
+        _ => list_mut(fields, field).and_then(|slot| of(slot)),
+    }
+}
+
 /// Sets a field of one value; whether it had one already.
 fn set<'t>(slot: &mut Option<Field<Cow<'t, str>>>, value: Cow<'t, str>, span: Span) -> bool {
     let second = slot.is_some();
     if !second {
-        *slot = Some(Field { value, span, entry_indent: None });
+        *slot = Some(Field { value, span, entry_indent: None, written: None });
     }
     second
 }

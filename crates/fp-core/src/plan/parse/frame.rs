@@ -23,7 +23,7 @@ pub(super) enum Kind {
     /// A field that is unknown or given before: its label, where its value begins, and which of both.
     Labelled { label: Range<usize>, value: usize, duplicate: bool },
     /// An item that is neither task nor field; tasks in it belong to the task around it.
-    Group { own_end: usize },
+    Group,
 }
 
 /// One level: an item or a heading.
@@ -57,6 +57,6 @@ impl Frame {
 
     /// Whether what stands inside is the text of a field or of prose and kept as such.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.kind, Kind::Entry(_) | Kind::Labelled { .. } | Kind::Group { .. })
+        matches!(self.kind, Kind::Entry(_) | Kind::Labelled { .. } | Kind::Group)
     }
 }

@@ -224,6 +224,14 @@ fn fault(detail: &str, hint: &str) -> Option<Fault> {
     Some(Fault { detail: detail.to_owned(), hint: hint.to_owned() })
 }
 
+/// What is wrong with a task among the entries of a field.
+pub(super) fn inside_field(id: &str) -> Fault {
+    Fault {
+        detail: format!("task {id:?} stands inside a field"),
+        hint: "indent the line as much as the tasks beside it".to_owned(),
+    }
+}
+
 fn id_hint(id: &str) -> String {
     format!("write `[ID: {}]`", if id.is_empty() { "1.2" } else { id })
 }
@@ -254,7 +262,7 @@ fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {
 
 /// Without the emphasis and escapes around an id.
 fn trim_marks(text: &str, range: Range<usize>) -> Range<usize> {
-    const MARKS: [char; 5] = ['*', '`', '\\', ' ', '~'];
+    const MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
     start..start.max(range.start + slice.trim_end_matches(MARKS).len())

@@ -1,9 +1,11 @@
 //! Items of lists: each is a task, a field, an entry of a field, or prose.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Reader;
-use super::blocks::misread_line;
+use super::blocks::{is_frame, misread_line};
+use super::dedent::dedent_item;
 use super::frame::{Frame, Kind};
 use super::head::{self, Head, Place, within};
 use super::split::trim;
@@ -19,13 +21,21 @@ impl<'t> Reader<'t> {
         let marker = range.end - self.text[range.clone()].trim_start().len();
         let column = self.columns.of(marker);
         self.leave_items(column, range.start);
+        while self
+            .frames
+            .last()
+            .is_some_and(|frame| !frame.open && matches!(frame.kind, Kind::Group | Kind::Entry(_)))
+        {
+            self.frames.pop();
+        }
         let content = content_start(self.text, marker, range.end);
-        let content_column =
-            if self.text[content..range.end].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) {
-                column + 2
-            } else {
-                self.columns.of(content)
-            };
+        let behind_marker = column + marker_len(&self.text[marker..content]);
+        let content_column = match self.columns.of(content) {
+            _ if self.text[content..range.end].starts_with(['\n', '\r']) => column + 2,
+            // Five blanks are one, and code.
+            far if far > behind_marker + 4 => behind_marker + 1,
+            near => near,
+        };
         self.serial += 1;
         self.open.push((self.frames.len(), self.serial));
         self.frames.push(Frame {
@@ -59,31 +69,32 @@ impl<'t> Reader<'t> {
     /// Keeps the text of a frame that has ended, where all of it was to be seen first.
     pub(super) fn complete(&mut self, frame: &Frame, end: usize) {
         let end = frame.range.end.min(end);
-        let has_tasks = self.builder.tasks.len() > frame.tasks_before;
         match &frame.kind {
             Kind::Labelled { label, value, duplicate } => {
-                let own_line = value::dedent(&self.text[*value..end.max(*value)], frame.content_column);
-                if has_tasks && own_line.starts_with('\n') {
-                    return;
-                }
+                let end = self.text_end(frame, end).max(*value);
+                let column = frame.content_column;
+                let text = dedent_item(&self.text[*value..end], column, column);
                 let Some(task) = frame.task else { return };
-                let text = if has_tasks {
-                    within(own_line, |text| text.lines().next().unwrap_or_default())
-                } else {
-                    own_line
-                };
+                if text.trim().is_empty() && self.has_tasks(frame) {
+                    return self.caption(
+                        task,
+                        &self.text[label.clone()],
+                        trim(self.text, frame.content..end),
+                    );
+                }
                 let span = trim(self.text, label.start..end.max(label.end));
-                let item =
-                    Item { text: within(text, str::trim), span: Span::new(span.start, span.end), note: None };
+                let span = Span::new(span.start, span.end);
+                let item = Item { text: within(text, without_lead), span, note: None };
                 self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
             }
-            Kind::Group { own_end } => {
-                let own_end = if has_tasks { *own_end } else { end };
-                let own = self.text[frame.content..own_end.max(frame.content)].trim_end();
-                let caption = has_tasks && (own.is_empty() || own.ends_with(':'));
-                if !caption && !self.inside_prose(frame) {
-                    let place = (frame.task, frame.tasks_before);
-                    self.builder.note(place, self.text, frame.range.start..own_end, frame.column);
+            Kind::Group => {
+                let end = self.text_end(frame, end);
+                let own = self.text[frame.content..end.max(frame.content)].trim();
+                let caption = self.has_tasks(frame) && (own.is_empty() || is_frame(own));
+                if end > frame.range.start && !caption {
+                    let range = trim(self.text, frame.range.start..end);
+                    let text = dedent_item(&self.text[range.clone()], frame.column, frame.content_column);
+                    self.keep_item(frame, text, Span::new(range.start, range.end));
                 }
             }
             Kind::Field(kind) => self.builder.end_field(
@@ -95,14 +106,44 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether `frame` stands in an item that is kept as a whole.
-    fn inside_prose(&self, frame: &Frame) -> bool {
+    pub(super) fn has_tasks(&self, frame: &Frame) -> bool {
+        self.builder.tasks.len() > frame.tasks_before
+    }
+
+    /// Where the text of an item ends: with the item, or at the line of the first task in it.
+    fn text_end(&self, frame: &Frame, end: usize) -> usize {
+        let Some(task) = self.builder.tasks.get(frame.tasks_before) else { return end };
+        let line = self.text[..task.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        line.min(end)
+    }
+
+    /// Keeps an item that is neither task nor field, unless it stands in one that is kept as a whole. One that
+    /// hangs below a field only by its column goes on with the field's text.
+    fn keep_item(&mut self, frame: &Frame, text: Cow<'t, str>, span: Span) {
         let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
         let parent = match below {
             Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
             None => self.frames.last(),
         };
-        parent.is_some_and(|parent| parent.is_text())
+        match parent {
+            Some(Frame { kind: Kind::Labelled { duplicate, .. }, open: false, task: Some(task), .. }) => {
+                self.builder.continue_labelled(*task, *duplicate, &text, span.end);
+            }
+            Some(parent) if parent.is_text() && parent.tasks_before == frame.tasks_before => {}
+            _ => {
+                let place = (frame.task, frame.tasks_before);
+                self.builder.note(place, Item { text, span, note: None });
+            }
+        }
+    }
+
+    /// Keeps the line above a list of tasks, where it says more than that.
+    fn caption(&mut self, task: usize, label: &str, range: Range<usize>) {
+        if !is_frame(label) {
+            let text = head::one_line(&self.text[range.clone()]);
+            let place = (Some(task), self.builder.tasks.len());
+            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+        }
     }
 
     /// Reads the own text of the item that has just begun, which ends before `end`.
@@ -138,10 +179,10 @@ impl<'t> Reader<'t> {
                     self.frames[at].kind = Kind::Entry(field);
                 }
             }
-            Some(Kind::Labelled { .. } | Kind::Group { .. }) => {
+            Some(Kind::Labelled { .. } | Kind::Group) if !self.has_tasks(&self.frames[at - 1]) => {
                 match head::read(self.text, own.clone(), Place::List) {
                     Some(head) => self.list_task(own, head),
-                    None => self.frames[at].kind = Kind::Group { own_end: own.end },
+                    None => self.frames[at].kind = Kind::Group,
                 }
             }
             around => self.task_or_field(around.as_ref(), own),
@@ -163,7 +204,7 @@ impl<'t> Reader<'t> {
         {
             self.frames[at].kind = Kind::Labelled { label, value, duplicate: false };
         } else {
-            self.frames[at].kind = Kind::Group { own_end: own.end };
+            self.frames[at].kind = Kind::Group;
         }
     }
 
@@ -184,10 +225,8 @@ impl<'t> Reader<'t> {
         let whole = trim(self.text, start..self.frames[at].range.end.max(value.end));
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
-            let text = value::dedent(
-                &self.text[value.start..whole.end.max(value.start)],
-                self.frames[at].content_column,
-            );
+            let column = self.frames[at].content_column;
+            let text = dedent_item(&self.text[value.start..whole.end.max(value.start)], column, column);
             self.builder.describe(task, within(text, str::trim), span);
         } else {
             let entries = value::line_entries(field, self.text, value);
@@ -212,7 +251,8 @@ impl<'t> Reader<'t> {
         let Some(task) = self.frames[at].task else { return };
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
         let item = if whole.end > own.end && !nests(field) {
-            let text = value::dedent(&self.text[whole.clone()], self.frames[at].content_column);
+            let column = self.frames[at].content_column;
+            let text = dedent_item(&self.text[whole.clone()], column, column);
             Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
         } else {
             value::entry(field, self.text, own)
@@ -237,10 +277,7 @@ impl<'t> Reader<'t> {
         let parent = self.parent_of_next();
         self.frames.extend(frame);
         debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
-        head.fault.get_or_insert(head::Fault {
-            detail: format!("task {:?} stands inside a field", head.id),
-            hint: "indent the line as much as the tasks beside it".to_owned(),
-        });
+        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
         let indent = self.frames[at].content_column;
         self.frames[at].kind = Kind::Task;
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
@@ -248,9 +285,22 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A text without the blank lines before it, and without blanks before it that don't make it code.
+fn without_lead(text: &str) -> &str {
+    let text = text.trim_end();
+    let blanks = text.len() - text.trim_start().len();
+    let line = text[..blanks].rfind('\n').map_or(0, |at| at + 1);
+    if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
+}
+
 /// Fields whose lists may have lists in them that are entries as well.
-fn nests(field: FieldKind) -> bool {
+pub(super) fn nests(field: FieldKind) -> bool {
     matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
+}
+
+/// The length of the marker that a text begins with.
+fn marker_len(text: &str) -> usize {
+    text.trim_end().len().max(1)
 }
 
 fn content_start(text: &str, marker: usize, end: usize) -> usize {

@@ -7,6 +7,7 @@
 mod blocks;
 mod builder;
 mod column;
+mod dedent;
 mod frame;
 mod head;
 mod items;
@@ -32,7 +33,8 @@ use crate::diagnostic::Diagnostic;
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let mut reader = Reader::new(text);
-    pieces::for_each(text, base, |block| reader.block(block.kind, block.range));
+    pieces::for_each(text, base, |block| reader.take(block.kind, block.range));
+    reader.end_definitions();
     reader.builder.finish(text)
 }
 
@@ -46,6 +48,10 @@ struct Reader<'t> {
     serial: usize,
     /// How many block quotes are open; what is quoted is no task.
     quotes: usize,
+    /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
+    tight: Option<Range<usize>>,
+    /// Definitions of links that were met last.
+    definitions: Option<Range<usize>>,
     builder: Builder<'t>,
 }
 
@@ -58,7 +64,41 @@ impl<'t> Reader<'t> {
             open: Vec::new(),
             serial: 0,
             quotes: 0,
+            tight: None,
+            definitions: None,
             builder: Builder::default(),
+        }
+    }
+
+    fn take(&mut self, kind: Block, range: Range<usize>) {
+        match kind {
+            Block::Definition => return self.link_definition(range),
+            Block::TightText => return self.text_in_item(range),
+            _ => self.end_tight(),
+        }
+        if !matches!(kind, Block::Paragraph | Block::Heading(_)) {
+            self.end_definitions();
+        }
+        self.block(kind, range);
+    }
+
+    /// Notes where the text stands of a tight item, other than the text that the item begins with.
+    fn text_in_item(&mut self, range: Range<usize>) {
+        let head = self.frames.last().is_some_and(|frame| frame.kind == Kind::Unread);
+        if self.quotes == 0 && !head {
+            let start = self.tight.take().map_or(range.start, |tight| tight.start);
+            self.tight = Some(start..range.end);
+        }
+    }
+
+    /// Reads the text of a tight item, which is known when something else begins.
+    fn end_tight(&mut self) {
+        if let Some(tight) = self.tight.take() {
+            let is_end = |c| matches!(c, '\n' | '\r');
+            let line = self.text[..tight.start].rfind(is_end).map_or(0, |at| at + 1);
+            let start = tight.end - self.text[line..tight.end].trim_start().len();
+            let end = self.text[tight.end..].find(is_end).map_or(self.text.len(), |at| tight.end + at);
+            self.paragraph(start..end);
         }
     }
 
@@ -67,7 +107,7 @@ impl<'t> Reader<'t> {
             Block::QuoteStart => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
-                    self.keep_prose(range);
+                    self.keep_block(range, None);
                 }
                 self.quotes += 1;
             }
@@ -81,6 +121,7 @@ impl<'t> Reader<'t> {
             Block::IndentedCode => self.code(Code::Indented, range),
             Block::FencedCode => self.code(Code::Fenced, range),
             Block::Html => self.html(range),
+            Block::Definition | Block::TightText => {}
         }
     }
 

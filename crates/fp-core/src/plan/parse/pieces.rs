@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
 /// Bytes of a piece, or more where it can't be cut sooner.
 const PIECE: usize = 1 << 18;
@@ -30,6 +30,10 @@ pub(super) enum Kind {
     IndentedCode,
     FencedCode,
     Html,
+    /// Text of an item that Markdown makes no paragraph of, since nothing stands apart in its list.
+    TightText,
+    /// The definition of a link, which Markdown has no event for.
+    Definition,
 }
 
 /// One event and its place.
@@ -95,33 +99,88 @@ fn cut(text: &str, start: usize, size: usize) -> usize {
 
 /// The blocks of a piece, and whether the last one could go on behind it.
 fn read(text: &str, piece: Range<usize>) -> (Vec<Block>, bool) {
-    let mut blocks = Vec::new();
-    let (mut depth, mut goes_on) = (0_usize, false);
-    for (event, range) in Parser::new_ext(&text[piece.clone()], Options::empty()).into_offset_iter() {
-        let kind = match event {
-            Event::Start(tag) => {
-                let Some(kind) = started(&tag) else { continue };
-                if depth == 0 {
-                    goes_on = matches!(kind, Kind::IndentedCode | Kind::FencedCode | Kind::Html);
-                }
-                depth += usize::from(matches!(tag, Tag::List(_) | Tag::BlockQuote(_)));
-                kind
-            }
-            Event::End(TagEnd::List(_)) => {
-                depth -= 1;
-                continue;
-            }
-            Event::End(TagEnd::BlockQuote(_)) => {
-                depth -= 1;
-                Kind::QuoteEnd
-            }
-            Event::End(TagEnd::Item) => Kind::ItemEnd,
-            Event::Rule => Kind::Break,
-            _ => continue,
-        };
-        blocks.push(Block { kind, range: range.start + piece.start..range.end + piece.start });
+    let events = Parser::new_ext(&text[piece.clone()], Options::empty()).into_offset_iter();
+    let mut found = Found { base: piece.start, definitions: definitions(&events), ..Found::default() };
+    for (event, range) in events {
+        found.event(&event, range);
     }
-    (blocks, goes_on)
+    for definition in std::mem::take(&mut found.definitions).into_iter().rev() {
+        found.push(Kind::Definition, definition);
+    }
+    (found.blocks, found.goes_on)
+}
+
+/// Where links are defined, the last one first.
+fn definitions(events: &OffsetIter<'_>) -> Vec<Range<usize>> {
+    let definitions = events.reference_definitions().iter();
+    let mut ranges: Vec<Range<usize>> = definitions.map(|(_, definition)| definition.span.clone()).collect();
+    ranges.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+    ranges
+}
+
+/// What was found of a piece.
+#[derive(Default)]
+struct Found {
+    blocks: Vec<Block>,
+    /// Where the piece begins.
+    base: usize,
+    definitions: Vec<Range<usize>>,
+    /// How many lists and quotes are open.
+    depth: usize,
+    /// Whether a block is open that holds text.
+    in_text: bool,
+    goes_on: bool,
+}
+
+impl Found {
+    fn push(&mut self, kind: Kind, range: Range<usize>) {
+        self.blocks.push(Block { kind, range: range.start + self.base..range.end + self.base });
+    }
+
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
+        while let Some(definition) = self.definitions.pop_if(|definition| definition.start < reached) {
+            self.push(Kind::Definition, definition);
+        }
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(TagEnd::List(_)) => self.depth -= 1,
+            Event::End(TagEnd::BlockQuote(_)) => {
+                self.depth -= 1;
+                self.push(Kind::QuoteEnd, range);
+            }
+            Event::End(TagEnd::Item) => self.push(Kind::ItemEnd, range),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
+                self.in_text = false;
+            }
+            Event::Rule => self.push(Kind::Break, range),
+            _ => self.inline(range),
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        let Some(kind) = started(tag) else { return self.inline(range) };
+        if self.depth == 0 {
+            self.goes_on = matches!(kind, Kind::IndentedCode | Kind::FencedCode | Kind::Html);
+        }
+        match kind {
+            Kind::Break | Kind::QuoteStart => self.depth += 1,
+            Kind::ItemStart => {}
+            _ => self.in_text = true,
+        }
+        self.push(kind, range);
+    }
+
+    /// Text that is in no block of its own is that of a tight item.
+    fn inline(&mut self, range: Range<usize>) {
+        if self.in_text {
+            return;
+        }
+        match self.blocks.last_mut() {
+            Some(last) if last.kind == Kind::TightText => last.range.end = range.end + self.base,
+            _ => self.push(Kind::TightText, range),
+        }
+    }
 }
 
 fn started(tag: &Tag<'_>) -> Option<Kind> {

@@ -2,11 +2,9 @@
 
 use std::fmt::Write;
 
-use proptest::prelude::*;
-
 use super::parse;
 use crate::plan::canonical::leaf_text;
-use crate::plan::task::{Item, ListField, Newline, Plan};
+use crate::plan::task::{Item, ListField, Newline};
 
 fn entries(out: &mut String, name: &str, list: &ListField) {
     if let Some(list) = list {
@@ -47,6 +45,9 @@ fn outline(text: &str) -> String {
         entries(&mut out, "F", &fields.files);
         if let Some(tests) = &fields.tests_required {
             write!(out, " T={}", tests.value).unwrap();
+            if let Some(written) = &tests.written {
+                write!(out, "<{written}>").unwrap();
+            }
         }
         entries(&mut out, "H", &fields.hints);
         entries(&mut out, "R", &fields.references);
@@ -65,6 +66,9 @@ fn outline(text: &str) -> String {
         }
         if let Some(risk) = &fields.risk {
             write!(out, " risk={:?}", risk.value).unwrap();
+            if let Some(written) = &risk.written {
+                write!(out, "<{written}>").unwrap();
+            }
         }
         labelled(&mut out, "unknown", &fields.unknown);
         labelled(&mut out, "again", &fields.duplicates);
@@ -235,13 +239,14 @@ fn fields_absent_empty_and_given() {
     );
     check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=false");
     check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=false");
-    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true");
+    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true<yes (unit)>");
+    check("- [ID: 1] A\n  - Tests Required: **Yes**.\n", "1 \"A\" T=true");
     check("- [ID: 1] A\n  - Tests Required:\n    - yes\n", "1 \"A\" T=true");
     check("- [ID: 1] A\n  - Tests Required: maybe\n", "1 \"A\" unreadable:Tests Required=\"maybe\"");
     check("- [ID: 1] A\n  - Tests Required:\n", "1 \"A\" unreadable:Tests Required=\"\"");
     check(
         "- [ID: 1] A\n  - Risk: High - much\n  - Group: g 1\n  - Priority: P1\n  - Verify: `make check`\n  - Covers: R1, R2\n",
-        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High",
+        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High<High - much>",
     );
     check("- [ID: 1] A\n  - Risk: huge\n  - Group: none\n", "1 \"A\" unreadable:Risk=\"huge\"");
     check(
@@ -414,7 +419,7 @@ fn headings_that_only_start_like_a_task() {
     );
     check(
         "## [1] A\n\n```\n## [2] B\n- Complexity: 1\n\n### [2.1] C\n",
-        "~root \"A; B\"\n  1 \"A\" note=\"```\\n## [2] B\\n- Complexity: 1\\n\\n### [2.1] C\"\n  ?2 \"B\"\n    ?2.1 \"C\"\n! \"[2] B\" a code fence that is never closed swallows what follows (1 more of them follow)\n",
+        "~root \"A; B\"\n  1 \"A\" note=\"```\\n## [2] B\\n- Complexity: 1\\n\\n### [2.1] C\\n```\"\n  ?2 \"B\"\n    ?2.1 \"C\"\n! \"[2] B\" a code fence that is never closed swallows what follows (1 more of them follow)\n",
     );
     check(
         "## [root A\n### [1] B\n",
@@ -437,7 +442,7 @@ fn headings_that_only_start_like_a_task() {
 fn text_that_swallows_tasks() {
     check(
         "- [ID: 1] A\n\nText\n\n      - [ID: 1.1] B\n      - [ID: 1.2] C\n",
-        "~root \"A; B; C\"\n  1 \"A\"\n  ?1.1 \"B\"\n  ?1.2 \"C\"\nprose@2 \"Text\"\nprose@2 \"- [ID: 1.1] B\\n- [ID: 1.2] C\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that Markdown reads it as code (1 more of them follow)\n",
+        "~root \"A; B; C\"\n  1 \"A\"\n  ?1.1 \"B\"\n  ?1.2 \"C\"\nprose@2 \"Text\"\nprose@2 \"      - [ID: 1.1] B\\n      - [ID: 1.2] C\"\n! \"[ID: 1.1] B\" a line that looks like a task is indented so far that Markdown reads it as code (1 more of them follow)\n",
     );
     check(
         "- [ID: 1] A\n      - [ID: 1.1] B\n",
@@ -445,7 +450,7 @@ fn text_that_swallows_tasks() {
     );
     check(
         "- [ID: 1] A\n\n```\ncode\n\n- [ID: 2] B\n",
-        "~root \"A; B\"\n  1 \"A\" note=\"```\\ncode\\n\\n- [ID: 2] B\"\n  ?2 \"B\"\n! \"[ID: 2] B\" a code fence that is never closed swallows what follows\n",
+        "~root \"A; B\"\n  1 \"A\" note=\"```\\ncode\\n\\n- [ID: 2] B\\n```\"\n  ?2 \"B\"\n! \"[ID: 2] B\" a code fence that is never closed swallows what follows\n",
     );
     check(
         "<details>\n- [ID: 2] B\n\n- [ID: 1] A\n",
@@ -526,103 +531,4 @@ fn canonical_text_follows_meaning_alone() {
         "- [ID: 1] A\n  - Hints:\n    - a\n    - b\n",
         "- [ID: 1] A\n  - Hints:\n    - |\n      a\n    - b\n",
     );
-}
-
-/// Texts made of what the language is made of.
-fn document() -> impl Strategy<Value = String> {
-    let piece = prop::sample::select(vec![
-        "- ",
-        "* ",
-        "1. ",
-        "2. ",
-        "  ",
-        "    ",
-        "\t",
-        "\n",
-        "\r\n",
-        "\n\n",
-        "## ",
-        "# ",
-        "[ID: 1] ",
-        "[ID: 1.1] ",
-        "[ID 1]",
-        "[1] ",
-        "[ID: ",
-        "**",
-        "`",
-        "```\n",
-        "~~~\n",
-        "> ",
-        "<!--",
-        "-->",
-        "<div>\n",
-        "(Complexity: 3)",
-        "(Complexity:",
-        "Files: ",
-        "Acceptance:",
-        "Dependencies: ",
-        "Tests Required: ",
-        "Description: ",
-        "Complexity: ",
-        "Owner: ",
-        "none",
-        "a, b",
-        "; ",
-        "값",
-        "\u{feff}",
-        "---\n",
-        "===\n",
-        "]",
-        "[x] ",
-        "•",
-        "\\",
-        "root",
-        "Verify: ",
-        "Test Commands: ",
-        "and ",
-        "x",
-    ]);
-    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
-}
-
-fn spans_fit(text: &str, plan: &Plan) {
-    let fits = |span: crate::diagnostic::Span| {
-        assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
-    };
-    for (index, task) in plan.tasks.iter().enumerate() {
-        assert!(task.parent.is_none_or(|parent| parent < index), "{text:?}");
-        [task.id_span, task.span, task.extent].into_iter().for_each(fits);
-        let fields = &task.fields;
-        for list in [
-            &fields.acceptance,
-            &fields.dependencies,
-            &fields.files,
-            &fields.hints,
-            &fields.references,
-            &fields.guardrails,
-            &fields.test_commands,
-            &fields.covers,
-        ]
-        .into_iter()
-        .flatten()
-        {
-            fits(list.span);
-            list.value.iter().for_each(|item| fits(item.span));
-        }
-        fields.unknown.iter().chain(&fields.duplicates).for_each(|(_, item)| fits(item.span));
-        task.notes.iter().for_each(|item| fits(item.span));
-    }
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_read(text in prop_oneof![document(), ".{0,200}", any::<String>()]) {
-        let (plan, diagnostics) = parse(&text);
-        spans_fit(&text, &plan);
-        for diagnostic in &diagnostics {
-            prop_assert!(text.get(diagnostic.span.start..diagnostic.span.end).is_some());
-        }
-        prop_assert_eq!(plan.root.is_some(), !plan.tasks.is_empty());
-        prop_assert_eq!(plan.tasks.iter().filter(|task| task.parent.is_none()).count(), usize::from(plan.root.is_some()));
-    }
 }

@@ -1,6 +1,5 @@
 //! Labels and values of fields: `Files: src/a.rs, src/b.rs`.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::head::one_line;
@@ -90,9 +89,13 @@ fn separate_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<Range<usize>> 
 fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = piece.start;
-    for (at, word) in text[piece.clone()].match_indices(" and ") {
-        pieces.push(trim(text, start..piece.start + at));
-        start = piece.start + at + word.len();
+    let blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+    for (at, word) in text[piece.clone()].match_indices("and") {
+        let (begin, end) = (piece.start + at, piece.start + at + word.len());
+        if blank(text[start..begin].chars().next_back()) && blank(text[end..piece.end].chars().next()) {
+            pieces.push(trim(text, start..begin));
+            start = end;
+        }
     }
     pieces.push(trim(text, start..piece.end));
     let rest = text[pieces[pieces.len() - 1].clone()].strip_prefix("and ").map(str::len);
@@ -148,17 +151,15 @@ fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
 /// A path and what follows it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
 fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     let slice = &text[range.clone()];
-    let (path, rest) = if let Some(close) = slice.strip_prefix('`').and_then(|inner| inner.find('`')) {
+    let (path, rest) = if let Some(close) =
+        slice.strip_prefix('`').and_then(|inner| inner.find('`').filter(|&close| close > 0))
+    {
         (range.start + 1..range.start + 1 + close, range.start + close + 2)
     } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
         let end = slice[close..].find(')').map_or(range.end, |i| range.start + close + i + 1);
         (range.start + 1..range.start + 1 + close, end)
     } else {
-        let cut = [" (", " - ", " – ", " — ", " # "]
-            .iter()
-            .filter_map(|mark| slice.find(mark))
-            .min()
-            .unwrap_or(slice.len());
+        let cut = remark(slice);
         (range.start..range.start + cut, range.start + cut)
     };
     let mut path = trim(text, path);
@@ -166,6 +167,21 @@ fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
         path.start = path.end - rest.len();
     }
     (path, note(text, rest..range.end))
+}
+
+/// Where the remark begins that follows a path, as `(new)` or `- the entry point`; the end where none does.
+fn remark(text: &str) -> usize {
+    let mut rest = text;
+    while let Some(blank) = rest.find(char::is_whitespace) {
+        let word = rest[blank..].trim_start();
+        let dash =
+            word.strip_prefix(['-', '–', '—', '#']).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+        if dash || word.starts_with('(') {
+            return text.len() - rest.len() + blank;
+        }
+        rest = word;
+    }
+    text.len()
 }
 
 /// An id and what follows it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
@@ -187,7 +203,7 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
     let behind = rest[len..].trim_start_matches([']', '`', '*', '\\']);
     let follows = behind.starts_with(':')
         || behind.trim_start().starts_with(['(', '-', '–', '—'])
-        || behind.starts_with(" [");
+        || (behind.starts_with(char::is_whitespace) && behind.trim_start().starts_with('['));
     let marked = start > range.start && behind.len() < rest.len() - len;
     if len > 0 && (behind.trim().is_empty() || follows || marked) {
         let id_len = rest[..len].trim_end_matches('.').len().max(1);
@@ -215,32 +231,7 @@ pub(super) fn first_word(text: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// The source of a list item or block of several lines, with the indentation of its content taken off.
-pub(super) fn dedent(text: &str, columns: usize) -> Cow<'_, str> {
-    let text = text.trim_end();
-    if !text.contains('\n') {
-        return Cow::Borrowed(text.trim_start());
-    }
-    let mut result = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if number > 0 {
-            result.push('\n');
-        }
-        result.push_str(if number == 0 { line.trim_start() } else { unindented(line, columns) });
-    }
-    Cow::Owned(result)
-}
-
-fn unindented(line: &str, columns: usize) -> &str {
-    let mut column = 0;
-    for (at, byte) in line.bytes().enumerate() {
-        match byte {
-            _ if column >= columns => return &line[at..],
-            b' ' => column += 1,
-            b'\t' => column += 4 - column % 4,
-            _ => return &line[at..],
-        }
-    }
-    ""
+/// Whether something stands in a value beside its first word.
+pub(super) fn is_more_than_a_word(text: &str) -> bool {
+    !text.trim_matches(['*', '_', '`', '(', ')', '.', ' ']).chars().all(char::is_alphanumeric)
 }

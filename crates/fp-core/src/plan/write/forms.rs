@@ -1,0 +1,342 @@
+//! How one thing is written: its head, a field, prose. The form that reads best comes first, and is taken
+//! where the parser reads it back as it was meant.
+
+use std::borrow::Cow;
+
+use super::layout::marker;
+use super::parse;
+use crate::plan::field::FieldKind;
+use crate::plan::meaning::{same_items, written};
+use crate::plan::task::{Item, Task};
+
+/// The first of `forms` that reads back, else the first.
+fn choose<T: Into<String>>(forms: impl IntoIterator<Item = T>, reads_back: impl Fn(&str) -> bool) -> String {
+    let mut first = None;
+    for form in forms {
+        let form = form.into();
+        if reads_back(&form) {
+            return form;
+        }
+        first.get_or_insert(form);
+    }
+    first.unwrap_or_default()
+}
+
+/// The only task of `text`, if there is nothing else in it and nothing is wrong with it.
+fn only_task(text: &str) -> Option<Task<'_>> {
+    let (mut plan, findings) = parse(text);
+    (findings.is_empty() && plan.tasks.len() == 1 && plan.prose.is_empty()).then(|| plan.tasks.remove(0))
+}
+
+/// Whether a task that has nothing but this field is read, and as `expected`.
+fn field_reads(field: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
+    let mut text = String::from("- [ID: 1] T\n");
+    for line in field.split('\n') {
+        text.push_str(if line.is_empty() { "" } else { "  " });
+        text.push_str(line);
+        text.push('\n');
+    }
+    only_task(&text).is_some_and(|task| task.notes.is_empty() && expected(&task))
+}
+
+/// The line of a task; the field of the complexity below it where the line can't hold it.
+pub(super) fn head(task: &Task) -> String {
+    let line = |title: &str| match title {
+        "" => format!("- [ID: {}]", task.id),
+        _ => format!("- [ID: {}] {title}", task.id),
+    };
+    let title = &*task.description;
+    let harmless = is_word(&task.id) && is_plain(title);
+    let value = task.fields.description.as_ref().map(|field| &*field.value);
+    let described = value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
+    let titles = [title, if described { "" } else { title }];
+    let Some(complexity) = task.complexity_source.as_ref().map(|item| &*item.text) else {
+        return match harmless {
+            true => line(title),
+            false => choose(titles.map(line), |form| heads(form, task, described)),
+        };
+    };
+    if harmless && complexity.bytes().all(|b| b.is_ascii_digit()) {
+        return format!("{} (Complexity: {complexity})", line(title));
+    }
+    let forms = titles.into_iter().flat_map(|title| {
+        let line = line(title);
+        let field = |inline| list_form(FieldKind::Complexity, &[complexity.into()], inline);
+        [
+            format!("{line} (Complexity: {complexity})"),
+            format!("{line}\n  {}", indented(&field(1), 2)),
+            format!("{line}\n  {}", indented(&field(0), 2)),
+        ]
+    });
+    choose(forms, |form| heads(form, task, described))
+}
+
+/// Whether `form` reads back as the head of `task`, whose description may stand in for its title.
+fn heads(form: &str, task: &Task, described: bool) -> bool {
+    let form = if described { format!("{form}\n  - Description: x") } else { form.to_owned() };
+    let Some(read) = only_task(&form) else { return false };
+    let text = |task: &Task| task.complexity_source.as_ref().map(|item| item.text.to_string());
+    let titled = read.description == task.description || (described && read.description == "x");
+    read.id == task.id && text(&read) == text(task) && titled && read.notes.is_empty()
+}
+
+/// A field of the language; `None` where it is absent.
+pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
+    let fields = &task.fields;
+    if let Some(field) = fields.list(kind) {
+        return Some(list(kind, &field.value));
+    }
+    if kind == FieldKind::Description && fields.description.is_some() {
+        return fields.scalar(kind).map(|text| description(text));
+    }
+    let unreadable = fields.unreadable.iter().filter(|(of, _)| *of == kind).map(|(_, item)| &*item.text);
+    let values: Vec<&str> = unreadable.chain(written(fields, kind).or(fields.scalar(kind))).collect();
+    if !values.is_empty() {
+        return Some(scalar(kind, task, &values));
+    }
+    // Given as `none`, it makes what is given after it a duplicate.
+    let absent = kind != FieldKind::Complexity || task.complexity_source.is_none();
+    let again = fields.duplicates.iter().any(|(label, _)| FieldKind::from_label(label) == Some(kind));
+    (absent && again).then(|| format!("- {}: none", kind.label()))
+}
+
+fn list(kind: FieldKind, items: &[Item]) -> String {
+    let label = kind.label();
+    if items.is_empty() {
+        return format!("- {label}: none");
+    }
+    let reads_back = |form: &str, items: &[Item]| {
+        field_reads(form, |task| {
+            task.fields.list(kind).is_some_and(|list| same_items(&list.value, items))
+                && task.fields.unknown.is_empty()
+                && task.fields.duplicates.is_empty()
+        })
+    };
+    let one_line = prefers_one_line(kind);
+    let harmless = |item: &Item| {
+        item.note.is_none()
+            && if one_line { is_harmless_piece(kind, &item.text) } else { is_plain(&item.text) }
+    };
+    if items.iter().all(harmless) {
+        let entries: Vec<Cow<'_, str>> = items.iter().map(|item| (*item.text).into()).collect();
+        return list_form(kind, &entries, if one_line { entries.len() } else { 0 });
+    }
+    let nests = |entry: &str, item: &Item| {
+        reads_back(&list_form(kind, &[entry.into()], 0), std::slice::from_ref(item))
+    };
+    let entries: Vec<Cow<'_, str>> = items
+        .iter()
+        .map(|item| Cow::from(choose(entry_forms(kind, item), |entry| nests(entry, item))))
+        .collect();
+    // Those up to the last one that can stand on the line of the label alone.
+    let inline = || {
+        let unfit = entries.iter().zip(items).rposition(|(entry, item)| !nests(entry, item));
+        unfit.map_or(0, |at| at + 1)
+    };
+    let all = entries.len();
+    let counts = if one_line { [all, 0] } else { [0, all] };
+    let forms = counts.into_iter().map(Some).chain([None]);
+    let forms = forms.map(|count| list_form(kind, &entries, count.unwrap_or_else(inline)));
+    choose(forms, |form| reads_back(form, items))
+}
+
+/// A list with its first `inline` entries on the line of the label, the others below it.
+fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String {
+    let separator = match kind {
+        FieldKind::Dependencies | FieldKind::Files | FieldKind::Covers => ", ",
+        _ => "; ",
+    };
+    let mut form = format!("- {}:", kind.label());
+    if inline > 0 {
+        form.push(' ');
+        form.push_str(&indented(&entries[..inline].join(separator), 2));
+    }
+    for entry in &entries[inline..] {
+        form.push_str("\n  - ");
+        form.push_str(&indented(entry, 4));
+    }
+    form
+}
+
+/// The ways to write one entry of a list.
+fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
+    let text = &item.text;
+    let mut forms = match (kind, &item.note) {
+        (FieldKind::Files, None) => vec![text.to_string(), quoted(text), format!("[{text}]({text})")],
+        (FieldKind::Files, Some(note)) => {
+            vec![
+                format!("{text} {note}"),
+                format!("{} {note}", quoted(text)),
+                format!("{}{note}", quoted(text)),
+                format!("[{text}]({text}) {note}"),
+            ]
+        }
+        (FieldKind::Dependencies, None) => {
+            vec![text.to_string(), format!("[{text}]"), format!("[ID: {text}]")]
+        }
+        (FieldKind::Dependencies, Some(note)) => {
+            vec![
+                format!("{text} {note}"),
+                format!("{text}{note}"),
+                format!("[{text}] {note}"),
+                format!("[{text}]{note}"),
+                format!("[ID: {text}] {note}"),
+            ]
+        }
+        (FieldKind::TestCommands | FieldKind::Verify, _) => vec![text.to_string(), quoted(text)],
+        _ => vec![text.to_string()],
+    };
+    // As a block of its own below the bullet.
+    forms.push(format!("\n{text}"));
+    forms
+}
+
+/// A field of one value; the ones before the last are not readable.
+fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
+    if let [value] = values
+        && is_plain(value)
+        && !value.eq_ignore_ascii_case("none")
+    {
+        return format!("- {}: {value}", kind.label());
+    }
+    let reads_back = |form: &str| {
+        let unreadable = |task: &Task| {
+            let of_kind = task.fields.unreadable.iter().filter(|(of, _)| *of == kind);
+            of_kind.map(|(_, item)| item.text.to_string()).collect::<Vec<_>>()
+        };
+        field_reads(form, |read| {
+            read.fields.scalar(kind) == task.fields.scalar(kind)
+                && written(&read.fields, kind) == written(&task.fields, kind)
+                && unreadable(read) == unreadable(task)
+                && read.fields.unknown.is_empty()
+        })
+    };
+    let plain: Vec<Cow<'_, str>> = values.iter().map(|value| (*value).into()).collect();
+    let coded: Vec<Cow<'_, str>> = values.iter().map(|value| quoted(value).into()).collect();
+    let forms = [(&plain, 1), (&coded, 1), (&plain, 0), (&coded, 0)];
+    choose(forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()), reads_back)
+}
+
+fn description(text: &str) -> String {
+    labelled(FieldKind::Description.label(), text, |task| {
+        task.fields.description.as_ref().is_some_and(|field| field.value == text)
+    })
+}
+
+/// A field that is not of the language.
+pub(super) fn unknown(label: &str, text: &str) -> String {
+    labelled(
+        label,
+        text,
+        |task| matches!(&task.fields.unknown[..], [(l, item)] if *l == label && item.text == text),
+    )
+}
+
+/// A field that was given before.
+pub(super) fn duplicate(label: &str, text: &str) -> String {
+    let again = |form: &str| {
+        let first = format!("- {label}: none\n{form}");
+        field_reads(
+            &first,
+            |task| matches!(&task.fields.duplicates[..], [(l, item)] if *l == label && item.text == text),
+        )
+    };
+    choose(labelled_forms(label, text), again)
+}
+
+fn labelled(label: &str, text: &str, reads_back: impl Fn(&Task) -> bool) -> String {
+    let mut forms = labelled_forms(label, text);
+    if is_plain(text) {
+        return forms.swap_remove(0);
+    }
+    choose(forms, |form| field_reads(form, &reads_back))
+}
+
+/// A label with any text behind or below it; text that begins a block goes below it first.
+fn labelled_forms(label: &str, text: &str) -> Vec<String> {
+    let behind = format!("- {label}: {}", indented(text, 2));
+    let below = format!("- {label}:\n  {}", indented(text, 2));
+    let apart = format!("- {label}:\n\n  {}", indented(text, 2));
+    match text {
+        "" => vec![format!("- {label}:")],
+        _ if begins_block(text) => vec![below, apart, behind],
+        _ => vec![behind, below, apart],
+    }
+}
+
+/// Whether prose at the margin ends the tasks above it, instead of belonging to the last of them.
+pub(super) fn ends_tasks(text: &str) -> bool {
+    let below = format!("- [ID: 1] T\n\n{text}\n");
+    let (plan, _) = parse(&below);
+    matches!(&plan.prose[..], [(1, item)] if item.text == text)
+}
+
+/// `text` with every line but the first indented.
+fn indented(text: &str, columns: usize) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', if line.is_empty() { 0 } else { columns }));
+        }
+        out.push_str(line);
+    }
+    out.into()
+}
+
+/// `text` as a code span.
+fn quoted(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{text}{pad}{ticks}")
+}
+
+/// The fields that are written on one line where they can be.
+fn prefers_one_line(kind: FieldKind) -> bool {
+    use FieldKind::{Covers, Dependencies, Files, TestCommands};
+    matches!(kind, Dependencies | Files | TestCommands | Covers)
+}
+
+/// Whether `text` is one line that begins with a word and mentions no id or complexity: behind a bullet or a
+/// label such a line is nothing but text.
+fn is_plain(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
+        && !text.contains(['\n', '\r'])
+        && !(text.contains(['(', '[']) && text.to_ascii_lowercase().contains("complexity"))
+}
+
+/// Whether `text` stays one entry between others on the line of a label.
+fn is_harmless_piece(kind: FieldKind, text: &str) -> bool {
+    let command = |c: char| c.is_ascii_alphanumeric() || "-_./=: +@%".contains(c);
+    let name = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    match kind {
+        FieldKind::TestCommands => text.starts_with(char::is_alphabetic) && text.chars().all(command),
+        _ => {
+            text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && text.chars().all(name)
+                && !text.ends_with('.')
+        }
+    }
+}
+
+/// Whether an id needs no second look.
+fn is_word(id: &str) -> bool {
+    id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+        && !id.ends_with('.')
+}
+
+/// Whether a text begins a list, a quote, a heading, code or HTML.
+fn begins_block(text: &str) -> bool {
+    let word = text.split([' ', '\n']).next().unwrap_or_default();
+    marker(text) > 0
+        || text.starts_with("    ")
+        || text.starts_with(['>', '<'])
+        || text.starts_with("```")
+        || text.starts_with("~~~")
+        || (word.starts_with('#') && word.bytes().all(|b| b == b'#'))
+}

@@ -1,0 +1,112 @@
+//! What holds for any text whatever, for the property tests beside this file and for the targets in `fuzz/`.
+//! Each function panics where it doesn't.
+
+use fp_core::diagnostic::{Diagnostic, Severity, Span};
+use fp_core::plan::{Field, FieldKind, FormatError, Item, Plan, format, parse};
+use fp_core::rules::fix::fix_all;
+use fp_core::rules::{Facts, check};
+
+/// A text is read without a panic into a tree that is consistent, and every place in it is a place of the text
+/// where what it is the place of stands.
+pub(crate) fn reading(text: &str) {
+    let (plan, findings) = parse(text);
+    for (index, task) in plan.tasks.iter().enumerate() {
+        let depth = task.parent.map_or(0, |parent| plan.tasks[parent].depth + 1);
+        assert!(task.parent.is_none_or(|parent| parent < index), "a parent comes first: {text:?}");
+        assert_eq!(task.depth, depth, "{text:?}");
+        assert_eq!(task.parent.is_none(), plan.root == Some(index), "there is one root: {text:?}");
+        let children = (index + 1..plan.tasks.len()).filter(|&child| plan.tasks[child].parent == Some(index));
+        assert!(children.eq(task.children.iter().copied()), "children come in order: {text:?}");
+        for span in [task.id_span, task.span, task.extent] {
+            slice(text, span);
+        }
+        let fields = &task.fields;
+        for field in FieldKind::ALL.into_iter().filter_map(|kind| fields.list(kind)) {
+            slice(text, field.span);
+            field.value.iter().for_each(|item| stands(text, item));
+        }
+        for span in scalars(&plan, index) {
+            slice(text, span);
+        }
+        let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item);
+        let unreadable = fields.unreadable.iter().map(|(_, item)| item);
+        let complexity = task.complexity_source.iter();
+        kept.chain(unreadable).chain(complexity).chain(&task.notes).for_each(|item| stands(text, item));
+    }
+    assert_eq!(plan.root.is_some(), !plan.tasks.is_empty(), "{text:?}");
+    assert!(plan.prose.is_sorted_by_key(|(before, _)| *before), "prose comes in order: {text:?}");
+    plan.prose.iter().for_each(|(_, item)| stands(text, item));
+    for finding in &findings {
+        assert_eq!(finding.rule, "syntax");
+        slice(text, finding.span);
+    }
+}
+
+fn scalars(plan: &Plan, index: usize) -> impl Iterator<Item = Span> {
+    fn of<T>(field: Option<&Field<T>>) -> Option<Span> {
+        field.map(|field| field.span)
+    }
+    let fields = &plan.tasks[index].fields;
+    let words = [&fields.group, &fields.verify, &fields.priority, &fields.description];
+    words
+        .map(|field| of(field.as_ref()))
+        .into_iter()
+        .chain([of(fields.tests_required.as_ref()), of(fields.risk.as_ref())])
+        .flatten()
+}
+
+fn slice(text: &str, span: Span) -> &str {
+    text.get(span.start..span.end).unwrap_or_else(|| panic!("{span:?} is no part of {text:?}"))
+}
+
+/// The text of an item stands at its place, but for blanks and for a fence or comment that was left open.
+fn stands(text: &str, item: &Item) {
+    let squashed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = squashed(slice(text, item.span));
+    let own = squashed(&item.text);
+    let open = item.text.rsplit_once('\n').map(|(text, _)| squashed(text));
+    let there = place.contains(&own) || open.is_some_and(|open| place.contains(&open));
+    assert!(there, "{:?} doesn't stand in {place:?} of {text:?}", item.text);
+}
+
+/// Fixing comes to an end, does everything at once, and changes nothing about which tasks there are.
+pub(crate) fn fixing(text: &str) {
+    let facts = Facts::default();
+    let fixed = fix_all(text, &facts);
+    assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "once is enough: {text:?}");
+    let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
+    let titles = |plan: &Plan| -> Vec<_> {
+        plan.tasks.iter().map(|task| (task.description.to_string(), task.parent)).collect()
+    };
+    assert_eq!(titles(&after), titles(&before), "{text:?}\n{:?}", fixed.text);
+    assert_eq!(parsed_after.len(), parsed.len(), "{text:?}\n{:?}", fixed.text);
+    let errors = |plan: &Plan, parsed: &[Diagnostic]| {
+        check(plan, parsed, &facts).iter().filter(|found| found.severity == Severity::Error).count()
+    };
+    let (left, found) = (errors(&after, &parsed_after), errors(&before, &parsed));
+    assert!(left <= found, "{found} errors became {left}: {text:?}\n{:?}", fixed.text);
+}
+
+/// What is formatted means the same, says all that it said, and is not changed by formatting it again.
+pub(crate) fn formatting(text: &str) {
+    let formatted = match format(text) {
+        Ok(formatted) => formatted,
+        Err(error @ FormatError::Changed(_)) => {
+            // Markdown itself reads a lone carriage return now so, now so, and forgets what a link is if it is
+            // told twice.
+            let lone = text.replace("\r\n", "\n").contains('\r');
+            assert!(lone || text.matches("]:").count() > 1, "{error}: {text:?}");
+            return;
+        }
+        Err(FormatError::NoTask | FormatError::Unreadable(_)) => return,
+    };
+    assert_eq!(format(&formatted).as_ref(), Ok(&formatted), "once is enough: {text:?}");
+    let rules = |text: &str| {
+        let (plan, parsed) = parse(text);
+        let found = check(&plan, &parsed, &Facts::default());
+        let mut found: Vec<_> = found.into_iter().map(|found| (found.rule, found.task_id)).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(rules(text), rules(&formatted), "the rules find something else: {text:?}");
+}

@@ -1,0 +1,73 @@
+//! `fp fmt`.
+
+use fp_core::plan::{FormatError, format};
+use fp_host::file;
+use serde::Serialize;
+use similar::TextDiff;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+use crate::source::Source;
+
+/// Write a task tree in its canonical form
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The plan, or a file that ends in `.md`; the only active plan where left out.
+    plan: Option<String>,
+    /// Write nothing, and end with status 1 when there is something to change.
+    #[arg(long)]
+    check: bool,
+    /// Write nothing, and show what would change.
+    #[arg(long)]
+    diff: bool,
+}
+
+/// What `--format json` prints.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// Whether the text differs from its canonical form.
+    changed: bool,
+    /// Whether the canonical form was written.
+    written: bool,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let source = Source::open(context, args.plan.as_deref())?;
+    let text = source.text()?;
+    let formatted = format(&text).map_err(|error| refusal(&source, &error))?;
+    let changed = formatted != text;
+    let written = changed && !args.check && !args.diff;
+    if written {
+        source.refuse_running()?;
+        file::atomic_write(&source.path, formatted.as_bytes())?;
+    }
+    match context.format {
+        Format::Json => context.printer.json(&Report { changed, written })?,
+        Format::Text if args.diff => {
+            let diff = TextDiff::from_lines(&text, &formatted);
+            context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());
+        }
+        Format::Text => context.printer.note(&format!("note: {} {}", source.name, outcome(changed, written))),
+    }
+    Ok(if changed && !written { Exit::Findings } else { Exit::Done })
+}
+
+fn outcome(changed: bool, written: bool) -> &'static str {
+    match (changed, written) {
+        (_, true) => "is in canonical form now",
+        (true, false) => "is not in canonical form",
+        (false, false) => "is in canonical form",
+    }
+}
+
+fn refusal(source: &Source, error: &FormatError) -> CommandError {
+    let hint = match error {
+        FormatError::NoTask => "name a task tree: `fp plans` lists the plans".to_owned(),
+        FormatError::Unreadable(_) => format!("`fp validate {}` shows what is wrong", source.argument()),
+        FormatError::Changed(_) => {
+            "write that part in another way; the canonical form has no way to say it".to_owned()
+        }
+    };
+    CommandError::refused(format!("{} is left as it is: {error}", source.name)).hint(hint)
+}

@@ -1,0 +1,8 @@
+//! Any text against the law of fixing.
+#![no_main]
+
+#[allow(dead_code, reason = "each target has its law")]
+#[path = "../../crates/fp-core/tests/properties/laws.rs"]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|text: &str| laws::fixing(text));
