@@ -41,6 +41,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     (".ci/run\n", "it runs this test"),
     ("cargo test --bin fp plugin_lint -- --nocapture\n", "it runs as a part of all tests"),
     ("cargo test --bin fp figures -- --nocapture\n", "it runs as a part of all tests"),
+    (
+        "cargo +nightly fuzz run fmt -- -max_len=400\n",
+        "it needs a nightly compiler, and ends when it is stopped",
+    ),
     ("cargo install --path .\n", "it would take minutes, and builds what is built here"),
     ("cargo run --release -- install\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
     ("cargo run --release -- uninstall\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
@@ -116,6 +120,7 @@ fn look_at(line: &str, place: &str) {
             let sources = std::fs::read_to_string(root().join("crates/fp/plugin_lint.rs")).unwrap();
             assert!(module == "plugin_lint" || sources.contains(&format!("fn {module}")), "{place}: {line}");
         }
+        ["cargo", "+nightly", "fuzz", "run", target, ..] => there(format!("fuzz/fuzz_targets/{target}.rs")),
         ["cargo", "build" | "test" | "install", ..] => {}
         [script] => there(script.to_owned()),
         _ => panic!("{place}: nothing looks at {line:?}"),

@@ -127,7 +127,7 @@ pub struct Task<'t> {
     pub fields: Fields<'t>,
     /// Prose below it that is no field: Markdown blocks as written, dedented.
     pub notes: Vec<Item<'t>>,
-    /// Columns before its fields' bullets, for edits that insert one.
+    /// Columns before the bullet of its last field, or where one would stand, for edits that insert one.
     pub field_indent: usize,
     /// Whether the parser made it up, to be the root of several top-level tasks.
     pub synthetic: bool,

@@ -57,6 +57,7 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
             text.push_str(&fix.replacement);
             text.push_str(&comments(&source[fix.span.start..fix.span.end]));
             at = fix.span.end;
+            text.push_str(line_apart(&fix.replacement, &source[at..]));
         }
     }
     text.push_str(&source[at..]);
@@ -76,6 +77,16 @@ fn comments(replaced: &str) -> String {
         kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
     }
     kept
+}
+
+/// The line end that keeps lines that were added from being read together with the text below them.
+fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
+    let newline = &added[..added.len() - added.trim_start_matches(['\r', '\n']).len()];
+    let below = rest.trim_start_matches([' ', '\t']).trim_start_matches('\r').strip_prefix('\n');
+    let Some(line) = below.and_then(|below| below.lines().next()) else { return "" };
+    let word = line.split_whitespace().next();
+    let apart = word.is_none_or(|word| matches!(word, "-" | "*" | "+") || word.bytes().all(|b| b == b'#'));
+    if apart { "" } else { newline }
 }
 
 /// Whether no chosen edit touches the bytes of this one, or inserts at the same place.

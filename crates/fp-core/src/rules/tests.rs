@@ -295,6 +295,26 @@ fn a_field_is_added_below_the_whole_heading() {
     );
 }
 
+/// A line of text right below a heading isn't read together with what was added between the two.
+#[test]
+fn a_field_is_added_apart_from_text() {
+    let fixed = fix_all("## [1] A\nText.\n", &Facts::default()).text;
+    assert_eq!(
+        fixed,
+        "## [1] A\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\nText.\n"
+    );
+}
+
+/// Fields stand where the others do, however the task is indented.
+#[test]
+fn a_field_is_added_beside_the_others() {
+    let fixed = fix_all("-   [ID: 1] A\n  - Hints: x\n", &Facts::default()).text;
+    assert_eq!(
+        fixed,
+        "-   [ID: 1] A\n  - Hints: x\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"
+    );
+}
+
 #[test]
 fn large_trees_are_checked_in_linear_time() {
     let chain: String = (1..=4_000)

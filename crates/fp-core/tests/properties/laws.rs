@@ -69,17 +69,23 @@ fn stands(text: &str, item: &Item) {
     assert!(there, "{:?} doesn't stand in {place:?} of {text:?}", item.text);
 }
 
-/// Fixing comes to an end, does everything at once, and changes nothing about which tasks there are.
+/// Fixing comes to an end, does everything at once, changes nothing about which tasks there are, and leaves no
+/// more errors than there were.
 pub(crate) fn fixing(text: &str) {
     let facts = Facts::default();
     let fixed = fix_all(text, &facts);
     assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "once is enough: {text:?}");
     let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
+    if !parsed.is_empty() {
+        // Where lines can't be read, nobody knows which tasks there are, and an edit beside one can make it
+        // readable.
+        return;
+    }
     let titles = |plan: &Plan| -> Vec<_> {
         plan.tasks.iter().map(|task| (task.description.to_string(), task.parent)).collect()
     };
     assert_eq!(titles(&after), titles(&before), "{text:?}\n{:?}", fixed.text);
-    assert_eq!(parsed_after.len(), parsed.len(), "{text:?}\n{:?}", fixed.text);
+    assert_eq!(parsed_after, [], "{text:?}\n{:?}", fixed.text);
     let errors = |plan: &Plan, parsed: &[Diagnostic]| {
         check(plan, parsed, &facts).iter().filter(|found| found.severity == Severity::Error).count()
     };

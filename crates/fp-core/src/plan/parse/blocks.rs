@@ -289,10 +289,13 @@ impl<'t> Reader<'t> {
     }
 
     fn push_heading(&mut self, kind: Kind, start: usize, task: Option<usize>) {
-        if let Some(&(at, serial)) = self.open.last()
-            && let Some(item) = self.frames.get_mut(at).filter(|frame| frame.serial == serial)
-        {
-            item.has_heading = true;
+        // Of the items that Markdown has open, those around the heading that are text were left for it.
+        let frames = &self.frames;
+        let is_there =
+            |&&(at, serial): &&(usize, usize)| frames.get(at).is_some_and(|frame| frame.serial == serial);
+        let item = self.open.iter().rev().find(is_there).copied();
+        if let Some((at, _)) = item {
+            self.frames[at].has_heading = true;
         }
         let column = self.columns.of(start);
         self.frames.push(Frame {

@@ -10,6 +10,9 @@ use crate::diagnostic::Span;
 use crate::plan::id::TaskId;
 use crate::plan::task::Item;
 
+/// What stands between `ID` and an id, and is no part of it.
+const ID_LEAD: [char; 7] = [' ', '\t', ':', '=', '-', '#', '.'];
+
 /// Where a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -167,7 +170,9 @@ fn named_id(text: &str, inner_start: usize, close: usize) -> Opening {
 fn unnamed(text: &str, inner: Range<usize>, end: usize, place: Place) -> Option<Opening> {
     let rest = inner.end + 1;
     let inner = trim_marks(text, trim(text, inner));
-    let id = &text[inner.clone()];
+    // What `[ID: …]` leaves out before an id.
+    let id = text[inner.clone()].trim_start_matches(ID_LEAD);
+    let inner = inner.end - id.len()..inner.end;
     let link = text[rest..end].starts_with(['(', '[', ':']);
     let idlike = TaskId::new(id).is_ok() || id.bytes().next().is_some_and(|b| b.is_ascii_digit());
     match place {

@@ -199,9 +199,10 @@ impl<'t> Reader<'t> {
             self.begin_field(task, field, (own.start, name.clone()), *start..own.end);
         } else if let Some(head) = head::read(self.text, own.clone(), Place::List) {
             self.list_task(own, head);
-        } else if let (Some((label, value)), Some(_)) = (label, task)
+        } else if let (Some((label, value)), Some(task)) = (label, task)
             && !matches!(around, Some(Kind::Section(_)))
         {
+            self.field_begins_at(task);
             self.frames[at].kind = Kind::Labelled { label, value, duplicate: false };
         } else {
             self.frames[at].kind = Kind::Group;
@@ -216,6 +217,7 @@ impl<'t> Reader<'t> {
         value: Range<usize>,
     ) {
         let at = self.frames.len() - 1;
+        self.field_begins_at(task);
         if self.builder.is_given(task, field) {
             self.frames[at].kind = Kind::Labelled { label, value: value.start, duplicate: true };
             return;
@@ -232,6 +234,12 @@ impl<'t> Reader<'t> {
             let entries = value::line_entries(field, self.text, value);
             self.builder.begin_field(task, field, entries, span);
         }
+    }
+
+    /// Has fields that are added to a task stand below the last one that it has.
+    fn field_begins_at(&mut self, task: usize) {
+        let column = self.frames.last().map_or(0, |frame| frame.column);
+        self.builder.tasks[task].field_indent = column;
     }
 
     fn list_task(&mut self, own: Range<usize>, head: Head<'t>) {
