@@ -196,3 +196,86 @@ fn started(tag: &Tag<'_>) -> Option<Kind> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::diagnostic::Diagnostic;
+    use crate::plan::parse::{Reader, parse};
+    use crate::plan::task::Plan;
+
+    fn in_pieces(text: &str, size: usize) -> ((Plan<'_>, Vec<Diagnostic>), usize) {
+        let mut reader = Reader::new(text);
+        let mut count = 0;
+        pieces(text, 0, size, |blocks| {
+            count += 1;
+            blocks.into_iter().for_each(|block| reader.take(block.kind, block.range));
+            true
+        });
+        reader.end_definitions();
+        (reader.builder.finish(text), count)
+    }
+
+    fn line() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "- [ID: 1] A",
+            "- [ID: 2] B (Complexity: 3)",
+            "  - [ID: 1.1] C",
+            "  - Files: a, b",
+            "    - Hints:",
+            "      - x",
+            "- plain",
+            "text",
+            "  text",
+            "[a]: /b",
+            "[ID: 3] D",
+            "> - [ID: 4] E",
+            "> ```",
+            "```",
+            "  ```",
+            "    - [ID: 5] F",
+            "<!-- x",
+            "-->",
+            "<div>",
+            "<pre>",
+            "</pre>",
+            "## [6] G",
+            "- Complexity: 2",
+            "---",
+            "===",
+            "1. y",
+            "",
+            "",
+        ])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn pieces_make_the_whole(lines in prop::collection::vec(line(), 0..24), crlf: bool, size in 1_usize..60) {
+            // The second definition of a link is none, and in another piece it is the first.
+            let number = |(at, line): (usize, &&str)| line.replace("[a]", &format!("[a{at}]"));
+            let lines: Vec<String> = lines.iter().enumerate().map(number).collect();
+            let text = lines.join(if crlf { "\r\n" } else { "\n" });
+            prop_assert_eq!(in_pieces(&text, size).0, parse(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn a_large_text_is_read_in_pieces_and_as_a_whole_where_it_has_to_be() {
+        let leaf = "- [ID: 1] A\n  - Files: a\n";
+        let list = leaf.repeat(40_000);
+        let fence = format!("{list}\n```\n{list}");
+        let check = |text: &str, least: usize, most: usize| {
+            let (whole, _) = in_pieces(text, text.len());
+            let (found, count) = in_pieces(text, PIECE);
+            assert!((least..=most).contains(&count), "{count} pieces");
+            assert!(found == whole && parse(text) == whole, "read in pieces, it is another tree");
+        };
+        check(&list, 4, 5);
+        check(&fence, 4, 6);
+        check(&"- [ID: 1] A ".repeat(100_000), 1, 1);
+    }
+}
