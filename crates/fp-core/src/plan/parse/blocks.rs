@@ -255,7 +255,7 @@ impl<'t> Reader<'t> {
         own: Range<usize>,
         mut head: head::Head<'t>,
     ) {
-        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
+        head.fault.get_or_insert_with(|| head::inside_field(head.id));
         self.leave_headings(level);
         let parent = self.parent_of_next();
         self.heading_task(level, whole, own, (head, parent));

@@ -285,7 +285,7 @@ impl<'t> Reader<'t> {
         let parent = self.parent_of_next();
         self.frames.extend(frame);
         debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
-        head.fault.get_or_insert_with(|| head::inside_field(&head.id));
+        head.fault.get_or_insert_with(|| head::inside_field(head.id));
         let indent = self.frames[at].content_column;
         self.frames[at].kind = Kind::Task;
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
