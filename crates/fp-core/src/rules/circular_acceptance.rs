@@ -21,48 +21,48 @@ pub(super) static RULE: Rule = Rule {
 const FILLER: [&str; 44] = [
     "a",
     "an",
-    "the",
     "and",
-    "or",
-    "of",
-    "to",
-    "in",
-    "on",
-    "for",
-    "is",
     "are",
+    "as",
     "be",
     "been",
-    "was",
-    "were",
-    "has",
-    "have",
-    "it",
-    "this",
-    "that",
-    "with",
     "by",
-    "as",
-    "task",
-    "done",
+    "can",
     "complete",
     "completed",
-    "implement",
-    "implemented",
-    "implementation",
-    "work",
-    "works",
-    "working",
+    "done",
     "exist",
     "exists",
     "finished",
-    "ready",
-    "now",
-    "can",
-    "will",
-    "should",
+    "for",
+    "has",
+    "have",
+    "implement",
+    "implementation",
+    "implemented",
+    "in",
+    "is",
+    "it",
     "must",
+    "now",
+    "of",
+    "on",
+    "or",
+    "ready",
+    "should",
     "successfully",
+    "task",
+    "that",
+    "the",
+    "this",
+    "to",
+    "was",
+    "were",
+    "will",
+    "with",
+    "work",
+    "working",
+    "works",
 ];
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
@@ -88,8 +88,12 @@ fn repeats(criterion: &str, description: &[&str]) -> bool {
 }
 
 fn content_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !FILLER.iter().any(|filler| filler.eq_ignore_ascii_case(word)))
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !is_filler(word))
+}
+
+fn is_filler(word: &str) -> bool {
+    let lower = || word.bytes().map(|byte| byte.to_ascii_lowercase());
+    FILLER.binary_search_by(|filler| filler.bytes().cmp(lower())).is_ok()
 }
 
 /// Whether two words are the same but for case and ending: `parse`, `Parses`, `parsed`, `parsing`.
@@ -108,6 +112,13 @@ fn stem(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::repeats;
+
+    #[test]
+    fn filler_is_found_in_its_order() {
+        assert!(super::FILLER.is_sorted());
+        assert!(super::FILLER.iter().all(|word| super::is_filler(&word.to_uppercase())));
+        assert!(!super::is_filler("parser"));
+    }
 
     #[test]
     fn repetition() {

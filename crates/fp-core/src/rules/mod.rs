@@ -82,7 +82,7 @@ enum Check {
 }
 
 /// Up to so many tasks are checked without a second thread.
-const ALONE: usize = 2_000;
+const ALONE: usize = 500;
 
 /// The rule with this id.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, Match};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
 use super::scope::{Scope, Sink, entries};
 use super::{Check, Rule};
@@ -100,6 +100,7 @@ const GLUED_VAGUE: [&str; 13] = [
 static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(VAGUE.iter().chain(&GLUED_VAGUE))
         .expect("a few short phrases are no more than it takes")
 });

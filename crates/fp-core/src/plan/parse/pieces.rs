@@ -12,7 +12,7 @@ use std::thread;
 use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
 /// Bytes of a piece, or more where it can't be cut sooner.
-const PIECE: usize = 1 << 18;
+const PIECE: usize = 1 << 16;
 /// Pieces that are read ahead.
 const AHEAD: usize = 4;
 
@@ -274,8 +274,8 @@ mod tests {
             assert!((least..=most).contains(&count), "{count} pieces");
             assert!(found == whole && parse(text) == whole, "read in pieces, it is another tree");
         };
-        check(&list, 4, 5);
-        check(&fence, 4, 6);
+        check(&list, 10, 17);
+        check(&fence, 10, 18);
         check(&"- [ID: 1] A ".repeat(100_000), 1, 1);
     }
 }
