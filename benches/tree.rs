@@ -14,12 +14,14 @@ mod trees;
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
 
 fn ways(criterion: &mut Criterion) {
-    for leaves in SIZES {
-        let text = trees::tree(trees::Shape::Plan, leaves);
+    let shapes = ["plan", "chain", "shared"].into_iter().flat_map(|name| SIZES.map(|leaves| (name, leaves)));
+    for (name, leaves) in shapes {
+        let Some(shape) = trees::Shape::named(name) else { continue };
+        let text = trees::tree(shape, leaves);
         let (plan, parsed) = parse(&text);
         let facts = Facts::default();
         let options = Options { max_parallel_tasks: 4, ..Options::default() };
-        let mut group = criterion.benchmark_group("tree");
+        let mut group = criterion.benchmark_group(name);
         group.sample_size(if leaves > 1_000 { 10 } else { 50 });
         group.throughput(Throughput::Bytes(text.len() as u64));
         let id = |name| BenchmarkId::new(name, leaves);

@@ -23,15 +23,34 @@ pub struct Fixed {
 #[must_use]
 pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
     let mut fixed = Fixed { text: source.to_owned(), resolved: 0 };
+    let mut left = mendable(source, facts);
     for _ in 0..MAX_ROUNDS {
-        let (plan, parsed) = parse(&fixed.text);
-        let (text, resolved) = apply(&fixed.text, &check(&plan, &parsed, facts));
+        let (text, resolved) = apply(&fixed.text, &left);
         if resolved == 0 || text == fixed.text {
             break;
         }
+        let found = mendable(&text, facts);
+        if left.iter().map(what).eq(found.iter().map(what)) {
+            // Edits that change nothing for the better would be made for ever.
+            break;
+        }
         fixed = Fixed { text, resolved: fixed.resolved + resolved };
+        left = found;
     }
     fixed
+}
+
+/// The findings in `source` that can be fixed.
+fn mendable(source: &str, facts: &Facts) -> Vec<Diagnostic> {
+    let (plan, parsed) = parse(source);
+    let mut found = check(&plan, &parsed, facts);
+    found.retain(|diagnostic| !diagnostic.fixes.is_empty());
+    found
+}
+
+/// What a finding says, wherever it stands.
+fn what(finding: &Diagnostic) -> (&str, &str, &str) {
+    (finding.rule, &finding.task_id, &finding.detail)
 }
 
 /// Applies the edits of `diagnostics`, those of a finding all or none, and keeps the comments in what they

@@ -305,6 +305,15 @@ fn a_field_is_added_apart_from_text() {
     );
 }
 
+/// The line that can't be read would take every field that is added below it.
+#[test]
+fn a_field_is_added_before_a_line_that_is_no_part_of_its_task() {
+    let text = "- [ID: 1] A\n  - Verify: b\n    1. [ID: 1.1] c\n[ID: 2] d\n";
+    let fixed = fix_all(text, &Facts::default()).text;
+    assert_eq!(fixed.matches("Guardrails").count(), 1, "{fixed}");
+    assert_eq!(fix_all(&fixed, &Facts::default()).text, fixed);
+}
+
 /// Fields stand where the others do, however the task is indented.
 #[test]
 fn a_field_is_added_beside_the_others() {

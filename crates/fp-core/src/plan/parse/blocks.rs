@@ -265,12 +265,19 @@ impl<'t> Reader<'t> {
     fn leave_text(&mut self, start: usize) {
         // The bullets on the line of the heading are nobody's text.
         let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-        while let Some(frame) = self.frames.last().filter(|_| self.in_text()) {
+        while self.in_text() {
+            self.cut_fields(self.frames.len() - 1, line);
+            self.leave_frame(line);
+        }
+    }
+
+    /// Ends the fields from the level `from` on before a line that is no part of them.
+    fn cut_fields(&mut self, from: usize, line: usize) {
+        for frame in &self.frames[from..] {
             if let (Kind::Field(field), Some(task)) = (&frame.kind, frame.task) {
                 let end = frame.content.max(trim(self.text, frame.content.min(line)..line).end);
                 self.builder.cut_field(task, *field, end);
             }
-            self.leave_frame(line);
         }
     }
 
@@ -290,10 +297,8 @@ impl<'t> Reader<'t> {
 
     fn push_heading(&mut self, kind: Kind, start: usize, task: Option<usize>) {
         // Of the items that Markdown has open, those around the heading that are text were left for it.
-        let frames = &self.frames;
-        let is_there =
-            |&&(at, serial): &&(usize, usize)| frames.get(at).is_some_and(|frame| frame.serial == serial);
-        let item = self.open.iter().rev().find(is_there).copied();
+        let is_there = |at: usize, serial| self.frames.get(at).is_some_and(|frame| frame.serial == serial);
+        let item = self.open.iter().rev().copied().find(|&(at, serial)| is_there(at, serial));
         if let Some((at, _)) = item {
             self.frames[at].has_heading = true;
         }
@@ -422,6 +427,9 @@ impl<'t> Reader<'t> {
             return;
         }
         let column = self.columns.of(suspect.range.start);
+        let stays = |frame: &Frame| !frame.is_item() || frame.column + 2 <= column;
+        let from = self.frames.iter().rposition(stays).map_or(0, |at| at + 1);
+        self.cut_fields(from, suspect.range.start);
         self.leave_items(column, suspect.range.start);
         let parent = self.parent_of_next();
         let task = self.builder.broken_task(head, own, parent, column + 2, silent);

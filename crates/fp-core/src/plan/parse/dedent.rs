@@ -27,14 +27,16 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
     for (number, line) in lines(text).enumerate() {
         result.push_str(if number > 0 { "\n" } else { "" });
         let begin = result.len();
-        if number == 0 {
-            push_expanded(&mut result, line.trim_start(), start, 0);
-        } else if fence.is_some_and(|fence| !line.trim_start().starts_with(fence)) {
-            push_unindented(&mut result, line, columns);
-        } else if indentation(line) < content && !line.trim().is_empty() {
+        if fence.is_none() && number > 0 && indentation(line) < content && !line.trim().is_empty() {
             push_lazy(&mut result, line.trim_start(), content - columns, above);
-        } else {
-            push_expanded(&mut result, line, 0, columns);
+            continue;
+        }
+        match fence {
+            _ if number == 0 => push_expanded(&mut result, line.trim_start(), start, 0),
+            Some(fence) if !line.trim_start().starts_with(fence) => {
+                push_unindented(&mut result, line, columns);
+            }
+            _ => push_expanded(&mut result, line, 0, columns),
         }
         // A paragraph may go on with less; what it stands in ends with a blank line at the earliest.
         let column = text_column(&result[begin..]);

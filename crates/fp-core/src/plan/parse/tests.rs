@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::parse;
+use crate::plan::FieldKind;
 use crate::plan::canonical::leaf_text;
 use crate::plan::task::{Item, ListField, Newline};
 
@@ -530,5 +531,213 @@ fn canonical_text_follows_meaning_alone() {
     differ(
         "- [ID: 1] A\n  - Hints:\n    - a\n    - b\n",
         "- [ID: 1] A\n  - Hints:\n    - |\n      a\n    - b\n",
+    );
+}
+
+#[test]
+fn commas_in_a_code_span_cut_no_criterion() {
+    check(
+        "- [ID: 1] A\n  - Acceptance: `f(a, b), c` prints 1, 2, keeps (x, y)\n",
+        "1 \"A\" A=[\"`f(a, b), c` prints 1\", \"2\", \"keeps (x, y)\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Acceptance: ``a ` b, c`` is one, \"d, e\" is another\n",
+        "1 \"A\" A=[\"``a ` b, c`` is one\", \"\\\"d, e\\\" is another\"]",
+    );
+}
+
+#[test]
+fn a_task_in_a_code_fence_is_not_counted() {
+    let text = "- [ID: root] R\n- [ID: 1] A\n\n  ```md\n  - [ID: 1.1] in a fence (Complexity: 3)\n    - Files: x\n  ```\n\n  - [ID: 1.2] B\n";
+    let (plan, findings) = parse(text);
+    let ids: Vec<&str> = plan.tasks.iter().map(|task| &*task.id).collect();
+    assert_eq!((ids, plan.leaves().count(), findings.len()), (vec!["root", "1", "1.2"], 1, 0));
+}
+
+#[test]
+fn an_absent_field_is_not_an_empty_one() {
+    let fields = |text: String| parse(text.leak()).0.tasks.remove(0).fields;
+    for kind in
+        FieldKind::ALL.into_iter().filter(|&kind| fields("- [ID: 1] A\n".to_owned()).list(kind).is_none())
+    {
+        let given = fields(format!("- [ID: 1] A\n  - {}: none\n", kind.label()));
+        assert_eq!(fields("- [ID: 1] A\n".to_owned()).list(kind), None);
+        let empty = given.list(kind).map(|list| list.value.len());
+        assert!(matches!(empty, None | Some(0)), "{kind:?}");
+    }
+    let lists = FieldKind::ALL
+        .map(|kind| fields(format!("- [ID: 1] A\n  - {}: none\n", kind.label())).list(kind).is_some());
+    assert_eq!(lists.iter().filter(|list| **list).count(), 8, "every list is there when it is given as none");
+}
+
+#[test]
+fn carriage_returns_lose_no_field() {
+    let text = "- [ID: 1] A (Complexity: 3)\r\n  - Acceptance:\r\n    - a\r\n\r\n    - b\r\n  - Files: c\r\n  - Tests Required: yes\r\n  - Hints: d\r\n";
+    let found = outline(text);
+    assert_eq!(found, "1 \"A\" (3) A=[\"a\", \"b\"] F=[\"c\"] T=true H=[\"d\"]\n");
+}
+
+#[test]
+fn a_blank_line_does_not_end_a_list() {
+    check(
+        "- [ID: 1] A\n\n  - Acceptance:\n\n    - a\n\n\n    - b\n\n    more of b\n\n  - Files: c\n",
+        "1 \"A\" A=[\"a\", \"b\", \"more of b\"] F=[\"c\"]",
+    );
+}
+
+#[test]
+fn nested_dependencies_are_not_dropped() {
+    check(
+        "- [ID: 1] A\n  - Dependencies:\n    - 1.1\n    - Task 1.2 (its types)\n",
+        "1 \"A\" D=[\"1.1\", \"1.2<(its types)>\"]",
+    );
+}
+
+#[test]
+fn a_hint_that_looks_like_a_field_overwrites_nothing() {
+    check(
+        "- [ID: 1] A\n  - Files: a\n  - Hints:\n    - Files: b\n    - Tests Required: no\n  - Tests Required: yes\n",
+        "1 \"A\" F=[\"a\"] T=true H=[\"Files: b\", \"Tests Required: no\"]",
+    );
+}
+
+#[test]
+fn list_tasks_below_a_heading_task_are_its_children() {
+    check(
+        "# [root] R\n\n## [1] A\n\n- [ID: 1.1] B\n  - [ID: 1.1.1] C\n- [ID: 1.2] D\n\n## [2] E\n",
+        "root \"R\"\n  1 \"A\"\n    1.1 \"B\"\n      1.1.1 \"C\"\n    1.2 \"D\"\n  2 \"E\"\n",
+    );
+}
+
+#[test]
+fn the_first_task_of_a_rootless_list_is_no_root() {
+    check(
+        "- [ID: 1] A (Complexity: 2)\n  - Files: a\n- [ID: 2] B (Complexity: 4)\n",
+        "~root \"A; B\" (4)\n  1 \"A\" (2) F=[\"a\"]\n  2 \"B\" (4)\n",
+    );
+}
+
+#[test]
+fn a_repeated_id_drops_no_task() {
+    check(
+        "- [ID: root] R\n- [ID: 1] A\n  - Files: a\n- [ID: 1] B\n  - Files: b\n",
+        "root \"R\"\n  1 \"A\" F=[\"a\"]\n  1 \"B\" F=[\"b\"]\n",
+    );
+}
+
+/// Text of any shape takes about as long as a tree of the same size.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the test takes the time, not the parser")]
+fn no_shape_of_text_takes_long() {
+    const SIZE: usize = 400_000;
+    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
+    let time = |text: &str| {
+        let runs = (0..3).map(|_| {
+            let start = std::time::Instant::now();
+            drop(parse(text));
+            start.elapsed()
+        });
+        runs.min().unwrap()
+    };
+    let tree = "- [ID: 1] A (Complexity: 3)\n  - Acceptance:\n    - `a, b` is, (c, d)\n  - Files: a, b\n";
+    let reference = time(&filled(tree));
+    for (name, text) in [
+        ("blanks in a title", format!("- [ID: 1] a{}b\n", " ".repeat(SIZE))),
+        ("blanks alone", " ".repeat(SIZE)),
+        ("blanks before a complexity", format!("- [ID: 1] a{}(Complexity: 3)", " ".repeat(SIZE))),
+        ("blanks in a file", format!("- [ID: 1] a\n  - Files: a{}b\n", " ".repeat(SIZE))),
+        ("blanks in a label", format!("- [ID: 1] a\n  - Files{}: b\n", " ".repeat(SIZE))),
+        ("open complexities", format!("- [ID: 1] a{}", filled("(Complexity: "))),
+        ("open ids", filled("- [ID: ")),
+        ("brackets", format!("- [ID: 1] a\n  - Acceptance: {}", filled("([{"))),
+        ("backticks", format!("- [ID: 1] a\n  - Acceptance: {}", filled("` `` ``` "))),
+        ("quotes", format!("- [ID: 1] a\n  - Acceptance: {}", filled("\"a, 'b"))),
+        ("ands", format!("- [ID: 1] a\n  - Dependencies: {}", filled("1 and "))),
+        ("words of a file", format!("- [ID: 1] a\n  - Files: {}", filled("a "))),
+        ("emphasis", format!("- {}[ID: 1] a", filled("*_"))),
+        ("definitions", filled("[a]: b\n")),
+        ("definitions of many links", (0..SIZE / 10).map(|n| format!("[{n}]: b\n")).collect()),
+        ("empty items", filled("-\n")),
+        ("headings", filled("# [1] a\n")),
+        ("notes", format!("- [ID: 1] a\n{}", filled("\n  b\n"))),
+        ("duplicates", format!("- [ID: 1] a\n{}", filled("  - Files: b\n"))),
+        ("comments", format!("- [ID: 1] a\n{}", filled("  <!-- b -->\n\n"))),
+        ("lazy lines", format!("- [ID: 1] a\n  - - b\n{}", filled("=c\n"))),
+        ("tabs", format!("- [ID: 1] a\n  - b\n\n{}", filled("\t\t- c\n"))),
+        ("fences", format!("- [ID: 1] a\n{}", filled("  ```\n  b\n"))),
+    ] {
+        let taken = time(&text);
+        assert!(taken < reference * 12, "{name}: {taken:?}, a tree of the same size {reference:?}");
+    }
+}
+
+/// Every field in every form that is accepted, in both dialects.
+#[test]
+fn every_form_of_every_field_says_the_same() {
+    let lists: [(&str, &str, &[&str], &str); 8] = [
+        ("Acceptance", "a; b", &["a", "b"], "A=[\"a\", \"b\"]"),
+        ("Dependencies", "2, 3", &["2", "3"], "D=[\"2\", \"3\"]"),
+        ("Files", "a.rs, b.rs", &["a.rs", "b.rs"], "F=[\"a.rs\", \"b.rs\"]"),
+        ("Hints", "a, b; c", &["a, b", "c"], "H=[\"a, b\", \"c\"]"),
+        ("References", "a.rs:1 - x; b.rs", &["a.rs:1 - x", "b.rs"], "R=[\"a.rs:1 - x\", \"b.rs\"]"),
+        ("Guardrails", "a; b", &["a", "b"], "G=[\"a\", \"b\"]"),
+        ("Test Commands", "`a; b`; c", &["`a; b`", "c"], "C=[\"a; b\", \"c\"]"),
+        ("Covers", "R1, R2", &["R1", "R2"], "covers=[\"R1\", \"R2\"]"),
+    ];
+    for (label, line, entries, expect) in lists {
+        let nested = |bullet: &str, gap: &str| -> String {
+            entries.iter().map(|entry| format!("{gap}\n  {bullet} {entry}")).collect()
+        };
+        let forms = [
+            format!("- {label}: {line}"),
+            format!("- {label}:\n  {line}"),
+            format!("- {label}:\n\n  {line}"),
+            format!("- {label}:{}", nested("-", "")),
+            format!("- {label}:{}", nested("*", "")),
+            format!("- {label}:{}", nested("1.", "")),
+            format!("- {label}:{}", nested("+", "\n")),
+            format!("- {label}: {}\n  - {}", entries[0], entries[1]),
+            format!("- **{label}**: {line}"),
+            format!("- **{label}:** {line}"),
+            format!("- `{label}`:{}", nested("-", "")),
+            format!("* {}: {line}", label.to_uppercase()),
+            format!("1. {}:{}", label.to_lowercase().replace(' ', "_"), nested(" -", "")),
+        ];
+        for form in forms {
+            same_in_both_dialects(&form, expect);
+        }
+    }
+    let scalars = [
+        ("Tests Required", "Yes", "T=true"),
+        ("Risk", "HIGH", "risk=High"),
+        ("Group", "g 1", "group=\"g 1\""),
+        ("Verify", "`make a`", "verify=\"make a\""),
+        ("Priority", "P1", "priority=\"P1\""),
+    ];
+    for (label, value, expect) in scalars {
+        let forms = [
+            format!("- {label}: {value}"),
+            format!("- {label}:{value}"),
+            format!("- {label}:\n  {value}"),
+            format!("- {label}:\n\n  {value}"),
+            format!("- {label}:\n  - {value}"),
+            format!("- {label}:\n\n  1. {value}"),
+            format!("- __{label}__: {value}"),
+            format!("+ {}: {value}", label.to_lowercase()),
+        ];
+        for form in forms {
+            same_in_both_dialects(&form, expect);
+        }
+    }
+    assert_eq!(lists.len() + scalars.len() + 2, FieldKind::ALL.len(), "and complexity and description");
+}
+
+fn same_in_both_dialects(field: &str, expect: &str) {
+    let indented: String = field.lines().map(|line| format!("  {line}\n")).collect();
+    check(&format!("- [ID: 1] A\n{indented}"), &format!("1 \"A\" {expect}"));
+    check(&format!("## [1] A\n{field}\n"), &format!("1 \"A\" {expect}"));
+    check(
+        &format!("## [1] A\n\n{field}\n\n## [2] B\n"),
+        &format!("~root \"A; B\"\n  1 \"A\" {expect}\n  2 \"B\"\n"),
     );
 }

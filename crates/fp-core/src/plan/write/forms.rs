@@ -115,7 +115,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     let one_line = prefers_one_line(kind);
     let harmless = |item: &Item| {
         item.note.is_none()
-            && if one_line { is_harmless_piece(kind, &item.text) } else { is_plain(&item.text) }
+            && if one_line { is_harmless_piece(kind, &item.text) } else { is_plain_entry(&item.text) }
     };
     if items.iter().all(harmless) {
         let entries: Vec<Cow<'_, str>> = items.iter().map(|item| (*item.text).into()).collect();
@@ -307,6 +307,11 @@ fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
         && !text.contains(['\n', '\r'])
         && !(text.contains(['(', '[']) && text.to_ascii_lowercase().contains("complexity"))
+}
+
+/// The same for what stands behind a bullet alone, which may begin with a code span.
+fn is_plain_entry(text: &str) -> bool {
+    is_plain(text.strip_prefix('`').unwrap_or(text))
 }
 
 /// Whether `text` stays one entry between others on the line of a label.
