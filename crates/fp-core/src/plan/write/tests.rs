@@ -42,3 +42,31 @@ fn the_example_of_the_language_is_canonical() {
 ";
     check(text, text);
 }
+
+/// `body` below a task, as it is and as it is written.
+fn below(body: &str, expect: &str) {
+    let expect = format!("# Task Decomposition\n\n## Root Task\n- [ID: 1] A\n{expect}");
+    check(&format!("- [ID: 1] A\n{body}"), &expect);
+}
+
+#[test]
+fn roots_that_are_given_made_up_or_moved() {
+    check("- [ID: 1] A\n  - [ID: 1.1] B\n", "# Task Decomposition\n\n## Root Task\n- [ID: 1] A\n  - [ID: 1.1] B\n");
+    check(
+        "- [ID: root] R\n  - [ID: 1] A\n    - [ID: 1.1] B\n",
+        "# Task Decomposition\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n  - [ID: 1.1] B\n",
+    );
+    check("- [ID: 1] A\n* [ID: 2] B\n", "# Task Decomposition\n\n## Subtasks\n- [ID: 1] A\n- [ID: 2] B\n");
+    check(
+        "Before.\n\n- [ID: 1] A\n\nBetween.\n\n- [ID: root] R\n\nBehind.\n",
+        "# Task Decomposition\n\nBefore.\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n\nBetween.\n\nBehind.\n",
+    );
+}
+
+#[test]
+fn fields_have_one_order_and_one_form() {
+    below(
+        "  * priority: P1\n  * Risk: High - much\n  * Covers: R1\n  * **Test Commands**: `a`, `b`\n  * files: `a.rs` (new)\n  * acceptance criteria: a; b\n  * Complexity: 3, or so\n",
+        "",
+    );
+}
