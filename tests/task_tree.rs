@@ -4,8 +4,11 @@
 
 mod common;
 
+use std::time::Instant;
+
 use common::Environment;
 use common::plan::{PLAN, leaf, tree};
+use fp_core::plan::format;
 use insta::assert_snapshot;
 
 fn place(text: &str) -> Environment {
@@ -105,4 +108,50 @@ fn what_counts_as_a_task_is_the_same_for_every_command() {
     ");
     environment.done(&["fmt", "tree.md"]);
     assert_eq!(environment.fp(&["validate", "tree.md", "--format", "json"]).json()["totalLeafTasks"], 3);
+}
+
+/// Text of any shape is read and formatted in about the time of a tree of the same size: what is quadratic would
+/// take some thousand times as long.
+#[test]
+fn no_shape_of_text_takes_long() {
+    const SIZE: usize = 400_000;
+    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
+    let time = |text: &str| {
+        let runs = (0..3).map(|_| {
+            let start = Instant::now();
+            drop(format(text));
+            start.elapsed()
+        });
+        runs.min().unwrap()
+    };
+    let tree = "- [ID: 1] A (Complexity: 3)\n  - Acceptance:\n    - `a, b` is, (c, d)\n  - Files: a, b\n";
+    let reference = time(&filled(tree));
+    for (name, text) in [
+        ("blanks in a title", format!("- [ID: 1] a{}b\n", " ".repeat(SIZE))),
+        ("blanks alone", " ".repeat(SIZE)),
+        ("blanks before a complexity", format!("- [ID: 1] a{}(Complexity: 3)", " ".repeat(SIZE))),
+        ("blanks in a file", format!("- [ID: 1] a\n  - Files: a{}b\n", " ".repeat(SIZE))),
+        ("blanks in a label", format!("- [ID: 1] a\n  - Files{}: b\n", " ".repeat(SIZE))),
+        ("open complexities", format!("- [ID: 1] a{}", filled("(Complexity: "))),
+        ("open ids", filled("- [ID: ")),
+        ("brackets", format!("- [ID: 1] a\n  - Acceptance: {}", filled("([{"))),
+        ("backticks", format!("- [ID: 1] a\n  - Acceptance: {}", filled("` `` ``` "))),
+        ("quotes", format!("- [ID: 1] a\n  - Acceptance: {}", filled("\"a, 'b"))),
+        ("ands", format!("- [ID: 1] a\n  - Dependencies: {}", filled("1 and "))),
+        ("words of a file", format!("- [ID: 1] a\n  - Files: {}", filled("a "))),
+        ("emphasis", format!("- {}[ID: 1] a", filled("*_"))),
+        ("definitions", filled("[a]: b\n")),
+        ("definitions of many links", (0..SIZE / 10).map(|n| format!("[{n}]: b\n")).collect()),
+        ("empty items", filled("-\n")),
+        ("headings", filled("# [1] a\n")),
+        ("notes", format!("- [ID: 1] a\n{}", filled("\n  b\n"))),
+        ("duplicates", format!("- [ID: 1] a\n{}", filled("  - Files: b\n"))),
+        ("comments", format!("- [ID: 1] a\n{}", filled("  <!-- b -->\n\n"))),
+        ("lazy lines", format!("- [ID: 1] a\n  - - b\n{}", filled("=c\n"))),
+        ("tabs", format!("- [ID: 1] a\n  - b\n\n{}", filled("\t\t- c\n"))),
+        ("fences", format!("- [ID: 1] a\n{}", filled("  ```\n  b\n"))),
+    ] {
+        let taken = time(&text);
+        assert!(taken < reference * 25, "{name}: {taken:?}, a tree of the same size {reference:?}");
+    }
 }

@@ -87,7 +87,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
         return Some(list(kind, &field.value));
     }
     if kind == FieldKind::Description && fields.description.is_some() {
-        return fields.scalar(kind).map(|text| description(text));
+        return fields.scalar(kind).map(description);
     }
     let unreadable =
         fields.unreadable.iter().filter(|(of, _)| *of == kind).map(|(_, item)| item.text.as_str());
