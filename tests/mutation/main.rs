@@ -85,7 +85,7 @@ fn mutants_are_found_where_they_are() {
 #[test]
 fn nothing_is_found_before_they_are_broken() {
     for base in Base::all() {
-        assert_eq!(base.found(&base.text), [], "{}", base.name);
+        assert_eq!(base.found(base.text), [], "{}", base.name);
     }
 }
 

@@ -160,7 +160,7 @@ pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
         let given = FieldKind::ALL.into_iter().filter_map(|kind| Some((kind, field(leaf, kind)?)));
         given
             .map(|(kind, span)| {
-                let lines = lines_of(&base.text, span);
+                let lines = lines_of(base.text, span);
                 let mut copy = base.text[lines.start..lines.end].to_owned();
                 if !copy.ends_with('\n') {
                     copy.insert_str(0, base.plan.newline.as_str());

@@ -151,7 +151,7 @@ pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
     inner
         .flat_map(|parent| {
             let last = &base.plan.tasks[parent.children[parent.children.len() - 1]];
-            let lines = lines_of(&base.text, last.extent);
+            let lines = lines_of(base.text, last.extent);
             let files = field(last, FieldKind::Files).unwrap();
             let own = format!(
                 "{}Files: none{}",

@@ -33,11 +33,11 @@ pub(super) fn no_tree(base: &Base) -> Vec<Mutant> {
 
 /// Lines that start like a task and aren't one.
 pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
-    let lines = Lines::new(&base.text);
+    let lines = Lines::new(base.text);
     let tasks = base.plan.tasks.iter().filter(|task| !task.synthetic && task.complexity.is_some());
     tasks
         .flat_map(|task| {
-            let line = lines_of(&base.text, task.span);
+            let line = lines_of(base.text, task.span);
             let head = &base.text[line.start..line.end];
             let id = format!("[ID: {}]", task.id);
             let number = lines.position(task.span.start).line;
@@ -74,7 +74,7 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
 /// A fence that is opened in front of a task and never closed.
 pub(super) fn open_fences(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let start = lines_of(&base.text, leaf.span).start;
+        let start = lines_of(base.text, leaf.span).start;
         ["```", "~~~", "```rust"]
             .map(|fence| {
                 let line = format!("{fence}{}", base.plan.newline.as_str());

@@ -17,11 +17,17 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
             text.push_str(&format!("{newline}{indent}  - {entry}"));
         }
     }
-    let end = own_end(task);
+    let mut end = own_end(task);
+    let below = task.notes.iter().find(|note| note.span.start >= end);
+    if let Some(code) = below.filter(|note| note.text.starts_with("    ")) {
+        // Right below the field it would be part of it.
+        end = code.span.end;
+        text.insert_str(0, newline);
+    }
     Fix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }
 }
 
-/// Where the line, the fields and the notes of a task end; its children come behind.
+/// Where the line and the fields of a task end; its notes and children come behind.
 fn own_end(task: &Task) -> usize {
     let fields = &task.fields;
     let lists = [

@@ -104,7 +104,14 @@ fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
     let below = rest.trim_start_matches([' ', '\t']).trim_start_matches('\r').strip_prefix('\n');
     let Some(line) = below.and_then(|below| below.lines().next()) else { return "" };
     let word = line.split_whitespace().next();
-    let apart = word.is_none_or(|word| matches!(word, "-" | "*" | "+") || word.bytes().all(|b| b == b'#'));
+    // A number begins an item only where its list was begun before, as that of a task was.
+    let numbered = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && line.contains("[ID");
+    let apart = word.is_none_or(|word| {
+        matches!(word, "-" | "*" | "+")
+            || word.starts_with("<!--")
+            || word.bytes().all(|b| b == b'#')
+            || numbered(word)
+    });
     if apart { "" } else { newline }
 }
 

@@ -314,6 +314,16 @@ fn a_field_is_added_before_a_line_that_is_no_part_of_its_task() {
     assert_eq!(fix_all(&fixed, &Facts::default()).text, fixed);
 }
 
+/// Indented code below a new item would be a list in it.
+#[test]
+fn a_field_is_added_below_code() {
+    let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &Facts::default()).text;
+    assert_eq!(
+        fixed,
+        "- [ID: 1] A\n\n      - code\n\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"
+    );
+}
+
 /// Fields stand where the others do, however the task is indented.
 #[test]
 fn a_field_is_added_beside_the_others() {

@@ -11,7 +11,7 @@ use crate::plan::id::TaskId;
 use crate::plan::task::Item;
 
 /// What stands between `ID` and an id, and is no part of it.
-const ID_LEAD: [char; 7] = [' ', '\t', ':', '=', '-', '#', '.'];
+const ID_LEAD: [char; 5] = [' ', '\t', ':', '=', '#'];
 
 /// Where a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,8 +251,7 @@ fn opens_id_badly(inner: &str) -> bool {
 fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
     let rest = text[label + 2..end].trim_start_matches([' ', '\t']);
     // Behind the colon stands the id, as odd as it may be; without one, what was written for a colon.
-    let marks: &[char] =
-        if rest.starts_with(':') { &[' ', '\t', ':', '=', '#'] } else { &[' ', '\t', '=', '-', '#', '.'] };
+    let marks: &[char] = if rest.starts_with(':') { &ID_LEAD } else { &[' ', '\t', '=', '-', '#', '.'] };
     end - rest.trim_start_matches(marks).len()
 }
 

@@ -625,52 +625,6 @@ fn a_repeated_id_drops_no_task() {
     );
 }
 
-/// Text of any shape takes about as long as a tree of the same size.
-#[test]
-#[allow(clippy::disallowed_methods, reason = "the test takes the time, not the parser")]
-fn no_shape_of_text_takes_long() {
-    const SIZE: usize = 400_000;
-    let filled = |unit: &str| unit.repeat(SIZE / unit.len());
-    let time = |text: &str| {
-        let runs = (0..3).map(|_| {
-            let start = std::time::Instant::now();
-            drop(parse(text));
-            start.elapsed()
-        });
-        runs.min().unwrap()
-    };
-    let tree = "- [ID: 1] A (Complexity: 3)\n  - Acceptance:\n    - `a, b` is, (c, d)\n  - Files: a, b\n";
-    let reference = time(&filled(tree));
-    for (name, text) in [
-        ("blanks in a title", format!("- [ID: 1] a{}b\n", " ".repeat(SIZE))),
-        ("blanks alone", " ".repeat(SIZE)),
-        ("blanks before a complexity", format!("- [ID: 1] a{}(Complexity: 3)", " ".repeat(SIZE))),
-        ("blanks in a file", format!("- [ID: 1] a\n  - Files: a{}b\n", " ".repeat(SIZE))),
-        ("blanks in a label", format!("- [ID: 1] a\n  - Files{}: b\n", " ".repeat(SIZE))),
-        ("open complexities", format!("- [ID: 1] a{}", filled("(Complexity: "))),
-        ("open ids", filled("- [ID: ")),
-        ("brackets", format!("- [ID: 1] a\n  - Acceptance: {}", filled("([{"))),
-        ("backticks", format!("- [ID: 1] a\n  - Acceptance: {}", filled("` `` ``` "))),
-        ("quotes", format!("- [ID: 1] a\n  - Acceptance: {}", filled("\"a, 'b"))),
-        ("ands", format!("- [ID: 1] a\n  - Dependencies: {}", filled("1 and "))),
-        ("words of a file", format!("- [ID: 1] a\n  - Files: {}", filled("a "))),
-        ("emphasis", format!("- {}[ID: 1] a", filled("*_"))),
-        ("definitions", filled("[a]: b\n")),
-        ("definitions of many links", (0..SIZE / 10).map(|n| format!("[{n}]: b\n")).collect()),
-        ("empty items", filled("-\n")),
-        ("headings", filled("# [1] a\n")),
-        ("notes", format!("- [ID: 1] a\n{}", filled("\n  b\n"))),
-        ("duplicates", format!("- [ID: 1] a\n{}", filled("  - Files: b\n"))),
-        ("comments", format!("- [ID: 1] a\n{}", filled("  <!-- b -->\n\n"))),
-        ("lazy lines", format!("- [ID: 1] a\n  - - b\n{}", filled("=c\n"))),
-        ("tabs", format!("- [ID: 1] a\n  - b\n\n{}", filled("\t\t- c\n"))),
-        ("fences", format!("- [ID: 1] a\n{}", filled("  ```\n  b\n"))),
-    ] {
-        let taken = time(&text);
-        assert!(taken < reference * 12, "{name}: {taken:?}, a tree of the same size {reference:?}");
-    }
-}
-
 /// Every field in every form that is accepted, in both dialects.
 #[test]
 fn every_form_of_every_field_says_the_same() {

@@ -36,8 +36,10 @@ impl Writer<'_> {
         for index in 0..=self.plan.tasks.len() {
             let mut behind_task = index > 0;
             while let Some((_, item)) = prose.next_if(|(before, _)| *before <= index) {
-                if behind_task && !forms::ends_tasks(&item.text) {
-                    self.subtasks();
+                match behind_task {
+                    true if forms::ends_tasks(&item.text) => self.layout.end_list(),
+                    true => self.subtasks(),
+                    false => {}
                 }
                 self.layout.block(0, &item.text);
                 behind_task = false;
