@@ -121,7 +121,7 @@ impl<'t> Reader<'t> {
     /// Keeps a block as prose. One that is open up to the end of what it stands in is closed, so that it can
     /// stand anywhere.
     fn keep_prose(&mut self, range: Range<usize>, close: Option<&str>) {
-        let range = trim(self.text, range);
+        let range = trim_block(self.text, range);
         let start = self.columns.of(range.start);
         let mut text = dedent(&self.text[range.clone()], start, self.container_column());
         if let Some(close) = close {
@@ -131,7 +131,7 @@ impl<'t> Reader<'t> {
     }
 
     fn keep_paragraph(&mut self, range: Range<usize>) {
-        let range = trim(self.text, range);
+        let range = trim_block(self.text, range);
         let start = self.columns.of(range.start);
         let text = dedent_paragraph(&self.text[range.clone()], start, self.container_column());
         self.keep_text(text, range);
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
 
     /// Keeps a heading; one of several lines is a paragraph above a line of signs.
     fn keep_heading(&mut self, range: Range<usize>) {
-        let range = trim(self.text, range);
+        let range = trim_block(self.text, range);
         let start = self.columns.of(range.start);
         let source = &self.text[range.clone()];
         let last = source.rfind(['\n', '\r']).unwrap_or(0);
@@ -153,7 +153,7 @@ impl<'t> Reader<'t> {
     fn keep_text(&mut self, text: Cow<'t, str>, range: Range<usize>) {
         if !self.container().is_some_and(|frame| self.is_whole(frame)) {
             let place = (self.enclosing(), self.builder.tasks.len());
-            let range = trim(self.text, range);
+            let range = trim_block(self.text, range);
             self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
         }
     }
@@ -447,6 +447,15 @@ impl<'t> Reader<'t> {
             has_heading: false,
         });
     }
+}
+
+/// `range` without what Markdown takes for blanks at either end; others, such as an ideographic space, keep a
+/// block from being one of another kind.
+fn trim_block(text: &str, range: Range<usize>) -> Range<usize> {
+    const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+    let slice = &text[range.clone()];
+    let start = range.start + (slice.len() - slice.trim_start_matches(BLANKS).len());
+    start..start.max(range.start + slice.trim_end().len())
 }
 
 /// Whether no blank line stands between what is before and behind `gap`; a definition of a link that was

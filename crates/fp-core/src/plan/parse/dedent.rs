@@ -19,7 +19,7 @@ pub(super) fn dedent_item(text: &str, start: usize, content: usize) -> Cow<'_, s
 fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, str> {
     let text = text.trim_end();
     if memchr::memchr3(b'\n', b'\r', b'\t', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text.trim_start());
+        return Cow::Borrowed(text.trim_start_matches(' '));
     }
     let mut result = String::with_capacity(text.len());
     let mut fence = None;
@@ -32,7 +32,7 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
             continue;
         }
         match fence {
-            _ if number == 0 => push_expanded(&mut result, line.trim_start(), start, 0),
+            _ if number == 0 => push_expanded(&mut result, line.trim_start_matches([' ', '\t']), start, 0),
             Some(fence) if !line.trim_start().starts_with(fence) => {
                 push_unindented(&mut result, line, columns);
             }

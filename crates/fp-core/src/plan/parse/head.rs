@@ -13,6 +13,9 @@ use crate::plan::task::Item;
 /// What stands between `ID` and an id, and is no part of it.
 const ID_LEAD: [char; 5] = [' ', '\t', ':', '=', '#'];
 
+/// What may stand around an id, and is no part of it either.
+const MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
+
 /// Where a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -152,8 +155,7 @@ fn bracketed(text: &str, at: usize, end: usize, place: Place) -> Option<Opening>
 /// `[ID: 1]` and, as faults, `[ID 1]`, `[ID=1]`, `[ID: ]`.
 fn named_id(text: &str, inner_start: usize, close: usize) -> Opening {
     let label_end = inner_start + 2;
-    let id = trim(text, skip_id_label(text, inner_start, close)..close);
-    let id = trim_marks(text, id);
+    let id = trim_id(text, skip_id_label(text, inner_start, close)..close);
     let rest = close + 1;
     let colon = text[label_end..close].trim_start().starts_with(':');
     let fault = if id.is_empty() {
@@ -169,10 +171,8 @@ fn named_id(text: &str, inner_start: usize, close: usize) -> Opening {
 /// `[1]` without `ID:`, which is a task in a heading and a fault in a list.
 fn unnamed(text: &str, inner: Range<usize>, end: usize, place: Place) -> Option<Opening> {
     let rest = inner.end + 1;
-    let inner = trim_marks(text, trim(text, inner));
-    // What `[ID: …]` leaves out before an id.
-    let id = text[inner.clone()].trim_start_matches(ID_LEAD);
-    let inner = inner.end - id.len()..inner.end;
+    let inner = trim_id(text, inner);
+    let id = &text[inner.clone()];
     let link = text[rest..end].starts_with(['(', '[', ':']);
     let idlike = TaskId::new(id).is_ok() || id.bytes().next().is_some_and(|b| b.is_ascii_digit());
     match place {
@@ -264,9 +264,16 @@ fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {
     begin..begin + len
 }
 
-/// Without the emphasis and escapes around an id.
+/// An id without the emphasis and escapes around it, and without what leads to it.
+fn trim_id(text: &str, range: Range<usize>) -> Range<usize> {
+    let id = trim_marks(text, trim(text, range));
+    let leads = |c: char| c.is_whitespace() || ID_LEAD.contains(&c) || MARKS.contains(&c);
+    let own = text[id.clone()].trim_start_matches(leads);
+    trim_marks(text, trim(text, id.end - own.len()..id.end))
+}
+
+/// Without the emphasis and escapes around an id or a number.
 fn trim_marks(text: &str, range: Range<usize>) -> Range<usize> {
-    const MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
     start..start.max(range.start + slice.trim_end_matches(MARKS).len())

@@ -202,6 +202,9 @@ fn bullets_emphasis_checkboxes_and_separators() {
     check("- [ID: 1]: two words\n\n  - [ID: 1.1]: C\n", "1 \"two words\"\n  1.1 \"C\"\n");
     check("- [ID: `1`] — A – b\n", "1 \"A – b\"");
     check("- [ID: -x] A\n  - [ID: ../y] B\n", "-x \"A\"\n  ../y \"B\"\n");
+    check("- [ID: #1] A\n", "1 \"A\"");
+    check("## [#1] A\n", "1 \"A\"");
+    check("- [ID:~-.1~] A\n", "-.1 \"A\"");
     check("- \\[ID: 1\\] A\n", "1 \"A\"");
     check("- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n", "1 \"A wrapped\" (3)");
     check("- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n", "1 \"값 `x` *y* (see z)\" (3)");

@@ -146,6 +146,7 @@ fn prose_keeps_its_place_and_its_form() {
         "\n  A paragraph\n  of two lines.\n\n  <!-- a comment -->\n\n      code\n\n  > a quote\n\n  - a remark\n  - another\n\n  * a third\n\n  1. first\n\n  [page]: https://example.org\n",
     );
     below("  - Hints: a\n\n  ---\n\n      code\n", "  - Hints:\n    - a\n\n  ---\n\n      code\n");
+    below("\n  \u{3000}- no item\n", "\n  \u{3000}- no item\n");
     below("\n  text\n===\n", "\n  text\n      ===\n");
     below("  <!-- open\n", "\n  <!-- open\n  -->\n");
     below("  - Backend tasks:\n    - [ID: 1.1] B\n", "\n  Backend tasks:\n\n  - [ID: 1.1] B\n");
