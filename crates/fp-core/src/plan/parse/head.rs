@@ -321,7 +321,7 @@ fn find_complexity(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     text.rmatch_indices(['(', '[']).map(|(at, _)| at).find(|at| {
         bytes.get(at + 1..at + 11).is_some_and(|word| word.eq_ignore_ascii_case(b"complexity"))
-            && bytes.get(at + 11).is_some_and(|b| matches!(b, b':' | b'=' | b' '))
+            && bytes.get(at + 11).is_some_and(|b| matches!(b, b':' | b'=') || b.is_ascii_whitespace())
     })
 }
 

@@ -209,6 +209,10 @@ fn bullets_emphasis_checkboxes_and_separators() {
     check("- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n", "1 \"A wrapped\" (3)");
     check("- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n", "1 \"값 `x` *y* (see z)\" (3)");
     check("- [ID: 1] A (Complexity: 3, Risk: low) !\n", "1 \"A !\" (3)");
+    check(
+        "- [ID: 1] A (Complexity\n  3)\n",
+        "1 \"A 3)\" ()\n! \"[ID: 1] A (Complexity\\n  3)\" the parenthesis of the complexity isn't closed\n",
+    );
     check("- [ID: 1] A (Complexity: high)\n", "1 \"A\" (high)");
     check("- [ID: 1] A (Complexity: 99999999999)\n", "1 \"A\" (99999999999)");
     check("## [1] A ##\n\n[1.1] B\n-------\n", "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\n");
