@@ -1,5 +1,7 @@
 //! `fp plan`.
 
+use std::thread;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::schedule::{Options, ScheduleError, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
@@ -7,7 +9,7 @@ use fp_host::file;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
+use crate::printer::{Format, json};
 use crate::render;
 use crate::source::Source;
 
@@ -49,11 +51,17 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
     let path = plan.folder.file("plan.md");
-    file::atomic_write(&path, markdown(&schedule).as_bytes())?;
-    match context.format {
-        Format::Json => context.printer.json(&schedule)?,
-        Format::Text => context.printer.data(&render::schedule::text(&schedule)),
-    }
+    let format = context.format;
+    let (text, written) = thread::scope(|scope| {
+        let text = scope.spawn(|| match format {
+            Format::Json => json(&schedule),
+            Format::Text => Ok(render::schedule::text(&schedule)),
+        });
+        let written = file::atomic_write(&path, markdown(&schedule).as_bytes());
+        (text.join(), written)
+    });
+    written?;
+    context.printer.data(&text.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }

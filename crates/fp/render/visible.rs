@@ -19,6 +19,12 @@ pub(crate) fn one_column(c: char) -> char {
 }
 
 fn replaced(text: &str, shown: impl Fn(char) -> char) -> Cow<'_, str> {
+    // Nearly all text is plain, and all of it is looked at.
+    let plain =
+        |byte: u8| matches!(byte, b' '..=b'~') || byte.is_ascii() && shown(byte.into()) == char::from(byte);
+    if text.bytes().all(plain) {
+        return Cow::Borrowed(text);
+    }
     if text.chars().all(|c| shown(c) == c) {
         return Cow::Borrowed(text);
     }
