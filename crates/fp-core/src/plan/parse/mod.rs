@@ -12,6 +12,7 @@ mod frame;
 mod head;
 mod items;
 mod pieces;
+mod prose;
 mod split;
 mod suspect;
 mod value;
