@@ -18,10 +18,16 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         }
     }
     let mut end = own_end(task);
-    let below = task.notes.iter().find(|note| note.span.start >= end);
-    if let Some(code) = below.filter(|note| note.text.starts_with("    ")) {
-        // Right below the field it would be part of it.
-        end = code.span.end;
+    let below = match end == task.line_end {
+        // A task without fields has its text first.
+        true => task.notes.last(),
+        // Right below the field, code would be part of it.
+        false => {
+            task.notes.iter().find(|note| note.span.start >= end).filter(|note| note.text.starts_with("    "))
+        }
+    };
+    if let Some(note) = below {
+        end = note.span.end;
         text.insert_str(0, newline);
     }
     Fix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }

@@ -53,15 +53,15 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
     (finding.rule, &finding.task_id, &finding.detail)
 }
 
-/// Applies the edits of `diagnostics`, those of a finding all or none, and keeps the comments in what they
-/// replace; gives the text and how many findings were resolved.
+/// Applies the edits of `diagnostics`, those of a finding all or none, and none that would change what other
+/// text is; keeps the comments in what they replace. Gives the text and how many findings were resolved.
 #[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&Fix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut resolved = 0;
     for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
-        if diagnostic.fixes.iter().all(|fix| is_free(&taken, fix)) {
+        if diagnostic.fixes.iter().all(|fix| is_free(&taken, fix) && !takes_in(source, fix)) {
             taken.extend(diagnostic.fixes.iter().map(|fix| (fix.span.start, fix.span.end)));
             chosen.extend(&diagnostic.fixes);
             resolved += 1;
@@ -113,6 +113,18 @@ fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
             || numbered(word)
     });
     if apart { "" } else { newline }
+}
+
+/// Whether an edit adds an item that would take in the text below it, which is indented farther.
+fn takes_in(source: &str, fix: &Fix) -> bool {
+    let indentation = |line: &str| {
+        let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        blanks.fold(0, |column, byte| column + if byte == b'\t' { 4 - column % 4 } else { 1 })
+    };
+    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(indentation);
+    let below = source.get(fix.span.end..).and_then(|rest| rest.split_once('\n')).map(|(_, below)| below);
+    fix.replacement.starts_with(['\r', '\n'])
+        && below.and_then(first).zip(first(&fix.replacement)).is_some_and(|(below, added)| below >= added + 2)
 }
 
 /// Whether no chosen edit touches the bytes of this one, or inserts at the same place.

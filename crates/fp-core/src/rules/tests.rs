@@ -295,23 +295,27 @@ fn a_field_is_added_below_the_whole_heading() {
     );
 }
 
-/// A line of text right below a heading isn't read together with what was added between the two.
+/// Text right below the line of a task stays its text, and isn't read as that of a field.
 #[test]
-fn a_field_is_added_apart_from_text() {
-    let fixed = fix_all("## [1] A\nText.\n", &Facts::default()).text;
-    assert_eq!(
-        fixed,
-        "## [1] A\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\nText.\n"
-    );
+fn the_first_field_is_added_below_the_text_of_a_task() {
+    let guardrails =
+        "- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n";
+    for text in ["Text.\n", "  B\n    - # c\n", "  ###\n"] {
+        let fixed = fix_all(&format!("## [1] A\n{text}"), &Facts::default()).text;
+        assert_eq!(fixed, format!("## [1] A\n{text}\n{guardrails}"));
+    }
+    let indented = "## [1] A\n  B\n--\n";
+    assert_eq!(fix_all(indented, &Facts::default()).text, indented, "the heading would be part of the field");
 }
 
-/// The line that can't be read would take every field that is added below it.
+/// A line of text right below a field isn't read together with what was added between the two.
 #[test]
-fn a_field_is_added_before_a_line_that_is_no_part_of_its_task() {
-    let text = "- [ID: 1] A\n  - Verify: b\n    1. [ID: 1.1] c\n[ID: 2] d\n";
-    let fixed = fix_all(text, &Facts::default()).text;
-    assert_eq!(fixed.matches("Guardrails").count(), 1, "{fixed}");
-    assert_eq!(fix_all(&fixed, &Facts::default()).text, fixed);
+fn a_field_is_added_apart_from_text() {
+    let fixed = fix_all("## [1] A\n- Hints: b\n```\nc\n```\n", &Facts::default()).text;
+    assert_eq!(
+        fixed,
+        "## [1] A\n- Hints: b\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\n```\nc\n```\n"
+    );
 }
 
 /// Indented code below a new item would be a list in it.
