@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_core::diagnostic::Severity;
+use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::interview::Interview;
 use fp_core::plan::{Plan, parse};
 use fp_core::rules::{Facts, check};
@@ -99,14 +99,20 @@ impl Source {
     /// The tree in its `text`. Fails when that is not valid.
     pub(crate) fn valid_tree<'t>(&self, text: &'t str) -> Result<Plan<'t>, CommandError> {
         let (plan, problems) = parse(text);
-        let found = check(&plan, &problems, &self.facts(&plan)?);
+        self.refuse_invalid(&plan, &problems)?;
+        Ok(plan)
+    }
+
+    /// Fails where `plan`, its tree, is not valid; `problems` is what the parser found in it.
+    pub(crate) fn refuse_invalid(&self, plan: &Plan, problems: &[Diagnostic]) -> Result<(), CommandError> {
+        let found = check(plan, problems, &self.facts(plan)?);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 0 {
             let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
             return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
                 .hint(format!("`fp validate {}` shows them", self.argument())));
         }
-        Ok(plan)
+        Ok(())
     }
 
     /// The plan it belongs to. Fails for a mere file.

@@ -62,7 +62,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 fn rendered(
     context: &Context,
     source: &Source,
-    report: &TreeReport,
+    report: &TreeReport<'_>,
     at_once: u32,
 ) -> Result<String, CommandError> {
     Ok(match (context.export, context.format) {

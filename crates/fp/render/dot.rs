@@ -16,7 +16,7 @@ const HEAD: &str = "digraph plan {
 ";
 
 /// The graph.
-pub(crate) fn text(report: &TreeReport) -> String {
+pub(crate) fn text(report: &TreeReport<'_>) -> String {
     let mut text = HEAD.to_owned();
     for part in walk(report) {
         match part {
@@ -50,7 +50,7 @@ fn indent(depth: usize) -> String {
 }
 
 /// An arrow from a leaf, or from the frame of a parent: Graphviz ties those to one of the leaves in it.
-fn arrow(report: &TreeReport, from: usize, to: usize, critical: bool) -> String {
+fn arrow(report: &TreeReport<'_>, from: usize, to: usize, critical: bool) -> String {
     let mut leaf = from;
     while let Some(&last) = report.tasks[leaf].children.last() {
         leaf = last;

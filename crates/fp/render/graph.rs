@@ -17,7 +17,7 @@ pub(crate) enum Part {
 }
 
 /// The tree as frames and leaves.
-pub(crate) fn walk(report: &TreeReport) -> Vec<Part> {
+pub(crate) fn walk(report: &TreeReport<'_>) -> Vec<Part> {
     let mut parts = Vec::with_capacity(report.tasks.len() * 2);
     let mut open = 0;
     for (number, task) in report.tasks.iter().enumerate() {
@@ -45,13 +45,13 @@ pub(crate) fn label(task: &TaskRow) -> String {
 }
 
 /// The arrows that the critical path goes along, each as the tasks at its ends; the first may be a parent.
-pub(crate) fn critical_arrows(report: &TreeReport) -> HashSet<(usize, usize)> {
+pub(crate) fn critical_arrows(report: &TreeReport<'_>) -> HashSet<(usize, usize)> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
         positions.entry(&task.id).or_insert(number);
     }
     let path: Vec<usize> =
-        report.critical_path.tasks.iter().filter_map(|id| positions.get(id.as_str()).copied()).collect();
+        report.critical_path.tasks.iter().filter_map(|id| positions.get(id).copied()).collect();
     let mut arrows = HashSet::new();
     for pair in path.windows(2) {
         let above: HashSet<usize> =

@@ -22,7 +22,7 @@ const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1
 ";
 
 /// The flowchart.
-pub(crate) fn text(report: &TreeReport) -> String {
+pub(crate) fn text(report: &TreeReport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
     for part in walk(report) {
         match part {
@@ -62,7 +62,7 @@ pub(crate) fn text(report: &TreeReport) -> String {
 }
 
 /// Why Mermaid may refuse to draw `text`, if it may.
-pub(crate) fn limit(report: &TreeReport, text: &str) -> Option<String> {
+pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
     let arrows: usize = report.tasks.iter().map(|task| task.after.len()).sum();
     (arrows > MAX_ARROWS || text.len() > MAX_TEXT).then(|| {
         format!(
@@ -75,7 +75,7 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(20) + 1)
 }
 
-fn name(report: &TreeReport, task: usize) -> String {
+fn name(report: &TreeReport<'_>, task: usize) -> String {
     format!("{}{task}", if report.tasks[task].leaf { 't' } else { 'p' })
 }
 

@@ -1,10 +1,13 @@
 //! The schedule as text that fits 80 columns.
 
+use std::fmt::Write as _;
+
 use fp_core::schedule::{Schedule, Step};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::status::fit;
 
+const INFALLIBLE: &str = "writing to a string can't fail";
 const WIDTH: usize = 80;
 /// Columns of an id, at most.
 const ID: usize = 20;
@@ -12,24 +15,25 @@ const ID: usize = 20;
 const WHY: usize = 30;
 
 /// The whole schedule.
-pub(crate) fn text(schedule: &Schedule) -> String {
+pub(crate) fn text(schedule: &Schedule<'_>) -> String {
     let mut text = format!(
         "{} in {}, at most {} at once\n",
         count(schedule.order.len(), "task"),
         count(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
     );
-    let whys: Vec<String> = schedule.order.iter().map(why).collect();
     let widest = |widths: &mut dyn Iterator<Item = usize>, most: usize| widths.max().unwrap_or(0).min(most);
+    let mut why = String::new();
+    let whys = schedule.order.iter().map(|step| write_why(&mut why, step).width());
     let columns = Columns {
         position: schedule.order.len().to_string().len(),
         wave: schedule.waves.len().to_string().len(),
+        why: widest(&mut { whys }, WHY),
         id: widest(&mut schedule.order.iter().map(|step| step.id.width()), ID),
         title: widest(&mut schedule.order.iter().map(|step| step.title.width() + 5), WIDTH),
-        why: widest(&mut whys.iter().map(|why| why.width()), WHY),
     };
-    for (step, why) in schedule.order.iter().zip(&whys) {
-        text.push_str(&columns.row(step, why));
+    for step in &schedule.order {
+        columns.write_row(&mut text, step, write_why(&mut why, step));
     }
     let path = &schedule.critical_path;
     let way = if path.tasks.is_empty() { "none".to_owned() } else { path.tasks.join(" → ") };
@@ -49,32 +53,44 @@ struct Columns {
 }
 
 impl Columns {
-    fn row(&self, step: &Step, why: &str) -> String {
-        let id = padded(&step.id, self.id);
-        let head = format!(
-            "{:>position$}. wave {:<wave$}  {id}  ",
+    fn write_row(&self, out: &mut String, step: &Step<'_>, why: &str) {
+        let start = out.len();
+        write!(
+            out,
+            "{:>position$}. wave {:<wave$}  ",
             step.position,
             step.wave,
             position = self.position,
             wave = self.wave
-        );
+        )
+        .expect(INFALLIBLE);
+        let used = out.len() - start + self.id + 2;
+        write_padded(out, &fit(step.id, self.id), self.id);
+        out.push_str("  ");
         let complexity = format!(" ({})", step.complexity);
-        let room = WIDTH.saturating_sub(head.width() + self.why + 2).min(self.title);
-        let title = fit(&step.title, room.saturating_sub(complexity.len()).max(8)) + &complexity;
-        let row = format!("{head}{}  {}", padded(&title, room), fit(why, self.why));
-        format!("{}\n", row.trim_end())
+        let room = WIDTH.saturating_sub(used + self.why + 2).min(self.title);
+        let title = fit(step.title, room.saturating_sub(complexity.len()).max(8));
+        write_padded(out, &fit(&(title + &complexity), room), room);
+        out.push_str("  ");
+        out.push_str(&fit(why, self.why));
+        out.truncate(out.trim_end().len());
+        out.push('\n');
     }
 }
 
-fn why(step: &Step) -> String {
-    step.delay.as_ref().map(ToString::to_string).unwrap_or_default()
+/// What delays a task, in the place of what `out` had.
+fn write_why<'o>(out: &'o mut String, step: &Step<'_>) -> &'o str {
+    out.clear();
+    if let Some(delay) = &step.delay {
+        write!(out, "{delay}").expect(INFALLIBLE);
+    }
+    out
 }
 
-/// `text` cut or filled to `width` columns.
-fn padded(text: &str, width: usize) -> String {
-    let text = fit(text, width);
-    let missing = width.saturating_sub(text.width());
-    text + &" ".repeat(missing)
+/// `text`, and blanks up to `width` columns.
+fn write_padded(out: &mut String, text: &str, width: usize) {
+    out.push_str(text);
+    out.extend(std::iter::repeat_n(' ', width.saturating_sub(text.width())));
 }
 
 /// `text` behind `label`, on lines of at most 80 columns where its words allow.

@@ -10,7 +10,7 @@ const WIDTH: usize = 80;
 const BRANCHES: usize = 36;
 
 /// The whole tree. Walks with a stack of its own, since a tree can be deeper than the program's.
-pub(crate) fn text(report: &TreeReport) -> String {
+pub(crate) fn text(report: &TreeReport<'_>) -> String {
     if report.tasks.is_empty() {
         return "No tasks\n".to_owned();
     }

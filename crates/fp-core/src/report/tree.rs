@@ -20,7 +20,7 @@ use crate::schedule::{CriticalPath, Delay, Options, Schedule, SpeedUp, schedule}
 /// The report on one tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TreeReport {
+pub struct TreeReport<'p> {
     /// The plan; `None` for a mere file.
     pub plan_id: Option<PlanId>,
     /// What the tree is for.
@@ -32,13 +32,13 @@ pub struct TreeReport {
     /// Sum of their complexities.
     pub total_complexity: u64,
     /// The chain that no number of builders makes shorter; empty where there is no order.
-    pub critical_path: CriticalPath,
+    pub critical_path: CriticalPath<'p>,
     /// How many times faster the plan could ideally be with more builders; empty where there is no order.
     pub speed_up: Vec<SpeedUp>,
     /// How many leaves are in each state; `None` before the approval.
     pub counts: Option<Counts>,
     /// The waves for each number of builders that was asked for; empty where there is no order.
-    pub schedules: Vec<Waves>,
+    pub schedules: Vec<Waves<'p>>,
     /// The errors of the tree, in the order of the source.
     pub problems: Vec<Problem>,
     /// All tasks in document order.
@@ -48,25 +48,25 @@ pub struct TreeReport {
 /// The waves for one number of builders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Waves {
+pub struct Waves<'p> {
     /// How many tasks run at once.
     pub builders: u32,
     /// How many waves there are.
     pub waves: usize,
     /// Where each leaf is, in document order.
-    pub places: Vec<Place>,
+    pub places: Vec<Place<'p>>,
 }
 
 /// Where a leaf is in the waves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct Place<'p> {
     /// Its id.
-    pub id: String,
+    pub id: &'p str,
     /// Its wave, from 1.
     pub wave: usize,
     /// Why it can't run earlier.
-    pub delay: Option<Delay>,
+    pub delay: Option<Delay<'p>>,
 }
 
 /// An error of the tree.
@@ -157,7 +157,7 @@ pub struct TaskRow {
     pub notes: Vec<String>,
 }
 
-impl TreeReport {
+impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
     #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
@@ -209,7 +209,7 @@ impl TreeReport {
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
     #[must_use]
-    pub fn with_schedules(mut self, tree: &Plan, options: &Options, builders: &[u32]) -> Self {
+    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &Options, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
         for &builders in builders {
@@ -219,7 +219,7 @@ impl TreeReport {
             self.speed_up = found.speed_up;
             self.critical_path = found.critical_path;
         }
-        let on_path: BTreeSet<&str> = self.critical_path.tasks.iter().map(String::as_str).collect();
+        let on_path: BTreeSet<&str> = self.critical_path.tasks.iter().copied().collect();
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.critical = on_path.contains(task.id.as_str());
         }
@@ -259,14 +259,14 @@ impl TreeReport {
 
 const EDITED: &str = "it was edited after the approval";
 
-fn waves(tree: &Plan, leaves: &[TaskIndex], found: &Schedule, builders: u32) -> Waves {
+fn waves<'p>(tree: &Plan, leaves: &[TaskIndex], found: &Schedule<'p>, builders: u32) -> Waves<'p> {
     let mut steps: Vec<usize> = vec![0; tree.tasks.len()];
     for (at, step) in found.order.iter().enumerate() {
         steps[step.task] = at;
     }
     let places = leaves.iter().map(|&leaf| {
         let step = &found.order[steps[leaf]];
-        Place { id: step.id.clone(), wave: step.wave, delay: step.delay.clone() }
+        Place { id: step.id, wave: step.wave, delay: step.delay.clone() }
     });
     Waves { builders, waves: found.waves.len(), places: places.collect() }
 }
@@ -330,11 +330,13 @@ mod tests {
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
-    fn report(text: &str, builders: &[u32]) -> TreeReport {
+    /// The report on a tree that is never given back.
+    fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
-        let found = check(&tree, &parsed, &Facts::default());
-        TreeReport::new(&tree, None)
-            .with_schedules(&tree, &Options::default(), builders)
+        let tree = Box::leak(Box::new(tree));
+        let found = check(tree, &parsed, &Facts::default());
+        TreeReport::new(tree, None)
+            .with_schedules(tree, &Options::default(), builders)
             .with_problems(&found, &Lines::new(text))
     }
 

@@ -8,7 +8,7 @@ const BITS: usize = u64::BITS as usize;
 pub(super) struct Closed {
     /// Bits by number of their word, in order; words without a bit are left out.
     words: Vec<(usize, u64)>,
-    /// All waves before this one are closed: plans often fill them from the first.
+    /// All waves up to this one are closed, the first being 1: plans often fill them from there.
     full: usize,
 }
 
@@ -26,11 +26,18 @@ impl Closed {
     /// Closes `wave`.
     pub(super) fn add(&mut self, wave: usize) {
         let (number, bit) = (wave / BITS, 1 << (wave % BITS));
-        match self.words.binary_search_by_key(&number, |&(number, _)| number) {
-            Ok(at) => self.words[at].1 |= bit,
-            Err(at) => self.words.insert(at, (number, bit)),
+        // Waves mostly come in order.
+        match self.words.last_mut() {
+            Some((last, bits)) if *last == number => *bits |= bit,
+            Some((last, _)) if *last > number => {
+                match self.words.binary_search_by_key(&number, |&(number, _)| number) {
+                    Ok(at) => self.words[at].1 |= bit,
+                    Err(at) => self.words.insert(at, (number, bit)),
+                }
+            }
+            _ => self.words.push((number, bit)),
         }
-        while self.has(self.full) {
+        while self.has(self.full + 1) {
             self.full += 1;
         }
     }
@@ -49,7 +56,7 @@ impl Closed {
 
 /// The first wave from `earliest` on that is closed in none of `sets`.
 pub(super) fn first_open(sets: &[&Closed], earliest: usize) -> usize {
-    let from = sets.iter().map(|set| set.full).fold(earliest, usize::max);
+    let from = sets.iter().map(|set| set.full + 1).fold(earliest, usize::max);
     let mut taken = (1 << (from % BITS)) - 1;
     let mut number = from / BITS;
     loop {
@@ -87,14 +94,15 @@ mod tests {
         check(&[&even, &odd], 1, 300);
         check(&[&even], 100, 101);
         check(&[&[63], &[64]], 63, 65);
-        check(&[&[1000]], 0, 0);
+        check(&[&[1000]], 1, 1);
+        check(&[&[1, 2, 3]], 1, 4);
     }
 
     proptest! {
         #[test]
         fn is_what_looking_at_each_wave_finds(
-            sets in prop::collection::vec(prop::collection::vec(0_usize..200, 0..150), 0..4),
-            earliest in 0_usize..220,
+            sets in prop::collection::vec(prop::collection::vec(1_usize..200, 0..150), 0..4),
+            earliest in 1_usize..220,
         ) {
             let found: Vec<Closed> = sets.iter().map(|waves| closed(waves)).collect();
             let expect = (earliest..).find(|wave| sets.iter().all(|set| !set.contains(wave))).unwrap();

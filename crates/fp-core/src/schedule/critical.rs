@@ -12,9 +12,9 @@ pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
 /// A chain of tasks, each waiting for the one before it, of the largest total complexity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CriticalPath {
+pub struct CriticalPath<'p> {
     /// Ids of its tasks in order.
-    pub tasks: Vec<String>,
+    pub tasks: Vec<&'p str>,
     /// Sum of their complexities.
     pub complexity: u64,
 }
@@ -30,7 +30,7 @@ pub struct SpeedUp {
 }
 
 /// The critical path; of several of the same length the one that ends, and goes on, first in the order.
-pub(super) fn path(plan: &Plan, graph: &Graph, order: &[TaskIndex]) -> CriticalPath {
+pub(super) fn path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> CriticalPath<'p> {
     let mut length = vec![0_u64; graph.len()];
     let mut before: Vec<Option<TaskIndex>> = vec![None; graph.len()];
     let mut last: Option<TaskIndex> = None;
@@ -47,8 +47,8 @@ pub(super) fn path(plan: &Plan, graph: &Graph, order: &[TaskIndex]) -> CriticalP
         }
     }
     let way = std::iter::successors(last, |&task| before[task]);
-    let mut tasks: Vec<String> =
-        way.filter(|&task| plan.tasks[task].is_leaf()).map(|task| plan.tasks[task].id.to_string()).collect();
+    let leaves = way.filter(|&task| plan.tasks[task].is_leaf());
+    let mut tasks: Vec<&str> = leaves.map(|task| &*plan.tasks[task].id).collect();
     tasks.reverse();
     CriticalPath { tasks, complexity: last.map_or(0, |task| length[task]) }
 }

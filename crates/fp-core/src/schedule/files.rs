@@ -1,18 +1,27 @@
-//! In which waves the files and folders of the repository are in use, and by which task.
+//! In which waves the files and folders of the repository are in use.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::closed::Closed;
-use crate::plan::path::{literal_prefix, normal};
-use crate::plan::task::{Task, TaskIndex};
+use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// Deepest path whose folders are compared with other paths; beyond it only the upper ones are.
 const MAX_FOLDERS: usize = 64;
 
+/// The paths of every task in normal form; those that lead out of the repository are left out.
+pub(super) fn paths<'p>(plan: &'p Plan<'p>) -> Vec<Vec<Cow<'p, str>>> {
+    let of = |task: &'p Task<'p>| task.files().filter_map(|file| normal(literal_prefix(file)).ok()).collect();
+    plan.tasks.iter().map(of).collect()
+}
+
 /// Of every file and folder, where it is in use.
-#[derive(Debug, Default)]
-pub(super) struct Files {
-    used: HashMap<String, Used>,
+#[derive(Debug)]
+pub(super) struct Files<'a, 'p> {
+    paths: &'a [Vec<Cow<'p, str>>],
+    numbers: HashMap<&'a str, usize>,
+    used: Vec<Used>,
 }
 
 /// Where a path is in use: itself, and something below it.
@@ -20,67 +29,66 @@ pub(super) struct Files {
 struct Used {
     here: Closed,
     below: Closed,
-    /// Who uses it in which wave, itself or something below it.
-    by: HashMap<usize, TaskIndex>,
 }
 
-impl Files {
-    /// The waves in which something that is or holds one of `paths`, or lies below it, is in use.
-    pub(super) fn closed<'f>(&'f self, paths: &[String]) -> Vec<&'f Closed> {
-        let mut sets = Vec::new();
-        for path in paths {
-            for folder in folders(path) {
-                let Some(used) = self.used.get(folder) else { continue };
-                sets.extend(used.against(folder == path).filter(|set| !set.is_empty()));
-            }
-        }
-        sets
+/// A path of a task, or a folder above one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    number: usize,
+    is_folder: bool,
+}
+
+impl<'a, 'p> Files<'a, 'p> {
+    /// For tasks with these [`paths`].
+    pub(super) fn new(paths: &'a [Vec<Cow<'p, str>>]) -> Self {
+        Self { paths, numbers: HashMap::with_capacity(paths.len()), used: Vec::new() }
     }
 
-    /// The first of `paths` that can't be had in `wave`, and who has it.
-    pub(super) fn holder<'p>(&self, paths: &'p [String], wave: usize) -> Option<(&'p str, TaskIndex)> {
-        paths.iter().find_map(|path| {
-            let holder = folders(path).find_map(|folder| {
-                let used = self.used.get(folder)?;
-                let in_use = used.against(folder == path).any(|set| set.has(wave));
-                in_use.then(|| used.by[&wave])
-            });
-            holder.map(|task| (path.as_str(), task))
+    /// Where the files of `task` are: they and every folder above them.
+    pub(super) fn places(&mut self, task: TaskIndex) -> Vec<Place> {
+        let mut places = Vec::new();
+        for path in &self.paths[task] {
+            for folder in folders(path) {
+                let number = *self.numbers.entry(folder).or_insert(self.used.len());
+                if number == self.used.len() {
+                    self.used.push(Used::default());
+                }
+                places.push(Place { number, is_folder: folder != path });
+            }
+        }
+        places
+    }
+
+    /// The waves in which something at one of these places, or below it where it isn't a folder of something
+    /// else, is in use.
+    pub(super) fn closed(&self, places: &[Place]) -> Vec<&Closed> {
+        let sets = places.iter().flat_map(|place| {
+            let used = &self.used[place.number];
+            std::iter::once(&used.here).chain((!place.is_folder).then_some(&used.below))
+        });
+        sets.filter(|set| !set.is_empty()).collect()
+    }
+
+    /// The first path of `task` that one of `others` has as well, and which of them.
+    pub(super) fn holder(
+        &self,
+        task: TaskIndex,
+        others: &[TaskIndex],
+    ) -> Option<(&'a Cow<'p, str>, TaskIndex)> {
+        let overlap = |one: &str, other: &str| one == other || is_above(one, other) || is_above(other, one);
+        self.paths[task].iter().find_map(|path| {
+            let has = |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| overlap(path, theirs));
+            others.iter().find(has).map(|&holder| (path, holder))
         })
     }
 
-    /// Has `task` use `paths` in `wave`.
-    pub(super) fn take(&mut self, task: TaskIndex, wave: usize, paths: &[String]) {
-        for path in paths {
-            for folder in folders(path) {
-                if !self.used.contains_key(folder) {
-                    self.used.insert(folder.to_owned(), Used::default());
-                }
-                let used = self.used.get_mut(folder).expect("it was just inserted");
-                if folder == path {
-                    used.here.add(wave)
-                } else {
-                    used.below.add(wave)
-                }
-                used.by.insert(wave, task);
-            }
+    /// Has `wave` use these places.
+    pub(super) fn take(&mut self, wave: usize, places: &[Place]) {
+        for place in places {
+            let used = &mut self.used[place.number];
+            if place.is_folder { used.below.add(wave) } else { used.here.add(wave) }
         }
     }
-}
-
-impl Used {
-    /// What keeps a path from being used: as the path itself, or as one below this folder.
-    fn against(&self, itself: bool) -> impl Iterator<Item = &Closed> {
-        std::iter::once(&self.here).chain(itself.then_some(&self.below))
-    }
-}
-
-/// The paths of a task in normal form.
-pub(super) fn paths(task: &Task) -> Vec<String> {
-    task.files()
-        .filter_map(|file| normal(literal_prefix(file)).ok())
-        .map(std::borrow::Cow::into_owned)
-        .collect()
 }
 
 /// The whole repository, every folder above `path`, and `path`.

@@ -1,132 +1,179 @@
 //! `plan.md`: the schedule for people, and for tools that know the format of its first section.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::{Schedule, Step};
 
-const INFALLIBLE: &str = "writing to a string can't fail";
-
 /// Writes `plan.md`.
 #[must_use]
-pub fn markdown(schedule: &Schedule) -> String {
-    let mut out = String::from("# Implementation Plan\n\n");
+pub fn markdown(schedule: &Schedule<'_>) -> String {
+    let mut out = String::with_capacity(schedule.order.iter().map(room).sum::<usize>() + 1024);
+    write_all(&mut out, schedule).expect("writing to a string can't fail");
+    out
+}
+
+fn room(step: &Step<'_>) -> usize {
+    let lengths = |texts: &[&str]| texts.iter().map(|text| text.len() + 16).sum::<usize>();
+    200 + 2 * step.title.len()
+        + lengths(&step.acceptance)
+        + lengths(&step.files)
+        + lengths(&step.dependencies)
+}
+
+fn write_all(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
     let waves = schedule.waves.len();
     let tasks = schedule.order.len();
     writeln!(
         out,
-        "{tasks} task{} in {waves} wave{}, at most {} at once. A wave is the earliest step at which its tasks can run.",
+        "# Implementation Plan\n\n{tasks} task{} in {waves} wave{}, at most {} at once. A wave is the earliest step at which its tasks can run.",
         plural(tasks),
         plural(waves),
         schedule.max_parallel_tasks
-    )
-    .expect(INFALLIBLE);
+    )?;
     out.push_str("\n## Execution Order\n");
     for step in &schedule.order {
-        write_step(&mut out, step);
+        write_step(out, step)?;
     }
-    write_waves(&mut out, schedule);
-    write_critical_path(&mut out, schedule);
-    out
+    write_waves(out, schedule)?;
+    write_critical_path(out, schedule)
 }
 
 fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-fn write_step(out: &mut String, step: &Step) {
-    writeln!(out, "{}. [Task {}]: {}", step.position, inline(&step.id), inline(&step.title))
-        .expect(INFALLIBLE);
+fn write_step(out: &mut String, step: &Step<'_>) -> fmt::Result {
+    write!(out, "{}. [Task ", step.position)?;
+    inline(out, step.id)?;
+    out.push_str("]: ");
+    inline(out, step.title)?;
     // The text of an item stands below its number, however many digits that has.
     let pad = " ".repeat(step.position.to_string().len() + 2);
-    let ids: Vec<String> = step.dependencies.iter().map(|id| inline(id)).collect();
-    writeln!(out, "{pad}- Dependencies: {}", listed(&ids)).expect(INFALLIBLE);
-    writeln!(out, "{pad}- Complexity: {}", step.complexity).expect(INFALLIBLE);
-    let files: Vec<String> = step.files.iter().map(|file| code(file)).collect();
-    writeln!(out, "{pad}- Files: {}", listed(&files)).expect(INFALLIBLE);
-    writeln!(out, "{pad}- Acceptance:{}", if step.acceptance.is_empty() { " none" } else { "" })
-        .expect(INFALLIBLE);
+    write!(out, "\n{pad}- Dependencies: ")?;
+    listed(out, &step.dependencies, ", ", inline)?;
+    write!(out, "\n{pad}- Complexity: {}\n{pad}- Files: ", step.complexity)?;
+    listed(out, &step.files, ", ", code)?;
+    writeln!(out, "\n{pad}- Acceptance:{}", if step.acceptance.is_empty() { " none" } else { "" })?;
     for (criterion, number) in step.acceptance.iter().zip(1..) {
-        let below = format!("\n{pad}     ");
-        writeln!(out, "{pad}  {number}. {}", inline(criterion).replace('\n', &below)).expect(INFALLIBLE);
+        write!(out, "{pad}  {number}. ")?;
+        let start = out.len();
+        inline(out, criterion)?;
+        if criterion.contains('\n') {
+            let lines = out.split_off(start).replace('\n', &format!("\n{pad}     "));
+            out.push_str(&lines);
+        }
+        out.push('\n');
     }
+    Ok(())
 }
 
-fn listed(texts: &[String]) -> String {
-    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
+/// How a text is written in its place.
+type Written = fn(&mut String, &str) -> fmt::Result;
+
+fn listed(out: &mut String, texts: &[&str], between: &str, written: Written) -> fmt::Result {
+    if texts.is_empty() {
+        out.push_str("none");
+    }
+    for (number, text) in texts.iter().enumerate() {
+        if number > 0 {
+            out.push_str(between);
+        }
+        written(out, text)?;
+    }
+    Ok(())
 }
 
-fn write_waves(out: &mut String, schedule: &Schedule) {
-    let mut sections: Vec<String> = vec![String::new(); schedule.waves.len()];
-    for step in &schedule.order {
-        let why =
-            step.delay.as_ref().map_or(String::new(), |delay| format!(" — {}", delay.told(inline, code)));
-        writeln!(
-            sections[step.wave - 1],
-            "- {} {} ({}){why}",
-            inline(&step.id),
-            inline(&step.title),
-            step.complexity
-        )
-        .expect(INFALLIBLE);
-    }
+fn write_waves(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
+    let mut steps: Vec<&Step<'_>> = schedule.order.iter().collect();
+    steps.sort_by_key(|step| step.wave);
+    let mut steps = steps.into_iter().peekable();
     out.push_str("\n## Waves\n");
-    for (wave, tasks) in schedule.waves.iter().zip(sections) {
-        write!(out, "\n### Wave {} (complexity {})\n\n{tasks}", wave.number, wave.complexity)
-            .expect(INFALLIBLE);
+    for wave in &schedule.waves {
+        write!(out, "\n### Wave {} (complexity {})\n\n", wave.number, wave.complexity)?;
+        while let Some(step) = steps.next_if(|step| step.wave == wave.number) {
+            out.push_str("- ");
+            inline(out, step.id)?;
+            out.push(' ');
+            inline(out, step.title)?;
+            write!(out, " ({})", step.complexity)?;
+            if let Some(delay) = &step.delay {
+                out.push_str(" — ");
+                delay.tell(out, inline, code)?;
+            }
+            out.push('\n');
+        }
     }
+    Ok(())
 }
 
-fn write_critical_path(out: &mut String, schedule: &Schedule) {
+fn write_critical_path(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
     let path = &schedule.critical_path;
     let waves: u64 = schedule.waves.iter().map(|wave| u64::from(wave.complexity)).sum();
-    let ids: Vec<String> = path.tasks.iter().map(|id| inline(id)).collect();
-    writeln!(out, "\n## Critical Path\n").expect(INFALLIBLE);
-    writeln!(out, "{}\n", if ids.is_empty() { "none".to_owned() } else { ids.join(" → ") })
-        .expect(INFALLIBLE);
+    out.push_str("\n## Critical Path\n\n");
+    listed(out, &path.tasks, " → ", inline)?;
     writeln!(
         out,
-        "- Complexity of the path: {} of {} in all, {waves} in waves",
+        "\n\n- Complexity of the path: {} of {} in all, {waves} in waves",
         path.complexity, schedule.total_complexity
-    )
-    .expect(INFALLIBLE);
+    )?;
     let gains: Vec<String> =
         schedule.speed_up.iter().map(|gain| format!("{} × {:.2}", gain.builders, gain.factor)).collect();
-    writeln!(out, "- Ideal speed-up by builders: {}", gains.join(", ")).expect(INFALLIBLE);
+    writeln!(out, "- Ideal speed-up by builders: {}", gains.join(", "))
 }
 
-/// A code span of `text`, whatever backticks are in it.
-fn code(text: &str) -> String {
+/// Writes a code span of `text`, whatever backticks are in it.
+fn code(out: &mut String, text: &str) -> fmt::Result {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
-    format!("{fence}{pad}{}{pad}{fence}", text.replace(['\n', '\r'], " "))
+    write!(out, "{fence}{pad}")?;
+    for (number, line) in text.split(['\n', '\r']).enumerate() {
+        if number > 0 {
+            out.push(' ');
+        }
+        out.push_str(line);
+    }
+    write!(out, "{pad}{fence}")
 }
 
-/// `text` such that it can't be markup, its code spans excepted, which are left as they are.
-fn inline(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut at, mut line) = (0, 0);
-    while let Some(c) = text[at..].chars().next() {
+/// Writes `text` such that it can't be markup, its code spans excepted, which are left as they are.
+#[expect(clippy::unnecessary_wraps, reason = "one of several ways of writing")]
+fn inline(out: &mut String, text: &str) -> fmt::Result {
+    let (mut at, mut line, mut written) = (0, 0, 0);
+    while let Some(found) = text[at..].bytes().position(may_be_markup) {
+        at += found;
         let rest = &text[at..];
+        let c = char::from(rest.as_bytes()[0]);
         if c == '`' {
             let run = rest.len() - rest.trim_start_matches('`').len();
-            match span_length(rest, run) {
-                Some(span) => out.push_str(&rest[..span]),
-                None => out.push_str(&"\\`".repeat(run)),
+            if let Some(span) = span_length(rest, run) {
+                at += span;
+            } else {
+                out.push_str(&text[written..at]);
+                out.push_str(&"\\`".repeat(run));
+                at += run;
+                written = at;
             }
-            at += span_length(rest, run).unwrap_or(run);
             continue;
         }
-        if is_markup(c, &text[line..at], rest[c.len_utf8()..].chars().next()) {
+        if is_markup(c, &text[line..at], rest[1..].chars().next()) {
+            out.push_str(&text[written..at]);
             out.push('\\');
+            written = at;
         }
-        out.push(c);
-        at += c.len_utf8();
+        at += 1;
         if c == '\n' {
             line = at;
         }
     }
-    out
+    out.push_str(&text[written..]);
+    Ok(())
+}
+
+/// Whether [`inline`] has to look at this byte.
+fn may_be_markup(byte: u8) -> bool {
+    byte.is_ascii_punctuation() && !matches!(byte, b',' | b'\'' | b'"' | b'(' | b'/' | b':' | b';')
+        || byte == b'\n'
 }
 
 /// How long the code span is that `rest` begins with, opened by `run` backticks, if it is closed.
@@ -167,9 +214,15 @@ mod tests {
 
     use super::*;
 
+    fn as_text(text: &str) -> String {
+        let mut out = String::new();
+        inline(&mut out, text).unwrap();
+        out
+    }
+
     #[test]
     fn text_is_no_markup() {
-        let check = |text: &str, expect: &str| assert_eq!(inline(text), expect);
+        let check = |text: &str, expect: &str| assert_eq!(as_text(text), expect);
         check("Add a parser", "Add a parser");
         check("`greeting(\"\")` returns `*`", "`greeting(\"\")` returns `*`");
         check("one ` and two ``", "one \\` and two \\`\\`");
@@ -182,15 +235,21 @@ mod tests {
         check("1.1 and 2.0 (3)", "1.1 and 2.0 (3)");
         check("1. a", "1\\. a");
         check("first\n- second\n1. third", "first\n\\- second\n1\\. third");
-        assert_eq!(code("a`b"), "`` a`b ``");
-        assert_eq!(code("src/a.rs"), "`src/a.rs`");
+        let check = |path: &str, expect: &str| {
+            let mut out = String::new();
+            code(&mut out, path).unwrap();
+            assert_eq!(out, expect);
+        };
+        check("a`b", "`` a`b ``");
+        check("src/a.rs", "`src/a.rs`");
+        check("a\nb\rc", "`a b c`");
     }
 
     proptest! {
         /// Whatever a title is, in its place it is a paragraph of text and code.
         #[test]
         fn text_stays_text(text in "[-a1 `*_#<>\\[\\]()&~|!:.$=+\\\\]{0,24}") {
-            let page = format!("1. [Task 1]: {}\n   - Files: none\n", inline(text.trim()));
+            let page = format!("1. [Task 1]: {}\n   - Files: none\n", as_text(text.trim()));
             for event in Parser::new_ext(&page, Options::all() - Options::ENABLE_SMART_PUNCTUATION) {
                 let plain = match &event {
                     Event::Text(_) | Event::Code(_) | Event::SoftBreak | Event::End(_) => true,

@@ -64,37 +64,37 @@ pub enum ScheduleError {
     },
 }
 
-/// One leaf in its place.
+/// One leaf in its place, in the words of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct Step<'p> {
     /// The leaf.
     #[serde(skip)]
     pub task: TaskIndex,
     /// Its place in the order, from 1.
     pub position: usize,
     /// Its id.
-    pub id: String,
+    pub id: &'p str,
     /// Its title.
-    pub title: String,
+    pub title: &'p str,
     /// Its complexity; 1 where it has none.
     pub complexity: u32,
     /// What it waits for, as the tree says it.
-    pub dependencies: Vec<String>,
+    pub dependencies: Vec<&'p str>,
     /// Its files.
-    pub files: Vec<String>,
+    pub files: Vec<&'p str>,
     /// Its acceptance criteria.
-    pub acceptance: Vec<String>,
+    pub acceptance: Vec<&'p str>,
     /// The wave it runs in, from 1.
     pub wave: usize,
     /// Why it can't run earlier.
-    pub delay: Option<Delay>,
+    pub delay: Option<Delay<'p>>,
 }
 
 /// The order of all leaves and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Schedule {
+pub struct Schedule<'p> {
     /// Which of several tasks that could be next is next.
     pub execution_order: ExecutionOrder,
     /// How tasks relate in time.
@@ -102,11 +102,11 @@ pub struct Schedule {
     /// How many tasks run at once.
     pub max_parallel_tasks: u32,
     /// The leaves in their order.
-    pub order: Vec<Step>,
+    pub order: Vec<Step<'p>>,
     /// Which of them run at once.
-    pub waves: Vec<Wave>,
+    pub waves: Vec<Wave<'p>>,
     /// The chain that no number of builders makes shorter.
-    pub critical_path: CriticalPath,
+    pub critical_path: CriticalPath<'p>,
     /// Sum of all complexities.
     pub total_complexity: u64,
     /// How many times faster the plan could ideally be with more builders.
@@ -115,7 +115,7 @@ pub struct Schedule {
 
 /// Schedules the leaves of `plan`. Fails where tasks wait for each other; other faults of the tree are left
 /// to its rules.
-pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleError> {
+pub fn schedule<'p>(plan: &'p Plan<'p>, options: &Options) -> Result<Schedule<'p>, ScheduleError> {
     let index = Index::new(plan);
     let graph = Graph::new(plan, &index);
     let groups = phases(plan, options.model);
@@ -126,9 +126,12 @@ pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleErro
         return Err(held_up(plan, &order));
     }
     let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
-    let placed = waves::place(plan, &graph, &order, &groups, options);
-    let steps =
-        leaves.iter().zip(1..).map(|(&leaf, position)| step(plan, leaf, position, &placed.slots[leaf]));
+    let mut slots = waves::place(plan, &graph, &order, &groups, options);
+    let waves = waves::collect(plan, &leaves, &slots);
+    let steps = leaves
+        .iter()
+        .zip(1..)
+        .map(|(&leaf, position)| step(plan, leaf, position, std::mem::take(&mut slots[leaf])));
     let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
     let critical_path = critical::path(plan, &graph, &order);
     Ok(Schedule {
@@ -136,7 +139,7 @@ pub fn schedule(plan: &Plan, options: &Options) -> Result<Schedule, ScheduleErro
         execution_model: options.model,
         max_parallel_tasks: options.limit(),
         order: steps.collect(),
-        waves: waves::collect(plan, &leaves, &placed),
+        waves,
         speed_up: critical::speed_up(total, critical_path.complexity),
         critical_path,
         total_complexity: total,
@@ -159,20 +162,19 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
     }
 }
 
-fn step(plan: &Plan, leaf: TaskIndex, position: usize, slot: &waves::Slot) -> Step {
+fn step<'p>(plan: &'p Plan<'p>, leaf: TaskIndex, position: usize, slot: waves::Slot<'p>) -> Step<'p> {
     let task = &plan.tasks[leaf];
-    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect();
     Step {
         task: leaf,
         position,
-        id: task.id.to_string(),
-        title: task.description.to_string(),
+        id: &task.id,
+        title: &task.description,
         complexity: weight(task),
-        dependencies: owned(&mut task.dependencies()),
-        files: owned(&mut task.files()),
-        acceptance: owned(&mut task.acceptance()),
+        dependencies: task.dependencies().collect(),
+        files: task.files().collect(),
+        acceptance: task.acceptance().collect(),
         wave: slot.wave,
-        delay: slot.delay.clone(),
+        delay: slot.delay,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -24,75 +25,91 @@ pub enum Cause {
     Limit,
 }
 
-/// Why a task isn't in an earlier wave.
+/// Why a task isn't in an earlier wave. Its texts are those of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Delay {
+pub struct Delay<'p> {
     /// What it is.
     pub cause: Cause,
     /// The tasks that it waits for; none for the limit.
-    pub on: Vec<String>,
+    pub on: Vec<&'p str>,
     /// The file that both have, where that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub file: Option<Cow<'p, str>>,
 }
 
-impl Delay {
-    /// It in a few words; `text` says how an id is written there, `path` how a path is.
-    pub(super) fn told(&self, text: impl Fn(&str) -> String, path: impl Fn(&str) -> String) -> String {
-        let on = self.on.iter().map(|id| text(id)).collect::<Vec<_>>().join(", ");
+impl Delay<'_> {
+    /// Writes it in a few words; `id` says how an id is written there, `path` how a path is.
+    pub(super) fn tell<W: fmt::Write>(
+        &self,
+        out: &mut W,
+        id: impl Fn(&mut W, &str) -> fmt::Result,
+        path: impl Fn(&mut W, &str) -> fmt::Result,
+    ) -> fmt::Result {
         match (self.cause, &self.file) {
-            (Cause::Dependency, _) => format!("after {on}"),
-            (Cause::File, Some(file)) => format!("{} is with {on}", path(file)),
-            (Cause::File, None) => format!("a file is with {on}"),
-            (Cause::Group, _) => format!("after the group of {on}"),
-            (Cause::Limit, _) => "no builder is free".to_owned(),
+            (Cause::Dependency, _) => out.write_str("after ")?,
+            (Cause::File, Some(file)) => {
+                path(out, file)?;
+                out.write_str(" is with ")?;
+            }
+            (Cause::File, None) => out.write_str("a file is with ")?,
+            (Cause::Group, _) => out.write_str("after the group of ")?,
+            (Cause::Limit, _) => out.write_str("no builder is free")?,
         }
+        for (number, on) in self.on.iter().enumerate() {
+            if number > 0 {
+                out.write_str(", ")?;
+            }
+            id(out, on)?;
+        }
+        Ok(())
     }
 }
 
 /// As plain text.
-impl fmt::Display for Delay {
+impl fmt::Display for Delay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(str::to_owned, str::to_owned))
+        self.tell(f, fmt::Write::write_str, fmt::Write::write_str)
     }
 }
 
 /// Tasks that can run at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Wave {
+pub struct Wave<'p> {
     /// Its number, from 1.
     pub number: usize,
     /// Its tasks in order.
-    pub tasks: Vec<String>,
+    pub tasks: Vec<&'p str>,
     /// The task that takes longest.
-    pub critical: String,
+    pub critical: &'p str,
     /// That one's complexity: what the wave costs.
     pub complexity: u32,
 }
 
 /// Where a leaf was put.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slot {
+pub(super) struct Slot<'p> {
     pub(super) wave: usize,
-    pub(super) delay: Option<Delay>,
+    pub(super) delay: Option<Delay<'p>>,
 }
 
-/// Where every leaf was put; parents have empty slots.
-pub(super) struct Placed {
-    pub(super) slots: Vec<Slot>,
-}
-
-/// Puts every leaf, in order, into the earliest wave that takes it.
-pub(super) fn place(
-    plan: &Plan,
+/// Puts every leaf, in order, into the earliest wave that takes it; parents have empty slots.
+pub(super) fn place<'p>(
+    plan: &'p Plan<'p>,
     graph: &Graph,
     order: &[TaskIndex],
     phases: &[usize],
     options: &Options,
-) -> Placed {
-    let mut waves = Waves { limit: options.limit() as usize, ..Waves::default() };
+) -> Vec<Slot<'p>> {
+    let paths = files::paths(plan);
+    let mut waves = Waves {
+        plan,
+        limit: options.limit() as usize,
+        tasks: Vec::new(),
+        full: Closed::default(),
+        files: Files::new(&paths),
+    };
     let mut ends = vec![0; graph.len()];
     let mut phase_ends = PhaseEnds::new(phases);
     let mut slots = vec![Slot::default(); graph.len()];
@@ -105,27 +122,33 @@ pub(super) fn place(
         let phase = phases[task];
         let barrier = phase_ends.before(phase);
         let earliest = after.max(barrier.0) + 1;
-        let (wave, held) = waves.first(plan, task, earliest);
+        let (wave, held) = waves.first(task, earliest);
         ends[task] = wave;
         phase_ends.add(phase, wave, task);
-        let id = |task: TaskIndex| plan.tasks[task].id.to_string();
+
         let delay = held.or_else(|| {
-            let waited: Vec<String> = behind(plan, graph, &ends, task, after);
             if wave == 1 {
                 None
             } else if after + 1 == wave {
+                let waited = behind(plan, graph, &ends, task, after);
                 Some(Delay { cause: Cause::Dependency, on: waited, file: None })
             } else {
-                Some(Delay { cause: Cause::Group, on: vec![id(barrier.1)], file: None })
+                Some(Delay { cause: Cause::Group, on: vec![&plan.tasks[barrier.1].id], file: None })
             }
         });
         slots[task] = Slot { wave, delay };
     }
-    Placed { slots }
+    slots
 }
 
 /// The leaves, among those that `task` waits for, that end with wave `end`: at most one of each dependency.
-fn behind(plan: &Plan, graph: &Graph, ends: &[usize], task: TaskIndex, end: usize) -> Vec<String> {
+fn behind<'p>(
+    plan: &'p Plan<'p>,
+    graph: &Graph,
+    ends: &[usize],
+    task: TaskIndex,
+    end: usize,
+) -> Vec<&'p str> {
     let mut found = Vec::new();
     for &target in graph.waits_for(task) {
         if ends[target] != end {
@@ -136,7 +159,7 @@ fn behind(plan: &Plan, graph: &Graph, ends: &[usize], task: TaskIndex, end: usiz
             let last = graph.waits_for(leaf).iter().copied().find(|&child| ends[child] == end);
             leaf = last.expect("a parent ends with one of its children");
         }
-        let id = plan.tasks[leaf].id.to_string();
+        let id = &*plan.tasks[leaf].id;
         if !found.contains(&id) {
             found.push(id);
         }
@@ -145,50 +168,45 @@ fn behind(plan: &Plan, graph: &Graph, ends: &[usize], task: TaskIndex, end: usiz
 }
 
 /// The waves as far as they are filled.
-#[derive(Default)]
-struct Waves {
+struct Waves<'a, 'p> {
+    plan: &'p Plan<'p>,
     limit: usize,
-    /// How many tasks each wave has; the one at 0 is none.
-    count: Vec<usize>,
+    /// The tasks of each wave; the one at 0 is none.
+    tasks: Vec<Vec<TaskIndex>>,
     /// The waves that have as many tasks as there may be.
     full: Closed,
-    files: Files,
+    files: Files<'a, 'p>,
 }
 
-impl Waves {
+impl<'p> Waves<'_, 'p> {
     /// The first wave from `earliest` on that takes `task`, which is put there, and what keeps it from the one
     /// before, unless that is before `earliest`.
-    fn first(&mut self, plan: &Plan, task: TaskIndex, earliest: usize) -> (usize, Option<Delay>) {
-        let paths = files::paths(&plan.tasks[task]);
-        let mut sets = self.files.closed(&paths);
+    fn first(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
+        let places = self.files.places(task);
+        let mut sets = self.files.closed(&places);
         sets.push(&self.full);
         let wave = closed::first_open(&sets, earliest);
-        let held = (wave > earliest).then(|| self.held(plan, &paths, wave - 1));
-        self.take(task, wave, &paths);
+        let held = (wave > earliest).then(|| self.held(task, wave - 1));
+        if self.tasks.len() <= wave {
+            self.tasks.resize_with(wave + 1, Vec::new);
+        }
+        self.tasks[wave].push(task);
+        if self.tasks[wave].len() >= self.limit {
+            self.full.add(wave);
+        }
+        self.files.take(wave, &places);
         (wave, held)
     }
 
-    /// Why a task with these paths is not in `wave`.
-    fn held(&self, plan: &Plan, paths: &[String], wave: usize) -> Delay {
-        match self.files.holder(paths, wave) {
-            Some((path, holder)) if !self.full.has(wave) => Delay {
-                cause: Cause::File,
-                on: vec![plan.tasks[holder].id.to_string()],
-                file: Some(path.to_owned()),
-            },
+    /// Why `task` is not in `wave`.
+    fn held(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
+        match self.files.holder(task, &self.tasks[wave]) {
+            Some((path, holder)) if !self.full.has(wave) => {
+                let on = vec![&*self.plan.tasks[holder].id];
+                Delay { cause: Cause::File, on, file: Some(path.clone()) }
+            }
             _ => Delay { cause: Cause::Limit, on: Vec::new(), file: None },
         }
-    }
-
-    fn take(&mut self, task: TaskIndex, wave: usize, paths: &[String]) {
-        if self.count.len() <= wave {
-            self.count.resize(wave + 1, 0);
-        }
-        self.count[wave] += 1;
-        if self.count[wave] >= self.limit {
-            self.full.add(wave);
-        }
-        self.files.take(task, wave, paths);
     }
 }
 
@@ -221,18 +239,17 @@ impl PhaseEnds {
 }
 
 /// The waves as a list.
-pub(super) fn collect(plan: &Plan, leaves: &[TaskIndex], placed: &Placed) -> Vec<Wave> {
-    let count = leaves.iter().map(|&leaf| placed.slots[leaf].wave).max().unwrap_or(0);
-    let mut waves: Vec<Wave> = (1..=count)
-        .map(|number| Wave { number, tasks: Vec::new(), critical: String::new(), complexity: 0 })
-        .collect();
+pub(super) fn collect<'p>(plan: &'p Plan<'p>, leaves: &[TaskIndex], slots: &[Slot<'p>]) -> Vec<Wave<'p>> {
+    let count = leaves.iter().map(|&leaf| slots[leaf].wave).max().unwrap_or(0);
+    let mut waves: Vec<Wave<'p>> =
+        (1..=count).map(|number| Wave { number, tasks: Vec::new(), critical: "", complexity: 0 }).collect();
     for &leaf in leaves {
         let task = &plan.tasks[leaf];
-        let wave = &mut waves[placed.slots[leaf].wave - 1];
-        wave.tasks.push(task.id.to_string());
+        let wave = &mut waves[slots[leaf].wave - 1];
+        wave.tasks.push(&task.id);
         if weight(task) > wave.complexity {
             wave.complexity = weight(task);
-            wave.critical = task.id.to_string();
+            wave.critical = &task.id;
         }
     }
     waves

@@ -10,7 +10,7 @@ const PROBLEMS: usize = 50;
 /// So many problems are shown without being asked for.
 const OPEN: usize = 4;
 
-pub(super) fn header(page: &mut String, report: &TreeReport, name: &str, drawn: u32) {
+pub(super) fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
     let name = report.plan_id.as_ref().map_or(name, |id| id.as_str());
     put!(page, r#"<header><div class="top"><p class="name"><bdi>{}</bdi>"#, escaped(name));
     if let Some(phase) = report.phase {
@@ -25,7 +25,7 @@ pub(super) fn header(page: &mut String, report: &TreeReport, name: &str, drawn: 
     page.push_str("</header>\n");
 }
 
-fn figures(page: &mut String, report: &TreeReport, drawn: u32) {
+fn figures(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     page.push_str("<dl class=\"figures\">");
     let mut figure = |id: &str, label: &str, value: u64, about: String| {
         put!(page, r#"<div><dt>{label}</dt><dd id="{id}">{value} <small>{about}</small></dd></div>"#);
@@ -48,7 +48,7 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// The choice of how many builders the waves are drawn for, with what each is worth at best.
-fn builders(page: &mut String, report: &TreeReport, drawn: u32) {
+fn builders(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     if report.schedules.is_empty() {
         return;
     }
@@ -67,7 +67,7 @@ fn builders(page: &mut String, report: &TreeReport, drawn: u32) {
 }
 
 /// How many leaves are in each state, as a bar.
-fn progress(page: &mut String, report: &TreeReport) {
+fn progress(page: &mut String, report: &TreeReport<'_>) {
     let Some(counts) = &report.counts else { return };
     let (done, all) = (counts.completed, counts.total);
     put!(page, r#"<div class="progress" role="img" aria-label="{done} of {all} tasks done">"#);
@@ -79,7 +79,7 @@ fn progress(page: &mut String, report: &TreeReport) {
 }
 
 /// The states that occur, in the order of a task's life, each with its number of leaves.
-fn states(report: &TreeReport) -> Vec<(String, usize)> {
+fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
     let order = ["done", "verifying", "building", "ready", "waiting", "skipped", "FAILED"];
     let of = |name: &str| {
         report.tasks.iter().filter_map(|task| task.state.as_ref()).filter(|run| state(run) == name).count()
@@ -109,7 +109,7 @@ pub(super) fn problems(page: &mut String, problems: &[Problem]) {
     page.push_str("</ul></details>\n");
 }
 
-pub(super) fn tools(page: &mut String, report: &TreeReport) {
+pub(super) fn tools(page: &mut String, report: &TreeReport<'_>) {
     page.push_str(SEARCH);
     if report.counts.is_some() {
         put!(page, r#"<div class="filters" role="group" aria-label="Show states">"#);

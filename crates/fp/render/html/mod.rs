@@ -45,7 +45,7 @@ const PANES: &str = r#"<section class="pane graph" aria-labelledby="graph-title"
 "#;
 
 /// The page. `name` is what the tree is called; with `builders` at work is how it is drawn at first.
-pub(crate) fn text(report: &TreeReport, name: &str, builders: u32) -> String {
+pub(crate) fn text(report: &TreeReport<'_>, name: &str, builders: u32) -> String {
     let drawn = if builders > 1 { builders } else { DRAWN };
     let mut page = head(report);
     page.push_str("<body>\n<a class=\"skip\" href=\"#tree\">Skip to the tasks</a>\n");
@@ -62,7 +62,7 @@ pub(crate) fn text(report: &TreeReport, name: &str, builders: u32) -> String {
     page
 }
 
-fn head(report: &TreeReport) -> String {
+fn head(report: &TreeReport<'_>) -> String {
     let title = report.goal.trim().lines().next().unwrap_or_default();
     format!(
         r#"<!doctype html>

@@ -9,7 +9,7 @@ use super::escape::text as escaped;
 /// Levels that are indented; what is deeper is drawn no further in.
 const LEVELS: usize = 12;
 
-pub(super) fn tree(page: &mut String, report: &TreeReport) {
+pub(super) fn tree(page: &mut String, report: &TreeReport<'_>) {
     put!(page, r#"<section class="pane tasks" aria-labelledby="tree-title"><div class="head">"#);
     put!(
         page,
@@ -25,7 +25,7 @@ pub(super) fn tree(page: &mut String, report: &TreeReport) {
     page.push_str("</ul></section>\n");
 }
 
-fn row(page: &mut String, report: &TreeReport, number: usize) {
+fn row(page: &mut String, report: &TreeReport<'_>, number: usize) {
     let task = &report.tasks[number];
     let state = task.state.as_ref().map(|run| state(run).to_lowercase()).unwrap_or_default();
     let (siblings, place) = place(report, number);
@@ -70,7 +70,7 @@ fn facts(page: &mut String, task: &TaskRow, state: &str) {
 }
 
 /// How many siblings there are, itself among them, and the place among them, from 1.
-fn place(report: &TreeReport, number: usize) -> (usize, usize) {
+fn place(report: &TreeReport<'_>, number: usize) -> (usize, usize) {
     let Some(parent) = report.tasks[number].parent else { return (1, 1) };
     let siblings = &report.tasks[parent].children;
     // Children are in document order.
