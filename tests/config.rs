@@ -24,6 +24,7 @@ fn the_defaults() {
     commentChecker.ignore        none
     commentChecker.mode          warn
     dispatchTimeoutMinutes       30
+    exclusive                    Cargo.lock, package-lock.json, yarn.lock, pnpm-l…
     executionModel               parallel
     executionOrder               document-order
     guard.mode                   deny
@@ -74,6 +75,7 @@ fn where_each_value_comes_from() {
     commentChecker.ignore        project  a, b
     commentChecker.mode          default  warn
     dispatchTimeoutMinutes       default  30
+    exclusive                    default  Cargo.lock, package-lock.json, yarn.lock,…
     executionModel               default  parallel
     executionOrder               default  document-order
     guard.mode                   default  deny

@@ -78,6 +78,22 @@ macro_rules! settings {
     )*};
 }
 
+/// What package managers write at the root of a repository.
+const LOCK_FILES: [&str; 12] = [
+    "Cargo.lock",
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "poetry.lock",
+    "uv.lock",
+    "Pipfile.lock",
+    "go.sum",
+    "Gemfile.lock",
+    "composer.lock",
+    "Package.resolved",
+];
+
 settings! {
     /// Everything that can be set, with the value that is in force.
     Settings / PartialSettings + {
@@ -109,6 +125,8 @@ settings! {
         execution_order: ExecutionOrder as ExecutionOrder = ExecutionOrder::DocumentOrder;
         /// Whether the tasks run at once, one by one, in phases, or tests first.
         execution_model: ExecutionModel as ExecutionModel = ExecutionModel::Parallel;
+        /// Generated files that one task at a time may change; a lock file is also held by whoever lists its manifest.
+        exclusive: Vec<String> as Vec<String> = LOCK_FILES.map(str::to_owned).to_vec();
         /// Whether each builder has a git worktree of its own.
         isolation: Isolation as Isolation = Isolation::Auto;
         /// Iterations that grow with a task's measured complexity.

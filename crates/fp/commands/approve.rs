@@ -36,7 +36,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     let text = source.text()?;
     let parsed = source.valid_tree(&text)?;
-    let leaves = approval::leaves(&parsed).map_err(CommandError::failed)?;
+    let leaves = approval::leaves(&parsed, &plan.settings.exclusive).map_err(CommandError::failed)?;
     let commands: BTreeSet<&str> =
         parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
     // Without git a plan can be approved; `fp run start` is what needs it.

@@ -24,6 +24,7 @@ pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod signals;
+pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod uninstall;

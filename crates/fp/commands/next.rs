@@ -85,7 +85,7 @@ fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<Ta
     if state.approval.as_ref().is_none_or(|approval| approval.tree_hash == tree.hash) {
         return;
     }
-    let leaves = approval::leaves(&tree.parse()).unwrap_or_default();
+    let leaves = approval::leaves(&tree.parse(), &[]).unwrap_or_default();
     let added = leaves.iter().filter(|leaf| state.task(&leaf.id).is_none()).map(|leaf| &leaf.id);
     let changed: Vec<&str> = edited.iter().chain(added).map(TaskId::as_str).collect();
     if !changed.is_empty() {

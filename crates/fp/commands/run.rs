@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fp_core::plan::id::TaskId;
-use fp_core::run::decide;
 use fp_core::run::state::{State, Status};
+use fp_core::run::{Policy, decide};
 use fp_core::signals;
 use fp_host::git::{GitError, Operation};
 use fp_host::plan::OpenPlan;
@@ -79,6 +79,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,
         no_commit,
+        policy: policy(&plan)?,
     };
     let events = ledger.state().start(start)?;
     let released = ledger.state().count(Status::Implementing);
@@ -87,6 +88,13 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     drop(ledger);
     settle(&plan, || context.now(), std::time::Duration::ZERO)?;
     report(context, &plan.load()?.state, released)
+}
+
+/// How tasks are ordered, by what was measured of them.
+pub(super) fn policy(plan: &OpenPlan) -> Result<Policy, CommandError> {
+    let composites = plan.composites()?.unwrap_or_default();
+    let known = composites.into_iter().filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
+    Ok(Policy::new(&plan.settings, known))
 }
 
 /// The tasks that have more than `max` iterations by their signals, where the settings want that.

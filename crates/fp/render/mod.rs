@@ -11,6 +11,7 @@ pub(crate) mod rule;
 pub(crate) mod sarif;
 pub(crate) mod schedule;
 pub(crate) mod signals;
+pub(crate) mod simulation;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;

@@ -75,7 +75,7 @@ fn word(why: Option<&Obstacle>) -> &'static str {
         Some(Obstacle::Blocked { .. }) => "blocked",
         Some(Obstacle::Held { .. }) => "held",
         Some(Obstacle::Edited) => "edited",
-        Some(Obstacle::Waits { .. } | Obstacle::File { .. }) => "waiting",
+        Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => "waiting",
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => "pending",
     }
 }

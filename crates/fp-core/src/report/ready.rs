@@ -50,7 +50,9 @@ impl ReadyReport {
         let obstacles = state.obstacles(edited);
         let tasks: Vec<ReadyLine> =
             state.tasks.iter().map(|t| line(state, &obstacles, t, bar.as_ref())).collect();
-        Self { ready: ready(&tasks), plan_id: state.plan_id.clone(), phase: Phase::of(state), bar, tasks }
+        let ready = if bar.is_some() { Vec::new() } else { state.ready(edited) };
+        let ready = ready.into_iter().map(|task| task.leaf.id.to_string()).collect();
+        Self { ready, plan_id: state.plan_id.clone(), phase: Phase::of(state), bar, tasks }
     }
 
     /// The report on a plan that nobody has approved: its leaves are those of the tree as it stands.
@@ -71,10 +73,6 @@ impl ReadyReport {
             tasks: tree.leaves().map(line).collect(),
         }
     }
-}
-
-fn ready(tasks: &[ReadyLine]) -> Vec<String> {
-    tasks.iter().filter(|t| t.ready).map(|t| t.id.clone()).collect()
 }
 
 fn line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState, bar: Option<&Obstacle>) -> ReadyLine {

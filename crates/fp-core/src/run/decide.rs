@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::Base;
 use super::event::{Decider, Event, Leaf};
+use super::policy::Policy;
 use super::question::{Question, Topic, label};
 use super::ready::{List, Obstacle};
 use super::state::{Claim, State, Status, TaskState};
@@ -116,6 +117,8 @@ pub struct Start {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// In which order tasks are claimed, and what keeps them apart.
+    pub policy: Policy,
 }
 
 impl State {
@@ -141,7 +144,8 @@ impl State {
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
     pub fn start(&self, start: Start) -> Decision {
-        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit } = start;
+        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit, policy } = start;
+        let builders = policy.limit(builders);
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -151,6 +155,7 @@ impl State {
             && self.run.as_ref().is_some_and(|r| {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
                     && r.scaled_iterations == scaled_iterations
+                    && r.policy == policy
             });
         if same {
             return Ok(Vec::new());
@@ -172,6 +177,7 @@ impl State {
             max_iterations,
             scaled_iterations,
             no_commit,
+            policy,
         });
         Ok(events)
     }
@@ -205,7 +211,8 @@ impl State {
             }
             None => self
                 .ready(edited)
-                .next()
+                .first()
+                .copied()
                 .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
         }
     }
@@ -441,7 +448,7 @@ impl State {
             .collect();
         let none = BTreeSet::new();
         let unapproved: Vec<TaskId> =
-            self.ready(&none).map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+            self.ready(&none).iter().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
         let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
         if !running.is_empty() {
             parts.push(format!("under way: {}", running.join(", ")));

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::Check;
@@ -45,8 +46,26 @@ pub struct Leaf {
     /// The files that it may change, relative to the repository; a folder ends with `/` or covers what is below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// What it holds beside its files while it is running: generated files that it may change without listing them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclusive: Vec<String>,
     /// 1 to 10.
     pub complexity: u32,
+    /// Its phase in the phased model, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phase: usize,
+}
+
+impl Leaf {
+    /// What nobody else may change while it is running.
+    pub fn held(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().chain(&self.exclusive).map(String::as_str)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What a change is measured against: taken when a task is first claimed, and kept when its claim is taken
@@ -138,6 +157,9 @@ pub enum Event {
         scaled_iterations: BTreeMap<TaskId, u32>,
         /// Whether passed tasks stay uncommitted.
         no_commit: bool,
+        /// In which order tasks are claimed, and what keeps them apart.
+        #[serde(default)]
+        policy: Policy,
     },
     /// The lead was told to start an agent, or to send it a message.
     Dispatched {

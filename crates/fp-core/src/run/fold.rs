@@ -41,7 +41,15 @@ impl State {
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
             }
-            Event::RunStarted { session, client, builders, max_iterations, scaled_iterations, no_commit } => {
+            Event::RunStarted {
+                session,
+                client,
+                builders,
+                max_iterations,
+                scaled_iterations,
+                no_commit,
+                policy,
+            } => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
                 let same = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), *client));
                 if !same {
@@ -56,6 +64,7 @@ impl State {
                     max_iterations: *max_iterations,
                     scaled_iterations: scaled_iterations.clone(),
                     no_commit: *no_commit,
+                    policy: policy.clone(),
                     status: RunStatus::Running,
                     started_at,
                 });

@@ -9,8 +9,10 @@ pub mod message;
 pub mod next;
 pub mod notepad;
 pub mod payload;
+pub mod policy;
 pub mod question;
 pub mod ready;
+pub mod simulate;
 pub mod state;
 pub mod verdict;
 
@@ -19,4 +21,5 @@ mod tests;
 
 pub use decide::Refusal;
 pub use event::{Entry, Event};
+pub use policy::Policy;
 pub use state::State;

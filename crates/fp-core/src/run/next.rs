@@ -365,10 +365,11 @@ impl Draft<'_> {
 
     /// How many of the ready tasks can run at the same time, taken in order; no more than `enough` are looked for.
     fn startable(&self, enough: usize) -> usize {
-        let mut taken: Vec<&[String]> = Vec::new();
+        let mut taken: Vec<Vec<&str>> = Vec::new();
         for task in self.state.ready(&self.around.edited) {
-            if !taken.iter().any(|files| overlap(files, &task.leaf.files)) {
-                taken.push(&task.leaf.files);
+            let held: Vec<&str> = task.leaf.held().collect();
+            if !taken.iter().any(|files| overlap(files, &held)) {
+                taken.push(held);
             }
             if taken.len() >= enough {
                 break;

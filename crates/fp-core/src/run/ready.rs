@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::state::{RunStatus, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, literal_prefix};
+use crate::settings::ExecutionModel;
 
 /// Says of each task why it can't be claimed now, as far as the task itself goes. Made once for many tasks.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct Obstacles<'s, 'e> {
     state: &'s State,
     edited: &'e BTreeSet<TaskId>,
     running: Vec<&'s TaskState>,
+    /// A task of the phase that is on, in the phased model.
+    first_of_phase: Option<&'s TaskState>,
     /// The running task that first lists a path, by the path in normal form, or lists something below it.
     listed: HashMap<String, usize>,
     above: HashMap<String, usize>,
@@ -26,14 +29,17 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         let running: Vec<&TaskState> = state.running().collect();
         let (mut listed, mut above) = (HashMap::new(), HashMap::new());
         for (number, task) in running.iter().enumerate() {
-            for path in task.leaf.files.iter().filter_map(|file| held(file)) {
+            for path in task.leaf.held().filter_map(held) {
                 for folder in folders(&path) {
                     above.entry(folder.to_owned()).or_insert(number);
                 }
                 listed.entry(path).or_insert(number);
             }
         }
-        Self { state, edited, running, listed, above }
+        let phased = state.policy().model == ExecutionModel::Phased;
+        let open = state.tasks.iter().filter(|task| phased && !task.status.is_final());
+        let first_of_phase = open.min_by_key(|task| task.leaf.phase);
+        Self { state, edited, running, first_of_phase, listed, above }
     }
 
     /// Why `task` can't be claimed now; `None` when it is ready.
@@ -55,7 +61,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         if self.edited.contains(&task.leaf.id) {
             return Some(Obstacle::Edited);
         }
-        self.waits(task).or_else(|| self.shares_a_file(task))
+        self.waits(task).or_else(|| self.comes_later(task)).or_else(|| self.shares_a_file(task))
     }
 
     fn waits(&self, task: &TaskState) -> Option<Obstacle> {
@@ -71,10 +77,16 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         (!on.is_empty()).then_some(Obstacle::Waits { on })
     }
 
+    /// A phase begins when the ones before it are over.
+    fn comes_later(&self, task: &TaskState) -> Option<Obstacle> {
+        let on = self.first_of_phase?;
+        (on.leaf.phase < task.leaf.phase).then(|| Obstacle::Phase { on: on.leaf.id.clone() })
+    }
+
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
-        let shared = task.leaf.files.iter().filter_map(|file| Some((self.holder(file)?, file)));
+        let shared = task.leaf.held().filter_map(|file| Some((self.holder(file)?, file)));
         let (number, file) = shared.min_by_key(|(number, _)| *number)?;
-        Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.clone() })
+        Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.to_owned() })
     }
 
     /// The first running task that lists `file`, a folder above it, or something below it.
@@ -87,12 +99,12 @@ impl<'s, 'e> Obstacles<'s, 'e> {
 
 /// What `file` holds of the repository, in normal form: a pattern counts as the folder that it begins with, since
 /// what is held must never be less than what may be changed.
-fn held(file: &str) -> Option<String> {
+pub(super) fn held(file: &str) -> Option<String> {
     path::normal(literal_prefix(file)).ok().map(std::borrow::Cow::into_owned)
 }
 
 /// The folders above a path in normal form, from the whole repository down.
-fn folders(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn folders(path: &str) -> impl Iterator<Item = &str> {
     let whole = (path != ".").then_some(".");
     whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
 }
@@ -105,14 +117,11 @@ impl State {
         Obstacles::new(self, edited)
     }
 
-    /// The tasks that can be claimed now as far as they themselves go, in document order, which is the order in
-    /// which they are claimed.
-    pub fn ready<'s, 'e>(
-        &'s self,
-        edited: &'e BTreeSet<TaskId>,
-    ) -> impl Iterator<Item = &'s TaskState> + use<'s, 'e> {
+    /// The tasks that can be claimed now as far as they themselves go, in the order in which they are claimed.
+    #[must_use]
+    pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
-        self.tasks.iter().filter(move |task| obstacles.of(task).is_none())
+        self.in_claim_order(self.tasks.iter().filter(|task| obstacles.of(task).is_none()).collect())
     }
 
     /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
@@ -145,6 +154,7 @@ impl State {
                 format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
             }
             Obstacle::Waits { on } => format!("it waits for {}", List(on)),
+            Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),
             Obstacle::NotStarted => "the run is not started yet".into(),
@@ -202,6 +212,11 @@ pub enum Obstacle {
         /// The leaves, in the order in which the task names them.
         on: Vec<TaskId>,
     },
+    /// This task belongs to an earlier phase.
+    Phase {
+        /// The first such task in the document.
+        on: TaskId,
+    },
     /// A running task may change one of its files.
     File {
         /// The running task.
@@ -233,8 +248,9 @@ impl fmt::Display for List<'_> {
 
 /// Whether a file of one list is in the other, or below a folder of it.
 #[must_use]
-pub fn overlap(one: &[String], other: &[String]) -> bool {
-    one.iter().any(|a| other.iter().any(|b| covers(a, b) || covers(b, a)))
+pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
+    let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);
+    one.iter().any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
 }
 
 /// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
@@ -283,6 +299,8 @@ mod tests {
                     dependencies: Vec::new(),
                     files: files.clone(),
                     complexity: 1,
+                    exclusive: Vec::new(),
+                    phase: 0,
                 };
                 let status = if number == 0 { Status::Pending } else { Status::Implementing };
                 state.tasks.push(TaskState { status, ..TaskState::new(leaf) });

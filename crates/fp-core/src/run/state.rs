@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
+use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::verification::Check;
@@ -281,6 +282,9 @@ pub struct Run {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// In which order tasks are claimed, and what keeps them apart.
+    #[serde(default)]
+    pub policy: Policy,
     /// Where it is.
     pub status: RunStatus,
     /// When it first started.

@@ -49,7 +49,9 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         hash: format!("h{number}"),
         dependencies: dependencies.iter().map(|d| id(&d.to_string())).collect(),
         files: vec![format!("f{file}")],
+        exclusive: Vec::new(),
         complexity: 1,
+        phase: 0,
     }
 }
 

@@ -118,7 +118,8 @@ pub struct Schedule<'p> {
 pub fn schedule<'p>(plan: &'p Plan<'p>, options: &Options) -> Result<Schedule<'p>, ScheduleError> {
     let index = Index::new(plan);
     let graph = Graph::new(plan, &index);
-    let groups = phases(plan, options.model);
+    let groups =
+        if options.model == ExecutionModel::Phased { phases(plan) } else { vec![0; plan.tasks.len()] };
     // Parents take no time and go first, so that what waits for them isn't held up.
     let order = graph
         .order(|task| plan.tasks[task].is_leaf().then(|| (groups[task], rank(&plan.tasks[task], options))));
@@ -194,15 +195,16 @@ fn rank(task: &Task, options: &Options) -> (i64, i64) {
     }
 }
 
-/// Of every task the number of its phase; all 0 where the model has none. Phases are groups in the order in
-/// which they first appear, and a task without a group belongs to the phase it stands in.
-fn phases(plan: &Plan, model: ExecutionModel) -> Vec<usize> {
+/// Of every task the number of its phase, from 0; parents are of phase 0. Phases are groups in the order in which
+/// they first appear, and a leaf without a group belongs to the phase it stands in.
+#[must_use]
+pub fn phases(plan: &Plan) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut current = 0;
     plan.tasks
         .iter()
         .map(|task| {
-            if model != ExecutionModel::Phased || !task.is_leaf() {
+            if !task.is_leaf() {
                 return 0;
             }
             if let Some(group) = &task.fields.group {

@@ -42,6 +42,20 @@ fn every_default_could_be_given_in_a_file() {
         "mode": "warn"
       },
       "dispatchTimeoutMinutes": 30,
+      "exclusive": [
+        "Cargo.lock",
+        "package-lock.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "bun.lock",
+        "poetry.lock",
+        "uv.lock",
+        "Pipfile.lock",
+        "go.sum",
+        "Gemfile.lock",
+        "composer.lock",
+        "Package.resolved"
+      ],
       "executionModel": "parallel",
       "executionOrder": "document-order",
       "guard": {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use commands::{CommandEnd, CommandRun, name as command_check_name};
+pub use dependencies::is_lock_of;
 
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;

@@ -39,9 +39,10 @@ pub(super) fn is_lock(path: &RepoPath) -> bool {
     lock::of(&path.to_lossy().to_lowercase()).is_some()
 }
 
-/// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above. Both are in lower
-/// case.
-pub(super) fn is_lock_of(path: &str, listed: &str) -> bool {
+/// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
+#[must_use]
+pub fn is_lock_of(path: &str, listed: &str) -> bool {
+    let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
     let (Some((lock, _)), Some((manifest, _))) = (lock::of(path), manifest::of(listed)) else { return false };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let below = listed.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
