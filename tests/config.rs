@@ -24,9 +24,10 @@ fn the_defaults() {
     commentChecker.ignore        none
     commentChecker.mode          warn
     dispatchTimeoutMinutes       30
-    exclusive                    Cargo.lock, package-lock.json, yarn.lock, pnpm-l…
+    exclusive                    none
     executionModel               parallel
     executionOrder               document-order
+    guard.extend                 ask
     guard.mode                   deny
     isolation                    auto
     iterationScaling.base        2.0
@@ -75,9 +76,10 @@ fn where_each_value_comes_from() {
     commentChecker.ignore        project  a, b
     commentChecker.mode          default  warn
     dispatchTimeoutMinutes       default  30
-    exclusive                    default  Cargo.lock, package-lock.json, yarn.lock,…
+    exclusive                    default  none
     executionModel               default  parallel
     executionOrder               default  document-order
+    guard.extend                 default  ask
     guard.mode                   default  deny
     isolation                    default  auto
     iterationScaling.base        default  2.0

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use fp_core::run::Refusal;
+use fp_core::run::inquiry::NotAsked;
 use fp_core::run::state::Status;
 use fp_host::run::RunError;
 use fp_host::store::StoreError;
@@ -123,6 +124,24 @@ impl From<Refusal> for CommandError {
             _ => Self::refused(&refusal),
         };
         hint.into_iter().fold(error, Self::hint)
+    }
+}
+
+impl From<NotAsked> for CommandError {
+    fn from(error: NotAsked) -> Self {
+        let hint = match error {
+            NotAsked::Refused(refusal) => return refusal.into(),
+            NotAsked::NotHeld { .. } => "`fp claim PLAN --as NAME` says which task is yours",
+            NotAsked::Late { .. } | NotAsked::Again(_) => {
+                "decide by the task and the code, and say what you decided with `fp submit --note`"
+            }
+            NotAsked::Options(_) => "--option 'LABEL|what it means', two to four times",
+            NotAsked::Path { .. } => "name one file, relative to the repository",
+            NotAsked::Held { .. } | NotAsked::Denied(_) => {
+                "do the task within its files, or submit it and say in a note what is missing"
+            }
+        };
+        Self::refused(error).hint(hint)
     }
 }
 

@@ -76,6 +76,19 @@ impl Environment {
         task
     }
 
+    /// Claims `task` for `owner`: the token.
+    pub(crate) fn claim_task(&self, owner: &str, task: &str) -> String {
+        let claim = self.done(&["claim", PLAN, task, "--as", owner, "--format", "json"]).json();
+        claim["claim"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Claims `task` for `owner`, writes `file` and hands the task in.
+    pub(crate) fn build_task(&self, owner: &str, task: &str, file: &str, text: &str) {
+        let token = self.claim_task(owner, task);
+        self.write(file, text);
+        self.done(&["submit", PLAN, task, "--claim", &token]);
+    }
+
     /// Passes the only criterion of `task`.
     pub(crate) fn pass(&self, task: &str) -> Output {
         self.fp(&["verdict", PLAN, task, "--pass", "1: seen", "--summary", "fine"])

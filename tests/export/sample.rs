@@ -114,11 +114,11 @@ pub(crate) fn show_run(format: &str) -> String {
     ];
     environment.plan(&tree(&leaves));
     environment.start(&["--builders", "3"]);
-    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.build_task("builder-1", "1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, 0);
-    environment.claim("builder-1").unwrap();
+    environment.claim_task("builder-1", "2");
     environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
-    environment.build("builder-2", "d.txt", "about 4\n");
-    environment.claim("builder-3").unwrap();
+    environment.build_task("builder-2", "4", "d.txt", "about 4\n");
+    environment.claim_task("builder-3", "5");
     environment.done(&["show", PLAN, "--format", format]).stdout
 }

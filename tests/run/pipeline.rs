@@ -76,6 +76,9 @@ fn from_approval_to_the_last_commit() {
         fp submit sample-20261121 1 --claim [TOKEN]
 
     Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+
+    A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
+    What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
     ");
     let token = claim.stdout.split("--claim ").nth(1).unwrap().split_whitespace().next().unwrap();
     environment.write("a.txt", "about 1\n");
@@ -152,6 +155,9 @@ fn from_approval_to_the_last_commit() {
         fp submit sample-20261121 2 --claim [TOKEN]
 
     Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+
+    A file beyond these can't be done without: `fp scope extend sample-20261121 2 PATH --claim [TOKEN] --reason '…'`.
+    What only the user can decide, once: `fp clarify sample-20261121 2 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
     exit status: 0
@@ -449,6 +455,8 @@ fn a_failed_verdict_comes_back_as_feedback() {
         fp submit sample-20261121 1 --claim [TOKEN]
 
     Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+
+    A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     ");
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_snapshot!(environment.pass("1").masked(), @r"

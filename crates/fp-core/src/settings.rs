@@ -78,22 +78,6 @@ macro_rules! settings {
     )*};
 }
 
-/// What package managers write at the root of a repository.
-const LOCK_FILES: [&str; 12] = [
-    "Cargo.lock",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "uv.lock",
-    "Pipfile.lock",
-    "go.sum",
-    "Gemfile.lock",
-    "composer.lock",
-    "Package.resolved",
-];
-
 settings! {
     /// Everything that can be set, with the value that is in force.
     Settings / PartialSettings + {
@@ -125,8 +109,8 @@ settings! {
         execution_order: ExecutionOrder as ExecutionOrder = ExecutionOrder::DocumentOrder;
         /// Whether the tasks run at once, one by one, in phases, or tests first.
         execution_model: ExecutionModel as ExecutionModel = ExecutionModel::Parallel;
-        /// Generated files that one task at a time may change; a lock file is also held by whoever lists its manifest.
-        exclusive: Vec<String> as Vec<String> = LOCK_FILES.map(str::to_owned).to_vec();
+        /// Generated files that one task at a time may change, beside lock files.
+        exclusive: Vec<String> as Vec<String> = Vec::new();
         /// Whether each builder has a git worktree of its own.
         isolation: Isolation as Isolation = Isolation::Auto;
         /// Iterations that grow with a task's measured complexity.
@@ -183,6 +167,8 @@ settings! {
     Guard / PartialGuard {
         /// What becomes of an edit outside it.
         mode: GuardMode as GuardMode = GuardMode::Deny;
+        /// What becomes of a builder's wish for a file that no task lists.
+        extend: ExtensionPolicy as ExtensionPolicy = ExtensionPolicy::Ask;
     }
 
     /// The mirror of a plan in Linear.
@@ -303,6 +289,16 @@ choices! {
         Warn,
         /// As a reason to go back to it.
         Block,
+    }
+
+    /// What becomes of a builder's wish to change another file.
+    ExtensionPolicy, "lowercase" {
+        /// It is granted, if no other task lists the file; else the user is asked.
+        Allow,
+        /// The user is asked.
+        Ask,
+        /// It is refused.
+        Deny,
     }
 
     /// What becomes of an edit outside the task's files.

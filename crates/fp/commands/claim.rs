@@ -1,11 +1,13 @@
 //! `fp claim`.
 
 use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::run::event::Base;
+use fp_core::plan::{Plan, Task};
+use fp_core::run::event::{Base, Event};
 use fp_core::run::payload::payload;
 use fp_core::run::state::Status;
-use fp_host::plan;
-use fp_host::run::fresh_token;
+use fp_core::verification::Check;
+use fp_host::plan::{self, OpenPlan};
+use fp_host::run::{before, fresh_token};
 use serde_json::json;
 
 use crate::context::Context;
@@ -31,21 +33,30 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let edited = tree.edited(&before);
     // A builder that gets nothing should not wait for git to be told so.
     let chosen = before.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let parsed = tree.parse();
+    let checked = match before.wants_checks_before(&chosen.leaf.id) {
+        true => before::check(find(&plan, &parsed, &chosen.leaf.id)?, &plan.repo.worktree, &plan.settings),
+        false => None,
+    };
+    if let Some((checks, true)) = &checked {
+        return doubt(&plan, &chosen.leaf.id, checks, context);
+    }
     let base = match (&chosen.base, chosen.status) {
         (Some(base), Status::Implementing) => base.clone(),
         _ => measure(&plan)?,
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let (id, events) = ledger.state().claim(&args.owner, args.task.as_ref(), &edited, fresh_token(), base)?;
+    // What was checked is what is claimed, whatever became ready meanwhile.
+    let wanted = checked.as_ref().map(|_| &chosen.leaf.id).or(args.task.as_ref());
+    let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
+    if let Some((checks, passed)) = checked {
+        events.insert(0, Event::CheckedBefore { task: id.clone(), checks, passed });
+    }
     ledger.append(events, context.now())?;
     let state = &ledger.into_state();
     let task = state.expect_task(&id)?;
-    let parsed = tree.parse();
-    let leaf = plan::leaf(&parsed, &id).ok_or_else(|| {
-        CommandError::failed(format!("{}: task {id} is not in it any more", plan.tasks_file().display()))
-            .hint("put it back, or run `fp approve` after a look at the change")
-    })?;
+    let leaf = find(&plan, &parsed, &id)?;
     let text = payload(state, task, leaf, &plan.goal());
     match context.format {
         Format::Text => context.printer.data(&text),
@@ -60,8 +71,24 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn measure(plan: &fp_host::plan::OpenPlan) -> Result<Base, CommandError> {
+fn measure(plan: &OpenPlan) -> Result<Base, CommandError> {
     let snapshot = plan.git()?.snapshot_tree()?;
     let head = snapshot.status.head()?.commit;
     Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string() })
+}
+
+fn find<'p>(plan: &OpenPlan, parsed: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {
+    plan::leaf(parsed, id).ok_or_else(|| {
+        CommandError::failed(format!("{}: task {id} is not in it any more", plan.tasks_file().display()))
+            .hint("put it back, or run `fp approve` after a look at the change")
+    })
+}
+
+/// The check of the task proves nothing: the user is asked, and the builder told so.
+fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> CommandResult {
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().doubt(id, checks.to_vec())?;
+    ledger.append(events, context.now())?;
+    Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
+        .hint("end your turn: the user is asked, and you are told"))
 }

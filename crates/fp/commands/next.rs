@@ -10,6 +10,7 @@ use fp_core::run::state::{Activity, Agent};
 use fp_core::run::{State, approval};
 use fp_host::plan::Tree;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
+use fp_host::run::drift;
 use fp_host::run::fresh_token;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -38,6 +39,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
     let tree = context.tree(&plan)?;
+    let seen = plan.load()?.state;
+    let moved = drift::moved(&plan, &seen)?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let nudge = &plan.settings.nudge;
@@ -47,6 +50,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         nudges: if nudge.enabled { nudge.max_retries } else { 0 },
         timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
         edited: tree.edited(ledger.state()),
+        // Whoever looked meanwhile has told it.
+        moved: moved.filter(|_| ledger.state().head == seen.head),
         token: fresh_token(),
     };
     say_edits(context, &tree, ledger.state(), &around.edited);

@@ -75,6 +75,8 @@ fn word(why: Option<&Obstacle>) -> &'static str {
         Some(Obstacle::Blocked { .. }) => "blocked",
         Some(Obstacle::Held { .. }) => "held",
         Some(Obstacle::Edited) => "edited",
+        Some(Obstacle::Drifted { .. }) => "drifted",
+        Some(Obstacle::PassesBefore) => "asked",
         Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => "waiting",
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => "pending",
     }

@@ -1,6 +1,7 @@
 //! The status report as text that fits 80 columns.
 
 use fp_core::report::status::{StatusReport, TaskLine};
+use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
 use fp_core::run::state::Status;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -56,6 +57,13 @@ fn line(task: &TaskLine, id_width: usize) -> String {
         let indent = " ".repeat(id_width + 15);
         let room = WIDTH.saturating_sub(indent.len()).max(20);
         text.push_str(&format!("{indent}{}\n", fit(detail, room)));
+    }
+    for granted in &task.granted {
+        let (indent, by) =
+            (" ".repeat(id_width + 15), if granted.by == Decider::User { "you" } else { "the policy" });
+        let room = WIDTH.saturating_sub(indent.len()).max(20);
+        let line = format!("+ {} (by {by}): {}", granted.path, granted.reason);
+        text.push_str(&format!("{indent}{}\n", fit(&line, room)));
     }
     text
 }

@@ -47,7 +47,8 @@ pub fn agent_stops(stopping: Stopping<'_>) -> Decision {
     if !state.is_running() {
         return Decision { events: Vec::new(), reply: Reply::Silent };
     }
-    let held = state.held_by(agent).filter(|t| t.status == Status::Implementing);
+    let held =
+        state.held_by(agent).filter(|t| t.status == Status::Implementing && !state.awaits_answer(&t.leaf.id));
     match held {
         Some(task) if may_continue && task.nudges < nudges => Decision {
             events: vec![Event::Nudged { task: task.leaf.id.clone(), owner: agent.clone() }],

@@ -61,6 +61,9 @@ pub fn render(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     for file in task.changed() {
         let _ = writeln!(text, "- {}", file.path);
     }
+    for granted in &task.granted {
+        let _ = writeln!(text, "- {} is not in the plan: {}", granted.path, granted.reason);
+    }
     let _ = write!(text, "\n## Summary\n\n{}\n", verdict.map_or("", |v| v.summary.as_str()));
     text
 }

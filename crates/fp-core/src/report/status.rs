@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::run::ready::Obstacles;
-use crate::run::state::{RunStatus, State, Status, TaskState};
+use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 
 /// Where a plan is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -94,6 +94,9 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// What it waits for, why it failed, or why it has no commit.
     pub detail: Option<String>,
+    /// The files that became part of it after the approval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<Granted>,
 }
 
 /// The report.
@@ -152,6 +155,9 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),
         (Status::Completed, _) => task.note.clone(),
+        (Status::Implementing, _) if state.awaits_answer(&task.leaf.id) => {
+            Some("its builder has asked, and waits for the answer".into())
+        }
         (Status::AwaitingVerification, _) if task.awaits_commit() => {
             Some("it passed and waits for its commit".into())
         }
@@ -167,5 +173,6 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
         detail,
+        granted: task.granted.clone(),
     }
 }

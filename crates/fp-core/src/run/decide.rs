@@ -7,9 +7,11 @@ use super::event::{Decider, Event, Leaf};
 use super::policy::Policy;
 use super::question::{Question, Topic, label};
 use super::ready::{List, Obstacle};
-use super::state::{Claim, State, Status, TaskState};
+use super::state::{Before, Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
+use crate::settings::ExecutionModel;
 use crate::verification::change::Change;
+use crate::verification::{Check, CheckVerdict};
 
 /// Why a command is refused: what was asked, the state it met, and what is allowed in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -237,6 +239,47 @@ impl State {
         Ok((id, vec![event]))
     }
 
+    /// The checks of a task ran before its work, and all of them passed: the user decides.
+    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> Decision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Pending || task.before.is_some() {
+            return Ok(Vec::new());
+        }
+        let topic = Topic::PassesBefore(id.clone());
+        Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
+    }
+
+    /// The check that `task` was begun with a failing one, in test-driven work.
+    #[must_use]
+    pub fn test_first(&self, task: &TaskState) -> Option<Check> {
+        if self.policy().model != ExecutionModel::Tdd {
+            return None;
+        }
+        let (verdict, detail) = match &task.before {
+            None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
+            Some(Before { passed: false, checks, .. }) => {
+                let ended = checks.iter().filter_map(|check| check.detail.lines().next());
+                (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
+            }
+            Some(Before { waived: Some(by), .. }) => {
+                let who = if *by == Decider::User { "the user" } else { "a rule" };
+                (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
+            }
+            Some(_) => (
+                CheckVerdict::Fail,
+                "Verify passed before the work already, so that it proves nothing".into(),
+            ),
+        };
+        Some(Check { name: "test first".into(), verdict, detail })
+    }
+
+    /// Whether the checks of the pending task `id` have yet to run before its work.
+    #[must_use]
+    pub fn wants_checks_before(&self, id: &TaskId) -> bool {
+        let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
+        self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)
+    }
+
     /// Whether `token` is the one in force for `task`, which must be under way.
     pub fn expect_claim(&self, id: &TaskId, token: &str) -> Result<&Claim, Refusal> {
         self.expect_running()?;
@@ -371,6 +414,12 @@ impl State {
             .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
         let mut chosen = Vec::new();
         for given in options {
+            // A builder's question can be answered in one's own words.
+            if matches!(asked.topic, Topic::Clarify(_)) && !given.trim().is_empty() {
+                let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
+                chosen.push(option.map_or_else(|| given.trim().to_owned(), |o| o.label.clone()));
+                continue;
+            }
             let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
             chosen.push(option.map(|o| o.label.clone()).ok_or_else(|| Refusal::UnknownOption {
                 question: question.into(),
@@ -388,6 +437,15 @@ impl State {
 
     fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Decision {
         Ok(match (topic, answer) {
+            (Topic::Clarify(_), _) => Vec::new(),
+            (Topic::Scope { task, path }, answer) => self.extended(task, path, answer, by)?,
+            (Topic::Drift(tasks), label::KEEP) => vec![Event::Kept { tasks: tasks.clone() }],
+            (Topic::PassesBefore(id), label::BUILD) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), label::DONE) => vec![Event::Completed {
+                task: id.clone(),
+                commit: None,
+                note: Some("its Verify passed before the work".into()),
+            }],
             (_, label::STOP) => vec![Event::Cancelled { by }],
             (Topic::TaskFailed(id), label::RETRY) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
@@ -460,7 +518,7 @@ impl State {
     }
 }
 
-fn refuse(task: &TaskState, allowed: &str) -> Refusal {
+pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::drift::Drift;
 use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, TaskId};
@@ -46,6 +47,9 @@ pub struct Leaf {
     /// The files that it may change, relative to the repository; a folder ends with `/` or covers what is below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The files that it refers to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
     /// What it holds beside its files while it is running: generated files that it may change without listing them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclusive: Vec<String>,
@@ -57,6 +61,11 @@ pub struct Leaf {
 }
 
 impl Leaf {
+    /// The files that it refers to.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        self.references.iter().map(String::as_str)
+    }
+
     /// What nobody else may change while it is running.
     pub fn held(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.exclusive).map(String::as_str)
@@ -161,6 +170,35 @@ pub enum Event {
         #[serde(default)]
         policy: Policy,
     },
+    /// HEAD was looked at, and is where it was not before.
+    HeadMoved {
+        /// Where it is.
+        head: String,
+        /// The tasks that nobody has begun, and what has changed under them.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        drifted: BTreeMap<TaskId, Drift>,
+    },
+    /// Tasks were looked at again after a drift, and stay as they are.
+    Kept {
+        /// The tasks.
+        tasks: Vec<TaskId>,
+    },
+    /// In test-driven work the checks of a task ran before its work.
+    CheckedBefore {
+        /// The task.
+        task: TaskId,
+        /// Their results.
+        checks: Vec<Check>,
+        /// Whether all passed, so that they prove nothing.
+        passed: bool,
+    },
+    /// A task is built although its checks passed before its work.
+    Waived {
+        /// The task.
+        task: TaskId,
+        /// Who decided so.
+        by: Decider,
+    },
     /// The lead was told to start an agent, or to send it a message.
     Dispatched {
         /// What it was told.
@@ -215,6 +253,17 @@ pub enum Event {
         tree: String,
         /// What the task changed, as git tells it.
         files: Vec<Change>,
+    },
+    /// A file beyond its own became part of a task.
+    ScopeExtended {
+        /// The task.
+        task: TaskId,
+        /// The file, in normal form.
+        path: String,
+        /// Why its builder needs it.
+        reason: String,
+        /// Who allowed it: the user, or the plan's policy.
+        by: Decider,
     },
     /// The mechanical checks ran.
     Verified {

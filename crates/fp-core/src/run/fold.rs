@@ -4,10 +4,10 @@
 use jiff::Timestamp;
 
 use super::event::{Dispatch, Entry, Event};
-use super::question::label;
+use super::question::{Topic, label};
 use super::state::{
-    Activity, Agent, Approval, Asked, Claim, CommitIntent, Measured, Role, Run, RunStatus, State, Status,
-    TaskState, Untold, Verdict,
+    Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
+    State, Status, TaskState, Untold, Verdict,
 };
 use crate::plan::id::{AgentName, TaskId};
 
@@ -37,7 +37,8 @@ impl State {
 
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::Approved { tree_hash, leaves, base: _, by } => {
+            Event::Approved { tree_hash, leaves, base, by } => {
+                self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
             }
@@ -69,6 +70,31 @@ impl State {
                     started_at,
                 });
             }
+            Event::HeadMoved { head, drifted } => {
+                self.head = Some(head.clone());
+                for (id, drift) in drifted {
+                    if let Some(t) = self.task_mut(id) {
+                        t.drift.get_or_insert_default().add(drift);
+                    }
+                }
+            }
+            Event::Kept { tasks } => {
+                for id in tasks {
+                    if let Some(t) = self.task_mut(id) {
+                        t.drift = None;
+                    }
+                }
+            }
+            Event::CheckedBefore { task, checks, passed } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.before = Some(Before { checks: checks.clone(), passed: *passed, waived: None });
+                }
+            }
+            Event::Waived { task, by } => {
+                if let Some(before) = self.task_mut(task).and_then(|t| t.before.as_mut()) {
+                    before.waived = Some(*by);
+                }
+            }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => self.untold.clear(),
             Event::AgentEnded { name } => self.agent_ended(name, at),
@@ -88,6 +114,7 @@ impl State {
                 self.working(owner, at);
                 if let Some(t) = self.task_mut(task) {
                     t.resume_due = false;
+                    t.answered = None;
                 }
             }
             Event::Nudged { task, owner } => {
@@ -98,12 +125,18 @@ impl State {
             }
             Event::Submitted { task, owner, tree, files } => {
                 self.idle(owner, at);
+                self.withdraw_inquiries(task);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
                         Some(Measured { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
                     t.verification = None;
                     t.verifiers = 0;
+                }
+            }
+            Event::ScopeExtended { task, path, reason, by } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.granted.push(Granted { path: path.clone(), reason: reason.clone(), by: *by });
                 }
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
@@ -166,6 +199,7 @@ impl State {
                 }
             }
             Event::Released { task, iteration, reason: _ } => {
+                self.withdraw_inquiries(task);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Pending;
                     t.claim = None;
@@ -198,6 +232,13 @@ impl State {
                 self.reopen();
             }
             Event::Asked { question } => {
+                if let Topic::Drift(tasks) = &question.topic {
+                    for id in tasks {
+                        if let Some(drift) = self.task_mut(id).and_then(|t| t.drift.as_mut()) {
+                            drift.asked = true;
+                        }
+                    }
+                }
                 self.questions.push(Asked {
                     question: question.clone(),
                     answer: Vec::new(),
@@ -208,6 +249,11 @@ impl State {
                 if let Some(asked) = self.questions.iter_mut().find(|a| a.question.id == *question) {
                     asked.answer.clone_from(options);
                     asked.by = *by;
+                    let about = asked.question.topic.task().filter(|_| asked.question.topic.is_inquiry());
+                    if let Some(t) = about.cloned().and_then(|task| self.task_mut(&task)) {
+                        t.answered = Some(question.clone());
+                        t.resume_due = t.status == Status::Implementing;
+                    }
                 }
             }
             Event::Noted { note } => self.notes.push(note.clone()),
@@ -222,7 +268,8 @@ impl State {
         self.tasks = leaves
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
-                Some(known) => TaskState { leaf: leaf.clone(), ..known },
+                Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
+                Some(known) => TaskState { leaf: leaf.clone(), drift: None, before: None, ..known },
                 None => TaskState::new(leaf.clone()),
             })
             .collect();
@@ -294,6 +341,14 @@ impl State {
         }
     }
 
+    /// A builder that goes on without an answer, or whose claim is gone, has no use for one.
+    fn withdraw_inquiries(&mut self, task: &TaskId) {
+        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
+        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
+            asked.answer = vec![label::WITHDRAWN.into()];
+        }
+    }
+
     fn set_run_status(&mut self, status: RunStatus) {
         if let Some(run) = &mut self.run {
             run.status = status;
@@ -309,6 +364,7 @@ impl State {
 
 impl TaskState {
     fn begin_iteration(&mut self) {
+        self.answered = None;
         self.submission = None;
         self.verification = None;
         self.nudges = 0;

@@ -1,7 +1,7 @@
 //! What agents are told: a prompt to start with, or a message that wakes them. Each says which command to run;
 //! the rest is what that command prints.
 
-use super::state::TaskState;
+use super::state::{State, TaskState};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
 /// The prompt of a new builder.
@@ -34,10 +34,19 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     )
 }
 
-/// The message to the idle `owner` of `task`: its feedback, unless it was told that already and has stopped.
+/// The message to the idle `owner` of `task`: the answer that it waits for, or its feedback, unless it was told that
+/// already and has stopped.
 #[must_use]
-pub fn wake(plan: &PlanId, task: &TaskState, owner: &AgentName) -> String {
-    let id = &task.leaf.id;
+pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
+    let (plan, id) = (&state.plan_id, &task.leaf.id);
+    let answered = task.answered.as_ref();
+    let answered = answered.and_then(|question| state.questions.iter().find(|a| a.question.id == *question));
+    if let Some(asked) = answered {
+        return format!(
+            "Your question about task {id} is answered: {}. Run `fp claim {plan} --as {owner}` and go on.",
+            asked.answer.join(", ")
+        );
+    }
     match &task.feedback {
         Some(feedback) if task.resume_due || task.nudges == 0 => format!(
             "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit \

@@ -3,8 +3,10 @@
 
 pub mod approval;
 pub mod decide;
+pub mod drift;
 pub mod event;
 pub mod fold;
+pub mod inquiry;
 pub mod message;
 pub mod next;
 pub mod notepad;

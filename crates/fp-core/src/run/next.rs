@@ -8,10 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::decide::Refusal;
+use super::drift::{Drift, Moved};
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{Choice, Topic, label};
-use super::ready::overlap;
+use super::ready::{Obstacle, overlap};
 use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
 
@@ -102,6 +103,8 @@ pub struct Surroundings {
     pub timeout: SignedDuration,
     /// Leaves that differ from what was approved.
     pub edited: BTreeSet<TaskId>,
+    /// Where HEAD has gone since it was last looked at.
+    pub moved: Option<Moved>,
     /// A fresh token, in case a task is sent back.
     pub token: String,
 }
@@ -147,6 +150,7 @@ impl State {
         let mut draft = Draft { state: self.clone(), around, turn };
         draft.end_agents(ended);
         draft.repeat();
+        draft.look_at_head();
         draft.answer_unattended();
         draft.verify();
         draft.wake_owners();
@@ -185,6 +189,27 @@ impl Draft<'_> {
         let untold = self.state.untold.iter();
         let actions = untold.filter_map(|u| self.action(u.dispatch, &u.name, u.task.as_ref()));
         self.turn.actions = actions.collect();
+    }
+
+    /// Notices what has changed under tasks that nobody has begun, and asks about those that could be claimed else.
+    fn look_at_head(&mut self) {
+        if let Some(moved) = &self.around.moved {
+            let drifted = self.state.drift(moved);
+            self.record(Event::HeadMoved { head: moved.head.clone(), drifted });
+        }
+        let obstacles = self.state.obstacles(&self.around.edited);
+        let due = self.state.tasks.iter().filter_map(|task| match obstacles.of(task) {
+            Some(Obstacle::Drifted { drift }) if !drift.asked => Some((task.leaf.id.clone(), drift)),
+            _ => None,
+        });
+        let due: Vec<(TaskId, Drift)> = due.collect();
+        if !due.is_empty() {
+            let told: Vec<String> =
+                due.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect();
+            let tasks = due.into_iter().map(|(id, _)| id).collect();
+            let ask = self.state.ask(Topic::Drift(tasks), &told.join("; "));
+            self.record(ask);
+        }
     }
 
     fn answer_unattended(&mut self) {
@@ -265,6 +290,9 @@ impl Draft<'_> {
     fn wake_owner(&mut self, id: &TaskId) {
         let Some(task) = self.state.task(id) else { return };
         let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
+        if self.state.awaits_answer(id) {
+            return;
+        }
         if task.resume_due {
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
@@ -309,7 +337,7 @@ impl Draft<'_> {
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
                 let message = match held {
-                    Some(task) => message::wake(plan, task, &name),
+                    Some(task) => message::wake(&self.state, task, &name),
                     None => message::offer(plan, &name),
                 };
                 Action::Resume { name, message }
@@ -367,7 +395,7 @@ impl Draft<'_> {
     fn startable(&self, enough: usize) -> usize {
         let mut taken: Vec<Vec<&str>> = Vec::new();
         for task in self.state.ready(&self.around.edited) {
-            let held: Vec<&str> = task.leaf.held().collect();
+            let held: Vec<&str> = task.held().collect();
             if !taken.iter().any(|files| overlap(files, &held)) {
                 taken.push(held);
             }

@@ -93,6 +93,14 @@ fn context(state: &State, task: &TaskState, leaf: &Task, room: usize) -> String 
     let files: Vec<&str> = leaf.files().collect();
     let _ =
         writeln!(text, "- Files: {}", if files.is_empty() { "none".to_owned() } else { files.join(", ") });
+    for granted in &task.granted {
+        let _ = writeln!(text, "- Granted beyond them: {} ({})", granted.path, granted.reason);
+    }
+    let asked = state.questions.iter().filter(|a| a.question.topic.is_inquiry() && !a.answer.is_empty());
+    for asked in asked.filter(|a| a.question.topic.task() == Some(&task.leaf.id)) {
+        let _ =
+            writeln!(text, "- You asked: {} — the answer: {}", asked.question.text, asked.answer.join(", "));
+    }
     let _ = writeln!(text, "- Tests Required: {}", if leaf.tests_required() { "yes" } else { "no" });
     let optional = dependencies(state, task)
         .into_iter()
@@ -162,7 +170,16 @@ fn tail(state: &State, task: &TaskState, leaf: &Task) -> String {
     let _ = write!(
         text,
         "\n## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
-         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n"
+         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
+         A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`.\n"
     );
+    let owner = task.claim.as_ref().map_or("", |c| c.owner.as_str());
+    if task.iteration == 1 {
+        let _ = writeln!(
+            text,
+            "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
+             --option 'A|what it means' --option 'B|…'`."
+        );
+    }
     text
 }

@@ -25,6 +25,19 @@ pub enum Topic {
     CommitBlocked(TaskId),
     /// Builders keep ending without taking a task.
     BuildersSilent,
+    /// What these tasks were planned on has changed.
+    Drift(Vec<TaskId>),
+    /// The checks of a task pass before its work, in test-driven work.
+    PassesBefore(TaskId),
+    /// A builder's own question about its task.
+    Clarify(TaskId),
+    /// A builder wants to change a file that its task doesn't list.
+    Scope {
+        /// The task.
+        task: TaskId,
+        /// The file, in normal form.
+        path: String,
+    },
 }
 
 impl Topic {
@@ -33,8 +46,15 @@ impl Topic {
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
-            Self::BuildersSilent => None,
+            Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
+            Self::BuildersSilent | Self::Drift(_) => None,
         }
+    }
+
+    /// Whether a builder has asked it, and waits for the answer.
+    #[must_use]
+    pub fn is_inquiry(&self) -> bool {
+        matches!(self, Self::Clarify(_) | Self::Scope { .. })
     }
 }
 
@@ -52,6 +72,9 @@ pub struct Question {
     pub header: String,
     /// The answers, the recommended one first.
     pub options: Vec<Choice>,
+    /// Why it is asked; empty where the text says so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// The labels that have a meaning.
@@ -70,6 +93,20 @@ pub mod label {
     pub const MOOT: &str = "Given up";
     /// Take the task as done, without a commit.
     pub const LEAVE: &str = "Leave uncommitted";
+    /// The file becomes part of the task.
+    pub const ALLOW: &str = "Allow";
+    /// It does not.
+    pub const DENY: &str = "Deny";
+    /// The tasks stay as they are.
+    pub const KEEP: &str = "Keep";
+    /// They are changed and approved again.
+    pub const REVISE: &str = "Revise";
+    /// Build it all the same.
+    pub const BUILD: &str = "Build it";
+    /// There is nothing to do.
+    pub const DONE: &str = "Take as done";
+    /// Not a choice: the builder went on, or lost its claim, before the question was answered.
+    pub const WITHDRAWN: &str = "Withdrawn";
 }
 
 fn choice(label: &str, description: &str) -> Choice {
@@ -110,6 +147,41 @@ impl Question {
                     stop,
                 ],
             ),
+            Topic::Scope { task, path } => (
+                "More files",
+                format!("The builder of task {task} wants to change {path} as well: {reason}"),
+                vec![
+                    choice(label::ALLOW, "the file becomes part of the task, and the report says so"),
+                    choice(label::DENY, "the builder does without"),
+                ],
+            ),
+            Topic::Drift(tasks) => (
+                "Drift",
+                format!(
+                    "What {} planned on has changed since the approval: {reason}. Do the tasks still fit?",
+                    if tasks.len() == 1 { "a task was" } else { "tasks were" }
+                ),
+                vec![
+                    choice(label::KEEP, "they stay as they are"),
+                    choice(
+                        label::REVISE,
+                        "change them in tasks.md and approve the plan again; they wait for that",
+                    ),
+                    stop,
+                ],
+            ),
+            Topic::PassesBefore(task) => (
+                "Test first",
+                format!(
+                    "The Verify command of task {task} passes before its work, so that it proves nothing. How to go on?"
+                ),
+                vec![
+                    choice(label::BUILD, "build it all the same; the report says so"),
+                    choice(label::DONE, "there is nothing to do: take the task as done"),
+                    stop,
+                ],
+            ),
+            Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}"), Vec::new()),
             Topic::BuildersSilent => (
                 "No builder",
                 "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
@@ -117,13 +189,25 @@ impl Question {
             ),
         };
         let id = format!("q{serial}");
-        Self { id, topic, text, header: header.into(), options }
+        Self { id, topic, text, header: header.into(), options, reason: reason.into() }
+    }
+
+    /// The builder's own question `text` about `task`, with the answers that it offers.
+    #[must_use]
+    pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<Choice>) -> Self {
+        let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
+        let header: String = format!("Task {task}").chars().take(12).collect();
+        Self { header, options, ..asked }
     }
 
     /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
     #[must_use]
-    pub fn unattended_answer(&self) -> &'static str {
+    pub fn unattended_answer(&self) -> &str {
         match self.topic {
+            Topic::Clarify(_) => self.options.first().map_or(label::CONTINUE, |first| &first.label),
+            Topic::Scope { .. } => label::DENY,
+            Topic::Drift(_) => label::KEEP,
+            Topic::PassesBefore(_) => label::BUILD,
             Topic::TaskFailed(_) => label::CONTINUE,
             Topic::VerifierSilent(_) => label::GIVE_UP,
             Topic::CommitBlocked(_) => label::SEND_BACK,

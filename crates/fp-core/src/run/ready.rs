@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::drift::Drift;
 use super::state::{RunStatus, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, literal_prefix};
@@ -29,7 +30,8 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         let running: Vec<&TaskState> = state.running().collect();
         let (mut listed, mut above) = (HashMap::new(), HashMap::new());
         for (number, task) in running.iter().enumerate() {
-            for path in task.leaf.held().filter_map(held) {
+            let wanted = state.wanted_by(&task.leaf.id);
+            for path in task.held().chain(wanted).filter_map(held) {
                 for folder in folders(&path) {
                     above.entry(folder.to_owned()).or_insert(number);
                 }
@@ -61,7 +63,8 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         if self.edited.contains(&task.leaf.id) {
             return Some(Obstacle::Edited);
         }
-        self.waits(task).or_else(|| self.comes_later(task)).or_else(|| self.shares_a_file(task))
+        let waits = self.waits(task).or_else(|| self.comes_later(task));
+        waits.or_else(|| doubted(task)).or_else(|| self.shares_a_file(task))
     }
 
     fn waits(&self, task: &TaskState) -> Option<Obstacle> {
@@ -84,7 +87,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     }
 
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
-        let shared = task.leaf.held().filter_map(|file| Some((self.holder(file)?, file)));
+        let shared = task.held().filter_map(|file| Some((self.holder(file)?, file)));
         let (number, file) = shared.min_by_key(|(number, _)| *number)?;
         Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.to_owned() })
     }
@@ -95,6 +98,15 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         let over = folders(&path).chain([path.as_str()]).filter_map(|path| self.listed.get(path));
         over.chain(self.above.get(&path)).min().copied()
     }
+}
+
+/// What has to be looked at before it is claimed.
+fn doubted(task: &TaskState) -> Option<Obstacle> {
+    if let Some(drift) = &task.drift {
+        return Some(Obstacle::Drifted { drift: drift.clone() });
+    }
+    let doubtful = task.before.as_ref().is_some_and(|before| before.passed && before.waived.is_none());
+    doubtful.then_some(Obstacle::PassesBefore)
 }
 
 /// What `file` holds of the repository, in normal form: a pattern counts as the folder that it begins with, since
@@ -154,6 +166,15 @@ impl State {
                 format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
             }
             Obstacle::Waits { on } => format!("it waits for {}", List(on)),
+            Obstacle::Drifted { drift } if drift.asked => {
+                format!(
+                    "{}: answer `fp next`, or revise it and run `fp approve {}`",
+                    drift.told(),
+                    self.plan_id
+                )
+            }
+            Obstacle::Drifted { drift } => format!("{}: `fp next` asks what to do", drift.told()),
+            Obstacle::PassesBefore => "its Verify passes before the work: answer `fp next`".into(),
             Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),
@@ -207,6 +228,13 @@ pub enum Obstacle {
     },
     /// It differs from what was approved.
     Edited,
+    /// What it was planned on has changed since.
+    Drifted {
+        /// How.
+        drift: Drift,
+    },
+    /// Its checks pass before its work, in test-driven work.
+    PassesBefore,
     /// These dependencies are not completed.
     Waits {
         /// The leaves, in the order in which the task names them.
@@ -299,6 +327,7 @@ mod tests {
                     dependencies: Vec::new(),
                     files: files.clone(),
                     complexity: 1,
+                    references: Vec::new(),
                     exclusive: Vec::new(),
                     phase: 0,
                 };

@@ -341,32 +341,33 @@ mod tests {
 
     use super::*;
 
-    /// `complexity; dependencies; files; phase` of tasks 1, 2, 3, …
-    fn leaves(tasks: &[(u32, &[usize], &[&str], usize)]) -> Vec<Leaf> {
+    /// Complexity, dependencies, files and phase of a task; they are numbered from 1.
+    type Drawn<'d> = (u32, &'d [usize], &'d [&'d str], usize);
+
+    fn leaves(tasks: &[Drawn<'_>]) -> Vec<Leaf> {
         let id = |number: usize| TaskId::new(number.to_string()).unwrap();
-        let leaf =
-            |(at, (complexity, after, files, phase)): (usize, &(u32, &[usize], &[&str], usize))| Leaf {
-                id: id(at + 1),
-                title: String::new(),
-                hash: String::new(),
-                dependencies: after.iter().map(|&number| id(number)).collect(),
-                files: files.iter().map(|file| (*file).to_owned()).collect(),
-                exclusive: Vec::new(),
-                complexity: *complexity,
-                phase: *phase,
-            };
+        let leaf = |(at, (complexity, after, files, phase)): (usize, &Drawn<'_>)| Leaf {
+            id: id(at + 1),
+            title: String::new(),
+            hash: String::new(),
+            dependencies: after.iter().map(|&number| id(number)).collect(),
+            files: files.iter().map(|file| (*file).to_owned()).collect(),
+            references: Vec::new(),
+            exclusive: Vec::new(),
+            complexity: *complexity,
+            phase: *phase,
+        };
         tasks.iter().enumerate().map(leaf).collect()
     }
 
     #[test]
     fn lengths_and_limits() {
         let phased = Policy { model: ExecutionModel::Phased, ..Policy::default() };
-        let check =
-            |tasks: &[(u32, &[usize], &[&str], usize)], policy: &Policy, builders, length, by: &str| {
-                let found = simulate(&leaves(tasks), policy, &[builders]).unwrap().remove(0);
-                let limit = serde_json::to_value(&found.limit).unwrap();
-                assert_eq!((found.length, limit["by"].as_str().unwrap()), (length, by), "{tasks:?}");
-            };
+        let check = |tasks: &[Drawn<'_>], policy: &Policy, builders, length, by: &str| {
+            let found = simulate(&leaves(tasks), policy, &[builders]).unwrap().remove(0);
+            let limit = serde_json::to_value(&found.limit).unwrap();
+            assert_eq!((found.length, limit["by"].as_str().unwrap()), (length, by), "{tasks:?}");
+        };
         let plain = Policy::default();
         check(&[(2, &[], &[], 0), (3, &[], &[], 0)], &plain, 1, 5, "builders");
         check(&[(2, &[], &[], 0), (3, &[], &[], 0)], &plain, 2, 3, "criticalPath");

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::drift::Drift;
 use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
 use super::policy::Policy;
 use super::question::Question;
@@ -109,6 +110,31 @@ pub struct CommitIntent {
     pub head: String,
 }
 
+/// What the checks of a task said before its work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Before {
+    /// Their results.
+    pub checks: Vec<Check>,
+    /// Whether all passed.
+    pub passed: bool,
+    /// Who decided to build it although they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<Decider>,
+}
+
+/// A file that became part of a task after its approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Granted {
+    /// The file.
+    pub path: String,
+    /// Why the builder needed it.
+    pub reason: String,
+    /// Who allowed it.
+    pub by: Decider,
+}
+
 /// One leaf in its run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -162,6 +188,18 @@ pub struct TaskState {
     /// Verifiers started in this iteration.
     #[serde(default)]
     pub verifiers: u32,
+    /// The files that it may change beyond those that were approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<Granted>,
+    /// The builder's question that was answered, and of whose answer it has yet to be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<String>,
+    /// What has changed under it since it was approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+    /// What its checks said before its work, in test-driven work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Before>,
     /// When it was first claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
@@ -192,6 +230,10 @@ impl TaskState {
             note: None,
             nudges: 0,
             verifiers: 0,
+            granted: Vec::new(),
+            answered: None,
+            drift: None,
+            before: None,
             started_at: None,
             ended_at: None,
         }
@@ -202,6 +244,16 @@ impl TaskState {
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
             && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
+    }
+
+    /// What nobody else may change while it is running.
+    pub fn held(&self) -> impl Iterator<Item = &str> {
+        self.leaf.held().chain(self.granted.iter().map(|granted| granted.path.as_str()))
+    }
+
+    /// The files that it may change.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.leaf.files.iter().chain(self.granted.iter().map(|granted| &granted.path)).map(String::as_str)
     }
 
     /// What it changed, as last measured.
@@ -356,6 +408,9 @@ pub struct State {
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// Where HEAD was when it was last looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// The run, once started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
@@ -389,6 +444,7 @@ impl State {
             last_at: None,
             created_at: None,
             approval: None,
+            head: None,
             run: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),

@@ -6,13 +6,16 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use super::decide::{Approve, Start};
+use super::drift::{Moved, SeenCommit};
 use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
+use super::inquiry::Extension;
 use super::next::{Action, Surroundings, Turn};
-use super::question::label;
+use super::question::{Choice, label};
 use super::ready::{Obstacle, overlap};
 use super::state::{State, Status};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::settings::ExtensionPolicy;
 
 mod stale;
 
@@ -49,6 +52,7 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         hash: format!("h{number}"),
         dependencies: dependencies.iter().map(|d| id(&d.to_string())).collect(),
         files: vec![format!("f{file}")],
+        references: Vec::new(),
         exclusive: Vec::new(),
         complexity: 1,
         phase: 0,
@@ -62,6 +66,8 @@ struct Machine {
     tokens: u64,
     now: Timestamp,
     attended: bool,
+    /// What a person has committed since `next` last looked.
+    moved: Option<Moved>,
 }
 
 impl Machine {
@@ -73,6 +79,7 @@ impl Machine {
             tokens: 0,
             now: "2026-11-21T00:00:00Z".parse().unwrap(),
             attended,
+            moved: None,
         };
         let approve = Approve { tree_hash: "t".into(), leaves, base: None, by: Decider::User };
         let events = machine.state.approve(approve).unwrap();
@@ -115,6 +122,7 @@ impl Machine {
             nudges: 2,
             timeout: SignedDuration::from_mins(30),
             edited: BTreeSet::new(),
+            moved: self.moved.take(),
             token,
         };
         let turn = self.state.next(ended, &around).unwrap();
@@ -141,6 +149,32 @@ impl Machine {
         let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
         let events = self.state.submit(&id, &token, "tree".into(), Vec::new()).unwrap();
         self.take(events);
+    }
+
+    /// A person commits a change of `file`.
+    fn commit(&mut self, file: &str) {
+        self.tokens += 1;
+        let hash = format!("c{}", self.tokens);
+        let commit = SeenCommit { told: hash.clone(), hash: hash.clone(), files: vec![file.into()] };
+        let moved = self.moved.get_or_insert(Moved { head: String::new(), commits: Vec::new() });
+        moved.head = hash;
+        moved.commits.push(commit);
+    }
+
+    fn clarify(&mut self, owner: &AgentName) {
+        let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else { return };
+        let option = |label: &str| Choice { label: label.into(), description: String::new() };
+        let events = self.state.clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
+        self.take(events.unwrap_or_default());
+    }
+
+    fn extend(&mut self, owner: &AgentName, path: &str) {
+        let Some(task) = self.state.held_by(owner) else { return };
+        let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
+        match self.state.extend(&id, &token, path, "because", (ExtensionPolicy::Allow, ".plans")) {
+            Ok(Extension::Allowed(events) | Extension::Asked(_, events)) => self.take(events),
+            Ok(Extension::Listed) | Err(_) => {}
+        }
     }
 
     fn judge(&mut self, task: &TaskId, pass: bool) {
@@ -175,7 +209,8 @@ impl Machine {
                 assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
             }
             for other in &running[i + 1..] {
-                assert!(!overlap(&task.leaf.files, &other.leaf.files), "two running tasks share a file");
+                let (one, two): (Vec<&str>, Vec<&str>) = (task.held().collect(), other.held().collect());
+                assert!(!overlap(&one, &two), "two running tasks share a file");
             }
         }
         for task in &self.state.tasks {
@@ -216,6 +251,9 @@ enum Step {
     Retry(u8),
     Release(u8),
     Answer(u8),
+    Clarify(u8),
+    Extend(u8, u8),
+    Commit(u8),
     Takeover,
     Later,
 }
@@ -232,6 +270,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..6u8).prop_map(Step::Retry),
         1 => (0..6u8).prop_map(Step::Release),
         2 => (0..3u8).prop_map(Step::Answer),
+        1 => (0..3u8).prop_map(Step::Clarify),
+        1 => (0..3u8).prop_map(Step::Commit),
+        1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
         1 => Just(Step::Takeover),
         1 => Just(Step::Later),
     ]
@@ -249,6 +290,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let starts = again
                 .iter()
                 .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
+            assert!(!again.is_empty(), "next is never silent");
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
         }
         Step::KilledNext => {
@@ -289,6 +331,9 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let events = machine.state.answer(&question.id, &choice, Decider::User, token).unwrap();
             machine.take(events);
         }
+        Step::Clarify(n) => machine.clarify(&builder(n)),
+        Step::Extend(n, file) => machine.extend(&builder(n), &format!("f{file}")),
+        Step::Commit(file) => machine.commit(&format!("f{file}")),
         Step::Takeover => {
             *sessions += 1;
             machine.start(&format!("s{sessions}"));
@@ -328,11 +373,14 @@ proptest! {
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
     #[test]
-    fn every_run_ends(leaves in leaves(), fates in proptest::collection::vec(0..5u8, 40)) {
+    fn every_run_ends(leaves in leaves(), fates in proptest::collection::vec(0..6u8, 40)) {
         let mut machine = Machine::new(leaves, false);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
         for _ in 0..400 {
+            if fates.next() == Some(5) {
+                machine.commit("f1");
+            }
             if fates.next() == Some(0) {
                 machine.killed_next(&std::mem::take(&mut ended));
             }
@@ -368,8 +416,10 @@ fn work(machine: &mut Machine, name: &AgentName, fate: u8) {
         return;
     }
     machine.claim(name);
-    if fate > 1 {
-        machine.submit(name);
+    match fate {
+        1 => {}
+        2 => machine.clarify(name),
+        _ => machine.submit(name),
     }
 }
 

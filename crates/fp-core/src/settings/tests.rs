@@ -42,23 +42,11 @@ fn every_default_could_be_given_in_a_file() {
         "mode": "warn"
       },
       "dispatchTimeoutMinutes": 30,
-      "exclusive": [
-        "Cargo.lock",
-        "package-lock.json",
-        "yarn.lock",
-        "pnpm-lock.yaml",
-        "bun.lock",
-        "poetry.lock",
-        "uv.lock",
-        "Pipfile.lock",
-        "go.sum",
-        "Gemfile.lock",
-        "composer.lock",
-        "Package.resolved"
-      ],
+      "exclusive": [],
       "executionModel": "parallel",
       "executionOrder": "document-order",
       "guard": {
+        "extend": "ask",
         "mode": "deny"
       },
       "isolation": "auto",
@@ -139,7 +127,10 @@ fn values_are_checked() {
         ),
     );
     check(r#"{"permissionMode": "acceptEdits", "isolation": "worktree", "executionModel": "tdd"}"#, None);
-    check(r#"{"guard": {"Mode": "off"}}"#, Some("unknown field `Mode`, expected `mode` at line 1 column 17"));
+    check(
+        r#"{"guard": {"Mode": "off"}}"#,
+        Some("unknown field `Mode`, expected `mode` or `extend` at line 1 column 17"),
+    );
     check(
         r#"{"language": " "}"#,
         Some(

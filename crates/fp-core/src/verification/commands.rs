@@ -36,8 +36,9 @@ pub fn name(line: &str) -> String {
     crate::report::evidence::command_check_name(line)
 }
 
-/// A command passes by its exit status alone.
-pub(super) fn check(run: &CommandRun) -> Check {
+/// The check that `run` is. A command passes by its exit status alone.
+#[must_use]
+pub fn check(run: &CommandRun) -> Check {
     let verdict = if run.end == CommandEnd::Exited(0) { CheckVerdict::Pass } else { CheckVerdict::Fail };
     let ended = match run.end {
         CommandEnd::Exited(status) => format!("exit status {status}"),

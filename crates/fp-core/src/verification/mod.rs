@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-pub use commands::{CommandEnd, CommandRun, name as command_check_name};
+pub use commands::{CommandEnd, CommandRun, check as command_check, name as command_check_name};
 pub use dependencies::is_lock_of;
 
 use crate::plan::task::Task;

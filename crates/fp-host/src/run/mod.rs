@@ -1,7 +1,9 @@
 //! What a run does to the world: it measures a change, runs its checks, commits it, and writes what people
 //! read. What any of it means is decided in `fp_core::run`.
 
+pub mod before;
 pub mod commit;
+pub mod drift;
 pub mod evidence;
 pub mod verify;
 

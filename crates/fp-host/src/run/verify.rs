@@ -48,7 +48,8 @@ impl Verified {
 /// What `id` has changed up to now: the working tree, a git tree, and the changes that are the task's.
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
-    let scope = Scope { files: task.leaf.files.clone(), text: String::new(), others: others(state, id) };
+    let files = task.files().map(str::to_owned).collect();
+    let scope = Scope { files, text: String::new(), others: others(state, id) };
     let measured = measured(&plan.git()?, state, task, &scope)?;
     Ok((measured.tree.to_string(), measured.facts.changes))
 }
@@ -78,7 +79,14 @@ fn others(state: &State, id: &TaskId) -> Vec<OtherTask> {
     let ended_before = |t: &TaskState| t.ended_at.zip(since).is_some_and(|(ended, since)| ended <= since);
     let others = state.tasks.iter().filter(|t| t.leaf.id != *id && t.base.is_some() && t.commit.is_none());
     let others = others.filter(|t| !ended_before(t));
-    others.map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.leaf.files.clone() }).collect()
+    others
+        .map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.files().map(str::to_owned).collect() })
+        .collect()
+}
+
+/// How long a command may take, and how much of its output is kept.
+pub(super) fn limits(time: Duration) -> Limits {
+    Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL }
 }
 
 /// Runs the mechanical checks of the submitted task `id` and records their results. What was checked before in
@@ -98,7 +106,8 @@ pub fn verify(
         return Err(Refusal::Edited(id.clone()).into());
     }
     let git = plan.git()?;
-    let scope = Scope::new(leaf, &[], others(&state, id));
+    let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
+    let scope = Scope::new(leaf, &granted, others(&state, id));
     let mut measured = measured(&git, &state, task, &scope)?;
     let tree = measured.tree.to_string();
     let mut verified = Verified {
@@ -114,10 +123,10 @@ pub fn verify(
     }
     measured.read(&git)?;
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
-    let limits = Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL };
     let lines = leaf.test_commands().chain(leaf.verify());
-    let runs = process::run_commands(lines, &plan.repo.worktree, limits);
+    let runs = process::run_commands(lines, &plan.repo.worktree, limits(time));
     verified.checks = verification::check(&scope, &measured.facts, &runs);
+    verified.checks.extend(state.test_first(task));
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
     let event = Event::Verified {

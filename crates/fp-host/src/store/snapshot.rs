@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_core::plan::id::PlanId;
 use fp_core::run::State;
+use fp_core::run::question::Topic;
 use fp_core::run::state::Status;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -110,7 +111,14 @@ impl<'a> Legacy<'a> {
                 .filter(|t| t.iteration > 0)
                 .map(|t| (t.leaf.id.as_str(), t.iteration))
                 .collect(),
-            clarifications_used: Map::new(),
+            clarifications_used: state
+                .questions
+                .iter()
+                .filter_map(|asked| match &asked.question.topic {
+                    Topic::Clarify(task) => Some((task.as_str(), true)),
+                    _ => None,
+                })
+                .collect(),
         }
     }
 }

@@ -37,7 +37,10 @@ fn the_snapshot_equals_the_log() {
         hash: "h".into(),
         dependencies: Vec::new(),
         files: vec!["a".into()],
+        references: Vec::new(),
+        exclusive: Vec::new(),
         complexity: 1,
+        phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();
     let approved =

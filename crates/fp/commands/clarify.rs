@@ -1,0 +1,46 @@
+//! `fp clarify`.
+
+use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::run::question::Choice;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::CommandResult;
+
+/// Ask the user one question about a claimed task
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// Who asks: the builder that holds the task.
+    #[arg(long = "as", value_name = "NAME")]
+    owner: AgentName,
+    /// The question.
+    #[arg(long, value_name = "TEXT")]
+    question: String,
+    /// An answer to choose from, the recommended one first; two to four of them.
+    #[arg(long, required = true, value_name = "LABEL|DESCRIPTION")]
+    option: Vec<String>,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let options = args.option.iter().map(|text| choice(text)).collect();
+    let events = ledger.state().clarify(&args.task, &args.owner, &args.question, options)?;
+    ledger.append(events, context.now())?;
+    context.report(&json!({ "task": args.task, "asked": true }), &asked(&args.task))
+}
+
+/// What a builder is told whose question the user is asked.
+pub(super) fn asked(task: &TaskId) -> String {
+    format!("The user is asked about task {task}. End your turn now: a message tells you the answer.\n")
+}
+
+fn choice(text: &str) -> Choice {
+    let (label, description) = text.split_once('|').unwrap_or((text, ""));
+    Choice { label: label.trim().into(), description: description.trim().into() }
+}

@@ -1,0 +1,67 @@
+//! `fp scope`.
+
+use fp_core::plan::id::TaskId;
+use fp_core::run::inquiry::Extension;
+use serde_json::json;
+
+use super::clarify::asked;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+
+/// Ask for files beyond those of a claimed task
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Extend(Extend),
+}
+
+/// Ask to change a file that the task doesn't list: granted at once, or a question to the user, as `guard.extend`
+/// says
+#[derive(Debug, clap::Args)]
+struct Extend {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// The file, relative to the repository.
+    path: String,
+    /// The token that the payload printed.
+    #[arg(long, value_name = "TOKEN")]
+    claim: String,
+    /// Why the task can't be done without it.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let Action::Extend(args) = args.action;
+    if args.reason.trim().is_empty() {
+        return Err(CommandError::failed("the reason is empty")
+            .hint("say why the task can't be done without the file: the report shows it"));
+    }
+    let plan = context.open(Some(&args.plan))?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
+    let extension = ledger.state().extend(&args.task, &args.claim, &args.path, &args.reason, policy)?;
+    let (word, question, text, events) = match extension {
+        Extension::Listed => {
+            ("listed", None, format!("{} is in the task's files already\n", args.path), Vec::new())
+        }
+        Extension::Allowed(events) => (
+            "allowed",
+            None,
+            format!("{} is in the task's files now; the report says so\n", args.path),
+            events,
+        ),
+        Extension::Asked(question, events) => ("asked", Some(question), asked(&args.task), events),
+    };
+    ledger.append(events, context.now())?;
+    context
+        .report(&json!({ "task": args.task, "path": args.path, "answer": word, "question": question }), &text)
+}
