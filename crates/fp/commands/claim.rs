@@ -1,11 +1,14 @@
 //! `fp claim`.
 
+use std::collections::BTreeSet;
+
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::run::event::Base;
 use fp_core::run::payload::payload;
 use fp_core::run::state::Status;
-use fp_host::plan;
+use fp_host::plan::{self, OpenPlan};
 use fp_host::run::fresh_token;
+use fp_host::run::worktree::{self, Worktrees};
 use serde_json::json;
 
 use crate::context::Context;
@@ -30,11 +33,12 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let before = plan.load()?.state;
     let edited = tree.edited(&before);
     // A builder that gets nothing should not wait for git to be told so.
-    let chosen = before.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let base = match (&chosen.base, chosen.status) {
-        (Some(base), Status::Implementing) => base.clone(),
-        _ => measure(&plan)?,
-    };
+    before.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let own = before.run.as_ref().is_some_and(|run| run.checkout.is_some())
+        || before.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
+    // Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
+    let worktrees = own.then(|| Worktrees::lock(&plan)).transpose()?;
+    let base = base(&plan, &args, &edited, worktrees.as_ref(), context)?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let (id, events) = ledger.state().claim(&args.owner, args.task.as_ref(), &edited, fresh_token(), base)?;
@@ -46,22 +50,43 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         CommandError::failed(format!("{}: task {id} is not in it any more", plan.tasks_file().display()))
             .hint("put it back, or run `fp approve` after a look at the change")
     })?;
-    let text = payload(state, task, leaf, &plan.goal());
+    let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
+    let text = payload(state, task, leaf, &plan.goal(), place.as_deref());
     match context.format {
         Format::Text => context.printer.data(&text),
         Format::Json => {
             let token = task.claim.as_ref().map(|c| c.token.as_str());
             context.printer.json(&json!({
                 "planId": state.plan_id, "task": id, "owner": args.owner, "claim": token,
-                "iteration": task.iteration, "payload": text,
+                "iteration": task.iteration, "worktree": place, "payload": text,
             }))?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn measure(plan: &fp_host::plan::OpenPlan) -> Result<Base, CommandError> {
-    let snapshot = plan.git()?.snapshot_tree()?;
-    let head = snapshot.status.head()?.commit;
-    Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string() })
+/// What the task that is about to be claimed is measured against. With the right to `worktrees`, it gets one.
+fn base(
+    plan: &OpenPlan,
+    args: &Args,
+    edited: &BTreeSet<TaskId>,
+    worktrees: Option<&Worktrees<'_>>,
+    context: &Context,
+) -> Result<Base, CommandError> {
+    let state = plan.load()?.state;
+    let chosen = state.choose(&args.owner, args.task.as_ref(), edited)?;
+    match (&chosen.base, worktrees) {
+        (Some(base), _) if chosen.status == Status::Implementing => {
+            if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
+                context.printer.note("note: the worktree was gone, and what was in it; it was made again");
+            }
+            Ok(base.clone())
+        }
+        (_, Some(worktrees)) => Ok(worktrees.prepare(&state, &args.owner, chosen)?),
+        (_, None) => {
+            let snapshot = plan.git()?.snapshot_tree()?;
+            let head = snapshot.status.head()?.commit;
+            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None })
+        }
+    }
 }

@@ -116,6 +116,8 @@ pub struct Start {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
+    pub checkout: Option<String>,
 }
 
 impl State {
@@ -141,7 +143,8 @@ impl State {
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
     pub fn start(&self, start: Start) -> Decision {
-        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit } = start;
+        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit, checkout } =
+            start;
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -151,6 +154,7 @@ impl State {
             && self.run.as_ref().is_some_and(|r| {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
                     && r.scaled_iterations == scaled_iterations
+                    && r.checkout == checkout
             });
         if same {
             return Ok(Vec::new());
@@ -172,6 +176,7 @@ impl State {
             max_iterations,
             scaled_iterations,
             no_commit,
+            checkout,
         });
         Ok(events)
     }
@@ -405,7 +410,13 @@ impl State {
     pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
-            vec![Event::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
+            vec![Event::SentBack {
+                task: id.clone(),
+                iteration,
+                token,
+                feedback: feedback.into(),
+                base: None,
+            }]
         } else {
             let mut events = self.failing(id, feedback);
             events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));

@@ -57,6 +57,9 @@ pub struct Base {
     pub tree: String,
     /// The commit HEAD was at.
     pub head: String,
+    /// The builder in whose own worktree the task is done; `None` where it is done in the user's checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<AgentName>,
 }
 
 /// Who decided something.
@@ -138,6 +141,10 @@ pub enum Event {
         scaled_iterations: BTreeMap<TaskId, u32>,
         /// Whether passed tasks stay uncommitted.
         no_commit: bool,
+        /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
+        /// own; `None` where all work in the checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkout: Option<String>,
     },
     /// The lead was told to start an agent, or to send it a message.
     Dispatched {
@@ -233,6 +240,10 @@ pub enum Event {
         token: String,
         /// What has to be mended.
         feedback: String,
+        /// What the change is measured against from now on, where that is something else: its worktree has been
+        /// brought to a newer commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<Base>,
     },
     /// A commit is about to be made.
     CommitStarted {
