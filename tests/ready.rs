@@ -25,7 +25,7 @@ fn planned() -> Environment {
 }
 
 fn started() -> Environment {
-    let environment = planned();
+    let environment = planned().shared();
     environment.start(&["--builders", "2", "--max-iterations", "1"]);
     environment
 }

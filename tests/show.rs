@@ -36,7 +36,7 @@ fn before_the_approval_there_are_no_states() {
 
 #[test]
 fn a_run_has_states() {
-    let environment = planned();
+    let environment = planned().shared();
     environment.start(&["--builders", "2"]);
     assert_snapshot!(environment.fp(&["show", PLAN]), @r"
     exit status: 0

@@ -159,6 +159,10 @@ impl From<RunError> for CommandError {
             RunError::Git(error) => error.into(),
             RunError::File(error) => error.into(),
             RunError::Oid(error) => Self::failed(error),
+            RunError::NoWorktree { ref owner, .. } => Self::refused(&error).hint(format!(
+                "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
+            )),
+            RunError::InTheWay(reason) => Self::refused(reason).hint("see to it, then answer again"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use fp_core::run::state::RunStatus;
 use fp_host::plan::{OpenPlan, Tree};
+use fp_host::run::worktree;
 use fp_host::store::Store;
 
 use crate::context::Context;
@@ -29,6 +30,16 @@ impl Context {
                 .hint("put it back as it was approved; what is done so far is in the log, and is not lost"),
             false => error.into(),
         })
+    }
+
+    /// Removes the builders' worktrees that the run needs no more. What is in the way of that is in nobody else's.
+    pub(crate) fn sweep(&self, plan: &OpenPlan) {
+        if let Err(error) = worktree::sweep(plan) {
+            self.printer.note(&format!(
+                "note: worktrees are left over: {error}; `fp next {}` tries again to remove them",
+                plan.id()
+            ));
+        }
     }
 
     /// Says what reading a log brought up.

@@ -44,6 +44,14 @@ impl Environment {
         self.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tree);
     }
 
+    /// Has builders work in the checkout, however many there are.
+    pub(crate) fn shared(self) -> Self {
+        let folder = self.beside("home/.config/fractal-planner");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.json"), r#"{ "isolation": "shared" }"#).unwrap();
+        self
+    }
+
     /// Approves and starts [`PLAN`] in the session `s1`.
     pub(crate) fn start(&self, flags: &[&str]) {
         self.done(&["approve", PLAN]);

@@ -102,7 +102,7 @@ pub(crate) fn show(tree: &str, format: &str) -> String {
 
 /// `fp show` in this form, of a run that has a task in every state.
 pub(crate) fn show_run(format: &str) -> String {
-    let environment = Environment::new().repo();
+    let environment = Environment::new().repo().shared();
     let leaves = [
         leaf("1", "none", "a.txt"),
         leaf("2", "none", "b.txt"),

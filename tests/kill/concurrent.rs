@@ -72,8 +72,9 @@ fn verdicts_at_the_same_moment_are_one_commit_each() {
     let environment = side_by_side(BUILDERS);
     let tokens: Vec<_> =
         (1..=BUILDERS).map(|n| environment.claim(&format!("builder-{n}")).unwrap()).collect();
-    for (task, _) in &tokens {
-        environment.write(&format!("part-{task}.txt"), format!("about {task}\n"));
+    for (number, (task, _)) in tokens.iter().enumerate() {
+        let own = format!(".fractal-planner/plans/{PLAN}/worktrees/builder-{}", number + 1);
+        environment.write(&format!("{own}/part-{task}.txt"), format!("about {task}\n"));
     }
     for (task, token) in &tokens {
         environment.done(&["submit", PLAN, task, "--claim", token]);

@@ -23,12 +23,20 @@ enum Victim {
     Group,
 }
 
+/// Where builders work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Isolation {
+    Shared,
+    Worktree,
+}
+
 #[test]
 fn killed_runs_lose_nothing_and_do_nothing_twice() {
     let rounds = std::env::var("FP_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
     let play = |round: u64| {
         let victim = if round.is_multiple_of(2) { Victim::Process } else { Victim::Group };
-        Run::new(round, victim).play()
+        let isolation = if (round / 2).is_multiple_of(2) { Isolation::Shared } else { Isolation::Worktree };
+        Run::new(round, victim, isolation).play()
     };
     // Two at a time: most of it is waiting.
     let kills: u32 = std::thread::scope(|scope| {
@@ -44,6 +52,7 @@ fn killed_runs_lose_nothing_and_do_nothing_twice() {
 struct Run {
     environment: Environment,
     victim: Victim,
+    isolation: Isolation,
     random: u64,
     kills: u32,
     /// How long each command takes when it is left alone.
@@ -51,8 +60,9 @@ struct Run {
 }
 
 impl Run {
-    fn new(seed: u64, victim: Victim) -> Self {
+    fn new(seed: u64, victim: Victim, isolation: Isolation) -> Self {
         let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+        let environment = if isolation == Isolation::Shared { environment.shared() } else { environment };
         environment.plan(&tree(&[
             leaf("1", "none", "one.txt"),
             leaf("2", "none", "two.txt"),
@@ -64,7 +74,7 @@ impl Run {
         environment.write("mine.txt", "the user's\n");
         environment.git(&["add", "mine.txt"]);
         let random = 0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0x2545_f491_4f6c_dd1d);
-        Self { environment, victim, random, kills: 0, durations: BTreeMap::new() }
+        Self { environment, victim, isolation, random, kills: 0, durations: BTreeMap::new() }
     }
 
     fn up_to(&mut self, limit: u64) -> u64 {
@@ -110,7 +120,10 @@ impl Run {
         let claim = claim.json();
         let (task, token) = (claim["task"].as_str().unwrap(), claim["claim"].as_str().unwrap());
         let file = ["one.txt", "two.txt", "three.txt", "four.txt", "five.txt", "six.txt"];
-        self.environment.write(file[task.parse::<usize>().unwrap() - 1], format!("about {task}\n"));
+        let file = file[task.parse::<usize>().unwrap() - 1];
+        let own = format!(".fractal-planner/plans/{PLAN}/worktrees/{name}/");
+        let place = if claim["worktree"].is_null() { "" } else { &own };
+        self.environment.write(&format!("{place}{file}"), format!("about {task}\n"));
         let note = format!("util: learnt in {task}");
         let submit = self.run(&["submit", PLAN, task, "--claim", token, "--note", &note]);
         assert!(submit.code == 0 || submit.stderr.contains("it is handed in already"), "{submit}");
@@ -228,7 +241,11 @@ impl Run {
         .map(str::to_owned)
         .into();
         files.extend(tasks.iter().map(|task| format!("evidence/task-{task}-verification.md")));
+        if self.isolation == Isolation::Worktree {
+            files.insert("worktrees.lock".to_owned());
+        }
         assert_eq!(environment.plan_files(), files);
+        assert!(!environment.path(".git/worktrees").exists(), "git knows no worktree any more");
         environment.assert_snapshot_is_the_log();
     }
 }

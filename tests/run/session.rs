@@ -93,7 +93,7 @@ fn new_settings_do_not_disturb_the_builders_at_work() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 2, iterations: 3, commits: on
+    Builders: 2 in worktrees of their own, iterations: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");

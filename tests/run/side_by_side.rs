@@ -7,7 +7,7 @@ use crate::common::plan::{PLAN, leaf, tree};
 
 /// Tasks 1 and 2 are under way since nine o'clock, and both of their files are written; it is a minute later.
 fn both_at_work(flags: &[&str]) -> (Environment, [String; 2]) {
-    let environment = Environment::new().repo();
+    let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[
         leaf("1", "none", "a.txt"),
         leaf("2", "none", "b.txt"),

@@ -1,7 +1,7 @@
 //! A plan that a command works on: its folder, its tree, its ledger and the repository around it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::plan::id::{PlanId, TaskId};
@@ -173,8 +173,37 @@ impl OpenPlan {
         self.folder.path().with_file_name("commit.lock")
     }
 
-    /// The repository, as git sees the working tree that the run is about. Fails without git.
+    /// Path of the folder that the builders' own worktrees are in; it need not exist.
+    #[must_use]
+    pub fn worktrees(&self) -> PathBuf {
+        let folder = self.folder.path();
+        // Git names them without links on the way.
+        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).join("worktrees")
+    }
+
+    /// The user's checkout that `fp` was called in, as git sees it; from a builder's worktree, the main one. Fails
+    /// without git.
     pub fn git(&self) -> Result<Git, GitError> {
-        Ok(Git::open(&self.repo.worktree)?.with_plans_dir(self.settings.plans_dir.as_str()))
+        let plans = self.repo.plans_dir(&self.settings);
+        let plans = std::fs::canonicalize(&plans).unwrap_or(plans);
+        let of_a_builder = self.repo.worktree.starts_with(plans);
+        self.open_git(if of_a_builder { &self.repo.root } else { &self.repo.worktree })
+    }
+
+    /// The checkout that the run's commits are made in: the one that it was started in, where builders have
+    /// worktrees of their own, else the one that `fp` was called in. Fails without git, or where it is gone.
+    pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
+        let Some(path) = state.run.as_ref().and_then(|run| run.checkout.as_ref()).map(PathBuf::from) else {
+            return self.git();
+        };
+        let found = Repo::find(&path);
+        if found.git_dir.is_none() || found.git_dir != self.repo.git_dir || found.worktree != path {
+            return Err(GitError::NotACheckout(path));
+        }
+        self.open_git(&path)
+    }
+
+    fn open_git(&self, worktree: &Path) -> Result<Git, GitError> {
+        Ok(Git::open(worktree)?.with_plans_dir(self.settings.plans_dir.as_str()))
     }
 }

@@ -1,6 +1,8 @@
 //! `fp answer`.
 
+use fp_core::run::State;
 use fp_core::run::event::Decider;
+use fp_host::run::commit::before_answer;
 use fp_host::run::fresh_token;
 use serde_json::json;
 
@@ -21,9 +23,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
+    let answer = |state: &State| state.answer(&args.question, &args.option, Decider::User, fresh_token());
+    let before = plan.load()?.state;
+    before_answer(&plan, &before, &answer(&before)?)?;
     let mut ledger = plan.lock()?;
-    let events = ledger.state().answer(&args.question, &args.option, Decider::User, fresh_token())?;
+    let events = answer(ledger.state())?;
     ledger.append(events, context.now())?;
+    let over = !ledger.state().is_running();
+    drop(ledger);
+    if over {
+        context.sweep(&plan);
+    }
     let json = json!({ "question": args.question, "options": args.option });
     context.report(&json, &format!("Recorded\nNext: fp next {}\n", plan.id()))
 }

@@ -20,5 +20,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
     ledger.append(events, context.now())?;
     let json = json!({ "planId": plan.id(), "run": ledger.state().run.as_ref().map(|run| run.status) });
+    drop(ledger);
+    context.sweep(&plan);
     context.report(&json, &format!("{text}; `fp run start {}` goes on with what is left\n", plan.id()))
 }

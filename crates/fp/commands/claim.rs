@@ -1,5 +1,7 @@
 //! `fp claim`.
 
+use std::collections::BTreeSet;
+
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::plan::{Plan, Task};
 use fp_core::run::event::{Base, Event};
@@ -7,6 +9,7 @@ use fp_core::run::payload::payload;
 use fp_core::run::state::Status;
 use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan};
+use fp_host::run::worktree::{self, Worktrees};
 use fp_host::run::{before, fresh_token};
 use serde_json::json;
 
@@ -33,18 +36,23 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let edited = tree.edited(&before);
     // A builder that gets nothing should not wait for git to be told so.
     let chosen = before.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let own = before.run.as_ref().is_some_and(|run| run.checkout.is_some())
+        || before.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
+    // Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
+    let worktrees = own.then(|| Worktrees::lock(&plan)).transpose()?;
+    let base = base(&plan, &args, &edited, worktrees.as_ref(), context)?;
     let parsed = tree.parse();
     let checked = match before.wants_checks_before(&chosen.leaf.id) {
-        true => before::check(find(&plan, &parsed, &chosen.leaf.id)?, &plan.repo.worktree, &plan.settings),
+        true => {
+            let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
+            let place = own.as_deref().unwrap_or(&plan.repo.worktree);
+            before::check(find(&plan, &parsed, &chosen.leaf.id)?, place, &plan.settings)
+        }
         false => None,
     };
     if let Some((checks, true)) = &checked {
         return doubt(&plan, &chosen.leaf.id, checks, context);
     }
-    let base = match (&chosen.base, chosen.status) {
-        (Some(base), Status::Implementing) => base.clone(),
-        _ => measure(&plan)?,
-    };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     // What was checked is what is claimed, whatever became ready meanwhile.
@@ -57,24 +65,45 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let state = &ledger.into_state();
     let task = state.expect_task(&id)?;
     let leaf = find(&plan, &parsed, &id)?;
-    let text = payload(state, task, leaf, &plan.goal());
+    let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
+    let text = payload(state, task, leaf, &plan.goal(), place.as_deref());
     match context.format {
         Format::Text => context.printer.data(&text),
         Format::Json => {
             let token = task.claim.as_ref().map(|c| c.token.as_str());
             context.printer.json(&json!({
                 "planId": state.plan_id, "task": id, "owner": args.owner, "claim": token,
-                "iteration": task.iteration, "payload": text,
+                "iteration": task.iteration, "worktree": place, "payload": text,
             }))?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn measure(plan: &OpenPlan) -> Result<Base, CommandError> {
-    let snapshot = plan.git()?.snapshot_tree()?;
-    let head = snapshot.status.head()?.commit;
-    Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string() })
+/// What the task that is about to be claimed is measured against. With the right to `worktrees`, it gets one.
+fn base(
+    plan: &OpenPlan,
+    args: &Args,
+    edited: &BTreeSet<TaskId>,
+    worktrees: Option<&Worktrees<'_>>,
+    context: &Context,
+) -> Result<Base, CommandError> {
+    let state = plan.load()?.state;
+    let chosen = state.choose(&args.owner, args.task.as_ref(), edited)?;
+    match (&chosen.base, worktrees) {
+        (Some(base), _) if chosen.status == Status::Implementing => {
+            if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
+                context.printer.note("note: the worktree was gone, and what was in it; it was made again");
+            }
+            Ok(base.clone())
+        }
+        (_, Some(worktrees)) => Ok(worktrees.prepare(&state, &args.owner, chosen)?),
+        (_, None) => {
+            let snapshot = plan.git()?.snapshot_tree()?;
+            let head = snapshot.status.head()?.commit;
+            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None })
+        }
+    }
 }
 
 fn find<'p>(plan: &OpenPlan, parsed: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {

@@ -60,6 +60,11 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let report = status::text(&StatusReport::new(ledger.state()));
+    let ledger = Some(ledger).filter(|ledger| ledger.state().is_running());
+    if ledger.is_none() {
+        // Before it is shown: nobody asks again who has been told that it is over.
+        context.sweep(&plan);
+    }
     let actions = turn.actions.into_iter().map(|action| match action {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
         action => action,
@@ -69,7 +74,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
     }
-    ledger.append(told, around.now)?;
+    if let Some(mut ledger) = ledger {
+        ledger.append(told, around.now)?;
+    }
     Ok(Exit::Done)
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use fp_core::plan::id::TaskId;
 use fp_core::run::state::{State, Status};
 use fp_core::run::{Policy, decide};
+use fp_core::settings::Isolation;
 use fp_core::signals;
-use fp_host::git::{GitError, Operation};
+use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
 use serde_json::json;
@@ -64,11 +65,15 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         head.require_branch()?;
     }
     let before = plan.load()?;
-    if before.state.run.is_none() && !args.allow_dirty {
-        refuse_dirty(&before.state, status.entries.iter().map(|e| e.path.to_string()))?;
-    }
     let session = args.session.or_else(|| context.session());
     let builders = args.builders.unwrap_or(plan.settings.max_parallel_tasks);
+    let dirty = concerned(&before.state, status.entries.iter().map(|e| e.path.to_string()));
+    let first_start = before.state.run.is_none();
+    if first_start && !args.allow_dirty {
+        refuse_dirty(&dirty)?;
+    }
+    let checkout =
+        isolation(&plan, &git, builders, no_commit, dirty.first().filter(|_| first_start), context)?;
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -80,6 +85,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,
         no_commit,
         policy: policy(&plan)?,
+        checkout,
     };
     let events = ledger.state().start(start)?;
     let released = ledger.state().count(Status::Implementing);
@@ -87,6 +93,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let released = released - ledger.state().count(Status::Implementing);
     drop(ledger);
     settle(&plan, || context.now(), std::time::Duration::ZERO)?;
+    context.sweep(&plan);
     report(context, &plan.load()?.state, released)
 }
 
@@ -124,10 +131,13 @@ fn scaled_iterations(
     Ok(scaled.collect())
 }
 
-fn refuse_dirty(state: &State, dirty: impl Iterator<Item = String>) -> Result<(), CommandError> {
+/// The uncommitted files that the plan may change.
+fn concerned(state: &State, dirty: impl Iterator<Item = String>) -> Vec<String> {
     let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
-    let concerned: Vec<String> =
-        dirty.filter(|path| fp_core::run::ready::overlap(&listed, std::slice::from_ref(path))).collect();
+    dirty.filter(|path| fp_core::run::ready::overlap(&listed, std::slice::from_ref(path))).collect()
+}
+
+fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
     if concerned.is_empty() {
         return Ok(());
     }
@@ -138,6 +148,43 @@ fn refuse_dirty(state: &State, dirty: impl Iterator<Item = String>) -> Result<()
     Err(error.hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
 }
 
+/// The checkout that passed tasks are brought into, if builders are to have worktrees of their own. Where they can't,
+/// for want of a commit with the file `dirty` among other things, they share the checkout, unless the settings
+/// insist.
+fn isolation(
+    plan: &OpenPlan,
+    git: &Git,
+    builders: u32,
+    no_commit: bool,
+    dirty: Option<&String>,
+    context: &Context,
+) -> Result<Option<String>, CommandError> {
+    let insists = match plan.settings.isolation {
+        Isolation::Shared => return Ok(None),
+        Isolation::Auto if builders == 1 => return Ok(None),
+        Isolation::Auto => false,
+        Isolation::Worktree => true,
+    };
+    let checkout = git.worktree().to_str();
+    let obstacle = match (checkout, dirty) {
+        _ if no_commit => Some("commits are off, and without them no task sees what another did".to_owned()),
+        (_, Some(file)) => Some(format!("a worktree has no uncommitted changes, such as those of {file}")),
+        (None, _) => Some("the path of the checkout is not UTF-8".to_owned()),
+        _ => git.worktree_obstacle()?,
+    };
+    match obstacle {
+        None => Ok(checkout.map(str::to_owned)),
+        Some(obstacle) if insists => {
+            Err(CommandError::refused(format!("builders can't have worktrees of their own: {obstacle}"))
+                .hint("set `isolation` to `auto` or `shared` to have them work in the checkout"))
+        }
+        Some(obstacle) => {
+            context.printer.note(&format!("note: builders share the checkout: {obstacle}"));
+            Ok(None)
+        }
+    }
+}
+
 fn report(context: &Context, state: &State, released: usize) -> CommandResult {
     let (done, total) = (state.count(Status::Completed), state.tasks.len());
     let Some(run) = &state.run else { return Ok(Exit::Done) };
@@ -145,7 +192,7 @@ fn report(context: &Context, state: &State, released: usize) -> CommandResult {
         Format::Json => context.printer.json(&json!({
             "planId": state.plan_id, "session": run.session, "builders": run.builders,
             "maxIterations": run.max_iterations, "scaledIterations": run.scaled_iterations,
-            "noCommit": run.no_commit,
+            "noCommit": run.no_commit, "checkout": run.checkout,
             "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
             "total": total, "released": released,
         }))?,
@@ -166,8 +213,9 @@ fn report(context: &Context, state: &State, released: usize) -> CommandResult {
                 None => run.max_iterations.to_string(),
             };
             text.push_str(&format!(
-                "\nBuilders: {}, iterations: {}, commits: {}\nNext: fp next {}\n",
+                "\nBuilders: {}{}, iterations: {}, commits: {}\nNext: fp next {}\n",
                 run.builders,
+                if run.checkout.is_some() { " in worktrees of their own" } else { "" },
                 iterations,
                 if run.no_commit { "off" } else { "on" },
                 state.plan_id

@@ -81,10 +81,15 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
         Settled::Blocked(blocked, reason) if blocked == id => Some(reason.as_str()),
         _ => None,
     });
+    let conflict = settled.iter().find_map(|s| match s {
+        Settled::Conflict(back, feedback) if back == id => Some(feedback.as_str()),
+        _ => None,
+    });
     match context.format {
         Format::Json => context.printer.json(&json!({
             "task": id, "pass": pass, "status": task.status, "iteration": task.iteration,
-            "commit": task.commit, "note": task.note, "blocked": blocked, "evidence": file,
+            "commit": task.commit, "note": task.note, "blocked": blocked, "conflict": conflict,
+            "evidence": file,
         }))?,
         Format::Text => {
             let mut text = match (pass, task.status, &task.commit, &task.note) {
@@ -95,6 +100,15 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
                         note.as_deref().unwrap_or("none was made")
                     )
                 }
+                (true, Status::Implementing, ..) => format!(
+                    "Task {id} passed, and can't be committed: it goes back to its builder, iteration {}\n{}\n",
+                    task.iteration,
+                    conflict.unwrap_or_default()
+                ),
+                (true, Status::Failed, ..) => format!(
+                    "Task {id} passed, and can't be committed, and that was its last iteration\n{}\n",
+                    conflict.unwrap_or_default()
+                ),
                 (true, ..) => format!(
                     "Task {id} passed, its commit is due{}\n",
                     blocked.map(|b| format!(": {b}")).unwrap_or_default()

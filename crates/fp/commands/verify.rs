@@ -25,7 +25,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&text(plan.id().as_str(), &args.task, &verified)),
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
-            "checks": verified.checks, "criteria": verified.criteria, "files": verified.files,
+            "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
+            "files": verified.files,
         }))?,
     }
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
@@ -52,6 +53,9 @@ fn text(plan: &str, task: &TaskId, verified: &Verified) -> String {
         }
     }
     text.push_str("\n## Changed files\n\n");
+    if let Some(place) = &verified.worktree {
+        text.push_str(&format!("In {}, the builder's own checkout:\n\n", place.display()));
+    }
     for change in &verified.files {
         text.push_str(&format!("- {}\n", change.path));
     }

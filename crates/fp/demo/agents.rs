@@ -1,8 +1,10 @@
 //! The scripted agents: what a builder writes for each task, and a verifier that goes by the checks alone.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::Stage;
+use super::{Stage, stage};
 use crate::error::CommandError;
 
 /// The task whose builder stops in the middle of it, once.
@@ -38,7 +40,8 @@ impl Builder<'_> {
         let Some(claim) = self.claim()? else { return Ok(()) };
         let token = claim["claim"].as_str().unwrap_or_default();
         let (file, text) = work(task, iteration.as_u64().unwrap_or(1));
-        self.stage.write(file, text)?;
+        let place = claim["worktree"].as_str().map_or(self.stage.folder(), Path::new);
+        stage::write(&place.join(file), text)?;
         self.stage.fp(&["submit", self.plan, task, "--claim", token])?;
         self.stage.step(self.name, &format!("hands task {task} in"));
         Ok(())

@@ -39,7 +39,7 @@ impl Stage {
         ] {
             stage.git(&["config", key, value])?;
         }
-        stage.write("README.md", "# A sample project\n")?;
+        write(&folder.join("README.md"), "# A sample project\n")?;
         stage.git(&["add", "README.md"])?;
         stage.git(&["commit", "--quiet", "--no-verify", "--message", "Add a README"])?;
         Ok(stage)
@@ -65,15 +65,6 @@ impl Stage {
     /// Takes the sign of life away.
     pub(crate) fn clear(&self) {
         self.progress.finish_and_clear();
-    }
-
-    /// Writes `text` to `path` in the repository.
-    pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), CommandError> {
-        let path = self.folder.join(path);
-        let folder = path.parent().unwrap_or(&self.folder);
-        std::fs::create_dir_all(folder)
-            .map_err(|e| CommandError::failed(format!("{} can't be made: {e}", folder.display())))?;
-        Ok(fp_host::file::atomic_write(&path, text.as_bytes())?)
     }
 
     /// Runs git. Fails when it fails.
@@ -131,6 +122,14 @@ impl Stage {
         }
         command
     }
+}
+
+/// Writes `text` to `path`, with the folders above it.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)
+        .map_err(|e| CommandError::failed(format!("{} can't be made: {e}", folder.display())))?;
+    Ok(fp_host::file::atomic_write(path, text.as_bytes())?)
 }
 
 fn output(

@@ -29,6 +29,8 @@ struct Edit {
 struct Assignment<'a> {
     task: &'a str,
     iteration: u32,
+    /// The worktree that it is done in, where that is not the working directory.
+    place: Option<&'a Path>,
     commands: Vec<&'a str>,
     submit: &'a str,
 }
@@ -79,7 +81,7 @@ impl Builder {
     ) -> Vec<Block> {
         let mut steps: Vec<Vec<Block>> = Vec::new();
         for (path, content) in self.edits_of(assignment) {
-            let path = working_directory(request).join(path);
+            let path = assignment.place.unwrap_or_else(|| working_directory(request)).join(path);
             // The client lets nobody overwrite a file they have not looked at.
             steps.push(call("Read", json!({ "file_path": path })));
             steps.push(call("Write", json!({ "file_path": path, "content": content })));
@@ -88,7 +90,10 @@ impl Builder {
         if stops {
             steps.push(text(STOPPING));
         }
-        steps.extend(assignment.commands.iter().map(|command| bash(*command)));
+        steps.extend(assignment.commands.iter().map(|command| match assignment.place {
+            Some(place) => bash(format!("cd {} && {command}", place.display())),
+            None => bash(*command),
+        }));
         steps.push(bash(assignment.submit));
         let submitted = since.last().is_some_and(|call| call.command() == assignment.submit);
         if submitted {
@@ -130,8 +135,10 @@ fn assignment(payload: &str) -> Assignment<'_> {
     let title = payload.split_once("(task ").and_then(|(_, rest)| rest.split_once(')'));
     let place = title.and_then(|(place, _)| place.split_once(", iteration "));
     let (task, iteration) = place.unwrap_or_else(|| panic!("a payload names task and iteration: {payload}"));
+    let place = payload.split_once("- Work in ").and_then(|(_, rest)| rest.split_once(", your own checkout"));
     Assignment {
         task,
+        place: place.map(|(place, _)| Path::new(place)),
         iteration: iteration.parse().expect("an iteration is a number"),
         commands: payload.lines().filter_map(|line| line.strip_prefix("- Run: ")).collect(),
         submit: command_line(payload, "fp submit").expect("a payload says how to submit"),

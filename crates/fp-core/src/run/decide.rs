@@ -121,6 +121,8 @@ pub struct Start {
     pub no_commit: bool,
     /// In which order tasks are claimed, and what keeps them apart.
     pub policy: Policy,
+    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
+    pub checkout: Option<String>,
 }
 
 impl State {
@@ -146,7 +148,16 @@ impl State {
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
     pub fn start(&self, start: Start) -> Decision {
-        let Start { session, client, builders, max_iterations, scaled_iterations, no_commit, policy } = start;
+        let Start {
+            session,
+            client,
+            builders,
+            max_iterations,
+            scaled_iterations,
+            no_commit,
+            policy,
+            checkout,
+        } = start;
         let builders = policy.limit(builders);
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
@@ -158,6 +169,7 @@ impl State {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
                     && r.scaled_iterations == scaled_iterations
                     && r.policy == policy
+                    && r.checkout == checkout
             });
         if same {
             return Ok(Vec::new());
@@ -180,6 +192,7 @@ impl State {
             scaled_iterations,
             no_commit,
             policy,
+            checkout,
         });
         Ok(events)
     }
@@ -470,7 +483,13 @@ impl State {
     pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
-            vec![Event::SentBack { task: id.clone(), iteration, token, feedback: feedback.into() }]
+            vec![Event::SentBack {
+                task: id.clone(),
+                iteration,
+                token,
+                feedback: feedback.into(),
+                base: None,
+            }]
         } else {
             let mut events = self.failing(id, feedback);
             events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));

@@ -85,6 +85,9 @@ pub struct Base {
     pub tree: String,
     /// The commit HEAD was at.
     pub head: String,
+    /// The builder in whose own worktree the task is done; `None` where it is done in the user's checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<AgentName>,
 }
 
 /// Who decided something.
@@ -169,6 +172,10 @@ pub enum Event {
         /// In which order tasks are claimed, and what keeps them apart.
         #[serde(default)]
         policy: Policy,
+        /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
+        /// own; `None` where all work in the checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkout: Option<String>,
     },
     /// HEAD was looked at, and is where it was not before.
     HeadMoved {
@@ -304,6 +311,10 @@ pub enum Event {
         token: String,
         /// What has to be mended.
         feedback: String,
+        /// What the change is measured against from now on, where that is something else: its worktree has been
+        /// brought to a newer commit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<Base>,
     },
     /// A commit is about to be made.
     CommitStarted {

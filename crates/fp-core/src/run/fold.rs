@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::event::{Dispatch, Entry, Event};
+use super::event::{Base, Dispatch, Entry, Event};
 use super::question::{Topic, label};
 use super::state::{
     Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
@@ -50,6 +50,7 @@ impl State {
                 scaled_iterations,
                 no_commit,
                 policy,
+                checkout,
             } => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
                 let same = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), *client));
@@ -66,6 +67,7 @@ impl State {
                     scaled_iterations: scaled_iterations.clone(),
                     no_commit: *no_commit,
                     policy: policy.clone(),
+                    checkout: checkout.clone(),
                     status: RunStatus::Running,
                     started_at,
                 });
@@ -101,11 +103,14 @@ impl State {
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
+                if base.worktree.is_some() {
+                    self.worktrees.insert(owner.clone(), task.clone());
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Implementing;
                     t.claim = Some(Claim { owner: owner.clone(), token: token.clone(), since: at });
                     t.iteration = *iteration;
-                    t.base.get_or_insert_with(|| base.clone());
+                    t.take_base(base);
                     t.started_at.get_or_insert(at);
                     t.begin_iteration();
                 }
@@ -157,8 +162,9 @@ impl State {
                     t.verdict = Some(verdict);
                 }
             }
-            Event::SentBack { task, iteration, token, feedback } => {
+            Event::SentBack { task, iteration, token, feedback, base } => {
                 if let Some(t) = self.task_mut(task) {
+                    t.base = base.clone().or(t.base.take());
                     t.status = Status::Implementing;
                     t.iteration = *iteration;
                     t.feedback = Some(feedback.clone());
@@ -353,6 +359,9 @@ impl State {
         if let Some(run) = &mut self.run {
             run.status = status;
         }
+        if !self.is_running() {
+            self.worktrees.clear();
+        }
     }
 
     fn reopen(&mut self) {
@@ -363,6 +372,14 @@ impl State {
 }
 
 impl TaskState {
+    /// In the user's checkout, what was left there half done still is; a worktree begins with what its claim says.
+    fn take_base(&mut self, base: &Base) {
+        let in_checkout = |base: &Base| base.worktree.is_none();
+        if !(in_checkout(base) && self.base.as_ref().is_some_and(in_checkout)) {
+            self.base = Some(base.clone());
+        }
+    }
+
     fn begin_iteration(&mut self) {
         self.answered = None;
         self.submission = None;

@@ -15,10 +15,11 @@ pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 /// Longest quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
 
-/// The payload of `task`, which is held with a token. `goal` is the user's own words.
+/// The payload of `task`, which is held with a token. `goal` is the user's own words; `place` is the worktree that
+/// the task is done in, where that is not the user's checkout.
 #[must_use]
-pub fn payload(state: &State, task: &TaskState, leaf: &Task, goal: &str) -> String {
-    let fixed = head(goal, task, leaf);
+pub fn payload(state: &State, task: &TaskState, leaf: &Task, goal: &str, place: Option<&str>) -> String {
+    let fixed = head(goal, task, leaf, place);
     let tail = tail(state, task, leaf);
     let room = MAX_PAYLOAD_BYTES.saturating_sub(fixed.len() + tail.len());
     fixed + &context(state, task, leaf, room) + &tail
@@ -30,7 +31,7 @@ fn list(text: &mut String, items: impl IntoIterator<Item = impl AsRef<str>>) {
     }
 }
 
-fn head(goal: &str, task: &TaskState, leaf: &Task) -> String {
+fn head(goal: &str, task: &TaskState, leaf: &Task, place: Option<&str>) -> String {
     let mut text = String::from("The user's goal, in their words:\n");
     let cut: String = goal.chars().take(MAX_GOAL_CHARS).collect();
     for line in cut.lines() {
@@ -51,7 +52,14 @@ fn head(goal: &str, task: &TaskState, leaf: &Task) -> String {
     for (i, criterion) in leaf.acceptance().enumerate() {
         let _ = writeln!(text, "{}. {criterion}", i + 1);
     }
-    let must: Vec<String> = leaf.hints().map(str::to_owned).chain(leaf.references().map(reference)).collect();
+    let place = place.map(|place| {
+        format!(
+            "Work in {place}, your own checkout: `cd` there first, and edit nowhere else. The task's paths are \
+             relative to it"
+        )
+    });
+    let told = leaf.hints().map(str::to_owned).chain(leaf.references().map(reference));
+    let must: Vec<String> = place.into_iter().chain(told).collect();
     if !must.is_empty() {
         text.push_str("\n## MUST DO\n");
         list(&mut text, must);

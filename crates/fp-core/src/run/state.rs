@@ -256,6 +256,12 @@ impl TaskState {
         self.leaf.files.iter().chain(self.granted.iter().map(|granted| &granted.path)).map(String::as_str)
     }
 
+    /// The builder in whose own worktree it is done, where it is not done in the user's checkout.
+    #[must_use]
+    pub fn worktree(&self) -> Option<&AgentName> {
+        self.base.as_ref()?.worktree.as_ref()
+    }
+
     /// What it changed, as last measured.
     #[must_use]
     pub fn changed(&self) -> &[Change] {
@@ -337,6 +343,9 @@ pub struct Run {
     /// In which order tasks are claimed, and what keeps them apart.
     #[serde(default)]
     pub policy: Policy,
+    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<String>,
     /// Where it is.
     pub status: RunStatus,
     /// When it first started.
@@ -420,6 +429,9 @@ pub struct State {
     /// The agents of the current session.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, Agent>,
+    /// The task whose work is in each builder's own worktree: the last one that it claimed there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub worktrees: BTreeMap<AgentName, TaskId>,
     /// What was dispatched and may not have reached the lead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
@@ -448,6 +460,7 @@ impl State {
             run: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
+            worktrees: BTreeMap::new(),
             untold: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),

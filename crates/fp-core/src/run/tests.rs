@@ -132,7 +132,7 @@ impl Machine {
 
     fn claim(&mut self, owner: &AgentName) -> bool {
         let token = self.token();
-        let base = Base { tree: "b".into(), head: "h".into() };
+        let base = Base { tree: "b".into(), head: "h".into(), worktree: None };
         match self.state.claim(owner, None, &BTreeSet::new(), token, base) {
             Ok((_, events)) => {
                 self.take(events);
@@ -532,7 +532,7 @@ fn a_harder_task_has_more_iterations() {
 fn an_obstacle_says_why() {
     let tree = vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[], 0), leaf(4, &[2], 2), leaf(5, &[], 3)];
     let mut machine = Machine::new(tree, true);
-    let base = Base { tree: "b".into(), head: "h".into() };
+    let base = Base { tree: "b".into(), head: "h".into(), worktree: None };
     let events =
         machine.state.claim(&name("b"), Some(&id("1")), &BTreeSet::new(), "t".into(), base).unwrap().1;
     machine.take(events);

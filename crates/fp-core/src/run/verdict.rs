@@ -2,7 +2,7 @@
 //! verifier says of the whole.
 
 use super::decide::{Decision, Refusal};
-use super::event::{Event, Judgement};
+use super::event::{Base, Event, Judgement};
 use super::state::State;
 use crate::plan::id::TaskId;
 use crate::verification::{Check, CheckVerdict};
@@ -116,6 +116,17 @@ impl State {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
+    }
+
+    /// A passed task does not fit what was committed since it began: it goes back to its builder, whose worktree is
+    /// now at `base`, or ends when it has had all its iterations. `token` is a fresh one.
+    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> Decision {
+        self.expect_passed(id)?;
+        let mut events = self.send_back(id, feedback, token);
+        if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
+            *measured = Some(base);
+        }
+        Ok(events)
     }
 
     fn expect_passed(&self, id: &TaskId) -> Result<(), Refusal> {

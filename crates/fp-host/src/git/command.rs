@@ -222,13 +222,13 @@ fn classify(failure: Failure) -> GitError {
 
 /// The bytes as the platform writes file names; git on Windows has them in UTF-8.
 #[cfg(unix)]
-pub(super) fn os_string(bytes: &[u8]) -> OsString {
+pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStringExt;
     OsString::from_vec(bytes.to_vec())
 }
 
 /// The bytes as the platform writes file names; git on Windows has them in UTF-8.
 #[cfg(not(unix))]
-pub(super) fn os_string(bytes: &[u8]) -> OsString {
+pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }

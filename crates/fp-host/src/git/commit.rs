@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fp_core::repo_path::RepoPath;
 
-use super::command::{Finished, readable_tail};
+use super::command::{Call, Finished, readable_tail};
 use super::{Entry, EntryState, Failure, Git, GitError, Oid, Operation};
 
 /// How long another process may hold the index before that is reported; editors hold it for moments.
@@ -157,7 +157,7 @@ impl Git {
         let mut pathspecs = OsString::from("--pathspec-from-file=");
         pathspecs.push(list.path());
         let message = temporary(message.as_bytes())?;
-        let mut call = self
+        let call = self
             .call_with_hooks(&[
                 "commit",
                 "--only",
@@ -168,10 +168,7 @@ impl Git {
             .arg(pathspecs)
             .arg("-F")
             .arg(message.path());
-        if let Some(lock) = &self.commit_lock {
-            call = call.holds(lock.try_clone().map_err(GitError::io("hold the lock on commits"))?);
-        }
-        let Finished { stdout, failure, .. } = call.run()?;
+        let Finished { stdout, failure, .. } = self.locked(call)?.run()?;
         match failure {
             None => Ok(Outcome::Committed { hash: self.head()?.commit }),
             Some(failure) if is_nothing(&failure, &stdout) => Ok(Outcome::NothingToCommit),
@@ -194,6 +191,12 @@ impl Git {
         let committed: HashSet<RepoPath> =
             self.last_commit()?.into_iter().flat_map(|commit| commit.files).collect();
         self.take_back(stale.iter().map(|e| &e.path).filter(|path| committed.contains(path)))
+    }
+
+    /// `call`, whose process holds the lock that was given.
+    pub(super) fn locked(&self, call: Call) -> Result<Call, GitError> {
+        let Some(lock) = &self.commit_lock else { return Ok(call) };
+        Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
     }
 
     fn has_commit_hook(&self) -> Result<bool, GitError> {

@@ -40,6 +40,9 @@ pub enum GitError {
     /// The folder is in no working tree.
     #[error("{} is not in a git working tree", .0.display())]
     NotARepository(PathBuf),
+    /// The checkout that a run is about is none of this repository any more.
+    #[error("{} is no checkout of this repository", .0.display())]
+    NotACheckout(PathBuf),
     /// Git refuses to read the repository because somebody else owns it.
     #[error("git does not trust the repository, since another user owns it: {0}")]
     NotTrusted(Box<Failure>),
@@ -98,6 +101,9 @@ impl GitError {
         Some(match self {
             Self::NotInstalled => "install git, or add its folder to PATH".into(),
             Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),
+            Self::NotACheckout(_) => {
+                "run `fp run start PLAN` in the checkout that the commits are to be made in".into()
+            }
             Self::NotTrusted(_) => "git's own message names the `safe.directory` setting to add".into(),
             Self::NoCommit => "commit something first: a run needs a state to start from".into(),
             Self::DetachedHead => "check out a branch with `git switch BRANCH`".into(),

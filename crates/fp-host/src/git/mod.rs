@@ -11,9 +11,11 @@ mod commit;
 mod diff;
 mod error;
 mod history;
+mod merge;
 mod oid;
 mod status;
 mod tree;
+mod worktree;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,10 +27,12 @@ use fp_core::settings::Settings;
 use crate::repo::{self, Repo};
 
 pub use churn::Churn;
+pub(crate) use command::os_string;
 pub use commit::{Blocked, Outcome};
 pub(crate) use diff::Blobs;
 pub use error::{Failure, GitError};
 pub use history::Commit;
+pub use merge::Merge;
 pub use oid::{InvalidOid, Oid};
 pub use status::{Entry, EntryState, Head, Operation, Status};
 pub use tree::Snapshot;
@@ -78,8 +82,8 @@ impl Git {
         self
     }
 
-    /// Has the git process of a commit hold the locked file `lock` as long as it lives, since it may outlive the
-    /// process that started it.
+    /// Has each git process that makes a commit, or changes another working tree, hold the locked file `lock` as long
+    /// as it lives, since it may outlive the process that started it.
     #[must_use]
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
         Self { commit_lock: Some(lock), ..self }

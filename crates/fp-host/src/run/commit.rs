@@ -1,20 +1,23 @@
 //! Commits of passed tasks: one at a time under a lock of their own, the intent logged before and the hash
-//! after, so that a crash in between is recognised and never commits twice.
+//! after, so that a crash in between is recognised and never commits twice. What was done in a builder's worktree
+//! is brought into the checkout first; the intent comes before that, too.
 
 use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::commit_message;
-use fp_core::plan::id::TaskId;
+use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
+use fp_core::run::event::Event;
 use fp_core::run::question::Topic;
 use fp_core::run::state::{CommitIntent, TaskState};
 use jiff::Timestamp;
 
-use super::{RunError, paths};
-use crate::git::{Blocked, Commit, Git, GitError, Oid, Outcome};
+use super::integrate::{Conflict, Incoming, Integration, integrate};
+use super::{RunError, fresh_token, paths};
+use crate::git::{Commit, Git, GitError, Oid, Outcome};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -30,6 +33,8 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Its commit could not be made, for this reason; the user will be asked.
     Blocked(TaskId, String),
+    /// It does not fit what was committed since it began, and goes back to its builder or has failed for good.
+    Conflict(TaskId, String),
 }
 
 /// Completes every task that has passed and is not done yet; `now` is asked for each event. Waits up to
@@ -70,20 +75,36 @@ fn complete(
     now: &impl Fn() -> Timestamp,
 ) -> Result<Settled, RunError> {
     let id = &task.leaf.id;
-    if plan.load()?.state.run.is_some_and(|r| r.no_commit) {
-        return done(plan, id, None, "commits are off", now);
+    let state = plan.load()?.state;
+    if state.run.as_ref().is_some_and(|r| r.no_commit) {
+        return match bring(plan, &state, task) {
+            Err(RunError::InTheWay(reason)) => ask(plan, id, &reason, now),
+            brought => brought.and_then(|()| done(plan, id, None, "commits are off", now)),
+        };
     }
-    let files = paths(task.changed());
+    let mut files = paths(task.changed());
     if files.is_empty() {
         return done(plan, id, None, "it changed nothing", now);
     }
     // Should this process die, the git that it started still holds the lock until its commit is made or not.
-    let git = plan.git()?.with_commit_lock(Arc::clone(lock));
+    let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
     let before = task.commit_intent.as_ref();
     let intended =
         |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
     if let Some(hash) = made_before(&git, before, intended)? {
-        return recovered(plan, id, &git, (&hash, &files), now);
+        return recovered(plan, id, &git, (&hash, before), now);
+    }
+    let incoming = match task.worktree() {
+        None => None,
+        Some(owner) => match integrate(plan, &git, task)? {
+            Integration::Ready(incoming) => Some(*incoming),
+            Integration::Nothing => return nothing_left(plan, id, &git, before, now),
+            Integration::Blocked(reason) => return ask(plan, id, &reason, now),
+            Integration::Conflict(conflict) => return send_back(plan, id, &conflict, owner, now),
+        },
+    };
+    if let Some(incoming) = &incoming {
+        files = incoming.files();
     }
     let subjects = git.recent_subjects(commit_message::SUBJECTS)?;
     let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
@@ -99,16 +120,77 @@ fn complete(
     let events = ledger.state().begin_commit(id, intent.files, intent.message, intent.head)?;
     ledger.append(events, now())?;
     drop(ledger);
+    let placed = incoming.map(Incoming::place).transpose()?;
     match git.commit(&files, &message)? {
         Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
-        Outcome::NothingToCommit => {
-            // A hook may have given it another subject.
-            match made_before(&git, before, |_, _| true)? {
-                Some(hash) => recovered(plan, id, &git, (&hash, &files), now),
-                None => done(plan, id, None, "its change is in HEAD already", now),
+        Outcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
+        Outcome::Blocked(blocked) => {
+            if let Some(placed) = placed {
+                placed.put_back(plan)?;
             }
+            ask(plan, id, &blocked.to_string(), now)
         }
-        Outcome::Blocked(blocked) => ask(plan, id, &blocked, now),
+    }
+}
+
+/// Has the builder of a change that does not fit resolve it. Its worktree comes first: whoever is killed before it is
+/// logged does the same again.
+fn send_back(
+    plan: &OpenPlan,
+    id: &TaskId,
+    conflict: &Conflict<'_>,
+    owner: &AgentName,
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
+    let base = conflict.show(owner)?;
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().conflict(id, &conflict.feedback, base, fresh_token())?;
+    ledger.append(events, now())?;
+    Ok(Settled::Conflict(id.clone(), conflict.feedback.clone()))
+}
+
+/// Brings what `task` changed in its worktree, if it has one, into the checkout, to stay there uncommitted.
+fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunError> {
+    if task.worktree().is_none() {
+        return Ok(());
+    }
+    match integrate(plan, &plan.checkout(state)?, task)? {
+        Integration::Nothing => Ok(()),
+        Integration::Ready(incoming) => incoming.place().map(drop),
+        Integration::Blocked(reason) => Err(RunError::InTheWay(reason)),
+        Integration::Conflict(conflict) => Err(RunError::InTheWay(conflict.feedback)),
+    }
+}
+
+/// Does what has to be done before `events`, the user's answer, are logged: a change that is to stay uncommitted has
+/// to be where the user finds it.
+///
+/// # Errors
+/// [`RunError::InTheWay`] if something of the user's would be overwritten.
+pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result<(), RunError> {
+    let left = events.iter().filter_map(|event| match event {
+        Event::Completed { task, commit: None, .. } => state.task(task),
+        _ => None,
+    });
+    for task in left {
+        let _lock = acquire(&plan.commit_lock(), COMMIT_PATIENCE)?;
+        bring(plan, state, task)?;
+    }
+    Ok(())
+}
+
+/// HEAD has what there was to commit: by the intended commit, which a hook may have given another subject, or by
+/// some other.
+fn nothing_left(
+    plan: &OpenPlan,
+    id: &TaskId,
+    git: &Git,
+    before: Option<&CommitIntent>,
+    now: &impl Fn() -> Timestamp,
+) -> Result<Settled, RunError> {
+    match made_before(git, before, |_, _| true)? {
+        Some(hash) => recovered(plan, id, git, (&hash, before), now),
+        None => done(plan, id, None, "its change is in HEAD already", now),
     }
 }
 
@@ -117,26 +199,27 @@ fn recovered(
     plan: &OpenPlan,
     id: &TaskId,
     git: &Git,
-    (hash, files): (&Oid, &[RepoPath]),
+    (hash, intent): (&Oid, Option<&CommitIntent>),
     now: &impl Fn() -> Timestamp,
 ) -> Result<Settled, RunError> {
-    match git.follow_commit(files)? {
+    let files = intent.iter().flat_map(|intent| &intent.files);
+    let files: Vec<RepoPath> = files.map(|file| file.as_str().into()).collect();
+    match git.follow_commit(&files)? {
         None => done(plan, id, Some(hash), "", now),
-        Some(blocked) => ask(plan, id, &blocked, now),
+        Some(blocked) => ask(plan, id, &blocked.to_string(), now),
     }
 }
 
 fn ask(
     plan: &OpenPlan,
     id: &TaskId,
-    blocked: &Blocked,
+    reason: &str,
     now: &impl Fn() -> Timestamp,
 ) -> Result<Settled, RunError> {
-    let reason = blocked.to_string();
     let mut ledger = plan.lock()?;
-    let events = ledger.state().block_commit(id, &reason)?;
+    let events = ledger.state().block_commit(id, reason)?;
     ledger.append(events, now())?;
-    Ok(Settled::Blocked(id.clone(), reason))
+    Ok(Settled::Blocked(id.clone(), reason.to_owned()))
 }
 
 /// The commit that an intent led to, when its process died before it could say so: of those made since, one of

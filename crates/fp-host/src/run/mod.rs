@@ -5,8 +5,13 @@ pub mod before;
 pub mod commit;
 pub mod drift;
 pub mod evidence;
+mod integrate;
 pub mod verify;
+pub mod worktree;
 
+use std::path::PathBuf;
+
+use fp_core::plan::id::AgentName;
 use fp_core::run::Refusal;
 use fp_core::verification::change::Change;
 
@@ -29,6 +34,17 @@ pub enum RunError {
     /// A file can't be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The worktree of a builder is gone, or is none any more.
+    #[error("the worktree of {owner} is gone: {}", path.display())]
+    NoWorktree {
+        /// The builder.
+        owner: AgentName,
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Something in the checkout is in the way of a task's files.
+    #[error("{0}")]
+    InTheWay(String),
     /// A hash in the log is none.
     #[error("{0}")]
     Oid(#[from] crate::git::InvalidOid),

@@ -2,6 +2,7 @@
 //! anybody judges.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::plan::id::TaskId;
@@ -13,6 +14,7 @@ use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope};
 use jiff::Timestamp;
 
 use super::RunError;
+use super::worktree::{self, Worktrees};
 use crate::changes::{self, Measured, Request};
 use crate::git::Git;
 use crate::plan::{self, OpenPlan};
@@ -29,6 +31,8 @@ pub struct Verified {
     pub title: String,
     /// The iteration.
     pub iteration: u32,
+    /// The worktree of its builder, where it is not done in the user's checkout.
+    pub worktree: Option<PathBuf>,
     /// The results.
     pub checks: Vec<Check>,
     /// What the task changed.
@@ -49,8 +53,8 @@ impl Verified {
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
-    let scope = Scope { files, text: String::new(), others: others(state, id) };
-    let measured = measured(&plan.git()?, state, task, &scope)?;
+    let scope = Scope { files, text: String::new(), others: others(state, task) };
+    let measured = measured(&worktree::of(plan, state, task)?, state, task, &scope)?;
     Ok((measured.tree.to_string(), measured.facts.changes))
 }
 
@@ -73,12 +77,17 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
 }
 
 /// The tasks whose changes may be in the working tree, and in no commit, without having been there when `id` was
-/// first claimed: those under way, those that were released, and those that have ended since then.
-fn others(state: &State, id: &TaskId) -> Vec<OtherTask> {
-    let since = state.task(id).and_then(|t| t.started_at);
+/// first claimed: those under way, those that were released, and those that have ended since then. In a worktree
+/// there are no others.
+fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
+    if task.worktree().is_some() {
+        return Vec::new();
+    }
+    let since = task.started_at;
     let ended_before = |t: &TaskState| t.ended_at.zip(since).is_some_and(|(ended, since)| ended <= since);
-    let others = state.tasks.iter().filter(|t| t.leaf.id != *id && t.base.is_some() && t.commit.is_none());
-    let others = others.filter(|t| !ended_before(t));
+    let in_checkout = |t: &TaskState| t.base.is_some() && t.worktree().is_none();
+    let others = state.tasks.iter().filter(|t| t.leaf.id != task.leaf.id && in_checkout(t));
+    let others = others.filter(|t| t.commit.is_none() && !ended_before(t));
     others
         .map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.files().map(str::to_owned).collect() })
         .collect()
@@ -87,6 +96,17 @@ fn others(state: &State, id: &TaskId) -> Vec<OtherTask> {
 /// How long a command may take, and how much of its output is kept.
 pub(super) fn limits(time: Duration) -> Limits {
     Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL }
+}
+
+/// The working tree that the submitted `task` is done in. A worktree that is gone is made again, as it was handed in.
+fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
+    match worktree::of(plan, state, task) {
+        Err(RunError::NoWorktree { .. }) => {
+            Worktrees::lock(plan)?.restore(task)?;
+            worktree::of(plan, state, task)
+        }
+        found => found,
+    }
 }
 
 /// Runs the mechanical checks of the submitted task `id` and records their results. What was checked before in
@@ -105,14 +125,15 @@ pub fn verify(
     if approval::edited(&state, &parsed).contains(id) {
         return Err(Refusal::Edited(id.clone()).into());
     }
-    let git = plan.git()?;
+    let git = submitted_in(plan, &state, task)?;
     let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
-    let scope = Scope::new(leaf, &granted, others(&state, id));
+    let scope = Scope::new(leaf, &granted, others(&state, task));
     let mut measured = measured(&git, &state, task, &scope)?;
     let tree = measured.tree.to_string();
     let mut verified = Verified {
         title: task.leaf.title.clone(),
         iteration: task.iteration,
+        worktree: task.worktree().map(|_| git.worktree().to_owned()),
         checks: Vec::new(),
         files: measured.facts.changes.clone(),
         criteria: leaf.acceptance().map(str::to_owned).collect(),
@@ -124,7 +145,7 @@ pub fn verify(
     measured.read(&git)?;
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let lines = leaf.test_commands().chain(leaf.verify());
-    let runs = process::run_commands(lines, &plan.repo.worktree, limits(time));
+    let runs = process::run_commands(lines, git.worktree(), limits(time));
     verified.checks = verification::check(&scope, &measured.facts, &runs);
     verified.checks.extend(state.test_first(task));
     let mut ledger = plan.lock()?;

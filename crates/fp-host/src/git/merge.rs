@@ -1,0 +1,199 @@
+//! Merges without a working tree: a task's change, measured elsewhere, brought onto a newer commit.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use fp_core::repo_path::RepoPath;
+
+use super::command::Call;
+use super::{Git, GitError, Oid};
+
+/// Which is no person: the commit object that a merge takes is in no history.
+const NOBODY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "fp"),
+    ("GIT_AUTHOR_EMAIL", "fp@localhost"),
+    ("GIT_COMMITTER_NAME", "fp"),
+    ("GIT_COMMITTER_EMAIL", "fp@localhost"),
+];
+
+/// How a merge ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merge {
+    /// Both changes fit together, in this tree.
+    Clean(Oid),
+    /// They don't.
+    Conflict {
+        /// The tree with what fits, and conflict markers where it doesn't.
+        tree: Oid,
+        /// The files in conflict, sorted.
+        files: Vec<RepoPath>,
+        /// What git says of each conflict, such as `CONFLICT (content): Merge conflict in a.txt`.
+        messages: Vec<String>,
+    },
+}
+
+impl Git {
+    /// Brings the change that leads from `base` to `tree` at `files`, and at no others, onto `onto`. Renames are not
+    /// followed: what was renamed meanwhile is a conflict, and the files of the result are those that were given.
+    /// Six processes.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn merge(&self, base: &Oid, tree: &Oid, files: &[RepoPath], onto: &Oid) -> Result<Merge, GitError> {
+        let theirs = self.commit_object(&self.tree_with(base, tree, files)?, base)?;
+        let call = self.call(&[
+            "-c",
+            "merge.renames=false",
+            "-c",
+            "merge.directoryRenames=false",
+            "merge-tree",
+            "--write-tree",
+            "-z",
+            "--name-only",
+            "--end-of-options",
+            onto.as_str(),
+            theirs.as_str(),
+        ]);
+        let finished = call.run()?;
+        let conflict = finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1));
+        let (shown, output) = match conflict {
+            true => (finished.shown, finished.stdout),
+            false => (finished.shown.clone(), finished.into_output()?),
+        };
+        merge(&output, conflict).ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
+
+    /// The tree of `base` with what `tree` has, or has not, at `files`.
+    fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Oid, GitError> {
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
+        let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
+        let output = call.output()?;
+        let wanted: HashSet<&[u8]> = files.iter().map(RepoPath::as_bytes).collect();
+        let lines = index_lines(&output, &wanted)
+            .ok_or_else(|| GitError::unexpected(&format!("git {}", args.join(" ")), &output))?;
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join("index");
+        self.index_of(base, &index)?;
+        let call = self.call(&["update-index", "--replace", "-z", "--index-info"]);
+        call.env("GIT_INDEX_FILE", &index).input(lines).output()?;
+        self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).oid()
+    }
+
+    /// A commit of `tree` behind `parent`, which no ref leads to.
+    fn commit_object(&self, tree: &Oid, parent: &Oid) -> Result<Oid, GitError> {
+        let call = self.call(&["commit-tree", tree.as_str(), "-p", parent.as_str(), "-m", "A task's change"]);
+        NOBODY.iter().fold(call, |call, (name, value)| call.env(name, value)).oid()
+    }
+
+    /// Writes `files` of `tree` below `folder`, as a checkout would have them: with line ends, links and modes.
+    ///
+    /// # Errors
+    /// A failing git, or a file that can't be written.
+    pub fn export(&self, tree: &Oid, files: &[&RepoPath], folder: &Path) -> Result<(), GitError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let temporary = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = temporary.path().join("index");
+        self.index_of(tree, &index)?;
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(folder);
+        prefix.push("/");
+        let list = files.iter().flat_map(|file| [file.as_bytes(), b"\0"].concat()).collect();
+        let call = self.call(&["checkout-index", "--quiet", "-z", "--stdin"]).arg(prefix);
+        call.env("GIT_INDEX_FILE", &index).input(list).output().map(drop)
+    }
+
+    /// Those of `files` whose changes git was told to overlook, so that its status does not show them.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
+        let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
+        // A small letter is one that is assumed to be unchanged, S one that is not to be in the working tree.
+        let hidden =
+            |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
+        let records = output.split(|&b| b == 0).filter(hidden);
+        Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
+    }
+
+    /// Writes an index of `tree`, a tree or a commit, at `path`.
+    fn index_of(&self, tree: &Oid, path: &Path) -> Result<(), GitError> {
+        self.call(&["read-tree", tree.as_str()]).env("GIT_INDEX_FILE", path).output().map(drop)
+    }
+}
+
+impl Call {
+    /// Runs it and reads the object id that it prints.
+    fn oid(self) -> Result<Oid, GitError> {
+        let finished = self.run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        let text = String::from_utf8_lossy(&output);
+        text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
+    }
+}
+
+/// The records of `--raw -z` at the `wanted` paths as lines for `--index-info`: first what is gone, since it may
+/// have to make room.
+fn index_lines(raw: &[u8], wanted: &HashSet<&[u8]>) -> Option<Vec<u8>> {
+    let (mut gone, mut there) = (Vec::new(), Vec::new());
+    let mut records = raw.split(|&b| b == 0).filter(|record| !record.is_empty()).skip_while(|r| r[0] != b':');
+    while let Some(record) = records.next() {
+        let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
+        let &[_, mode, _, id, status] = fields.as_slice() else { return None };
+        let path = records.next()?;
+        if wanted.contains(path) {
+            let lines = if status == b"D" { &mut gone } else { &mut there };
+            let mode: &[u8] = if status == b"D" { b"0" } else { mode };
+            lines.extend_from_slice(&[mode, b" ", id, b"\t", path, b"\0"].concat());
+        }
+    }
+    gone.extend(there);
+    Some(gone)
+}
+
+/// Reads `merge-tree --write-tree -z --name-only`: the tree, the files in conflict, an empty record, and of each
+/// message a count, so many paths, its kind and its text.
+fn merge(output: &[u8], conflict: bool) -> Option<Merge> {
+    let mut records = output.split(|&b| b == 0);
+    let tree = std::str::from_utf8(records.next()?).ok()?.parse().ok()?;
+    if !conflict {
+        return Some(Merge::Clean(tree));
+    }
+    let mut files: Vec<RepoPath> =
+        records.by_ref().take_while(|name| !name.is_empty()).map(RepoPath::from_bytes).collect();
+    files.dedup();
+    let mut messages = Vec::new();
+    while let Some(count) = records.next().filter(|record| !record.is_empty() && *record != b"\n") {
+        let count: usize = std::str::from_utf8(count).ok()?.parse().ok()?;
+        let (kind, text) = (records.by_ref().nth(count)?, records.next()?);
+        if kind.starts_with(b"CONFLICT") {
+            messages.push(super::command::readable_tail(text, 400).trim().to_owned());
+        }
+    }
+    Some(Merge::Conflict { tree, files, messages })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_merge_tree_prints() {
+        let id = "1".repeat(40);
+        let tree: Oid = id.parse().unwrap();
+        assert_eq!(merge(format!("{id}\0").as_bytes(), false), Some(Merge::Clean(tree.clone())));
+        let output = format!(
+            "{id}\0a\0b c\0\0001\0a\0Auto-merging\0Auto-merging a\n\0001\0a\0CONFLICT (contents)\0CONFLICT \
+             (content): Merge conflict in a\n\0002\0b c\0b d\0CONFLICT (modify/delete)\0CONFLICT: b c\n\0\n"
+        );
+        let expect = Merge::Conflict {
+            tree,
+            files: vec!["a".into(), "b c".into()],
+            messages: vec!["CONFLICT (content): Merge conflict in a".into(), "CONFLICT: b c".into()],
+        };
+        assert_eq!(merge(output.as_bytes(), true), Some(expect));
+        assert_eq!(merge(b"nonsense\0", true), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! Working trees beside the user's own: made, brought to a commit, and taken away. The user's hooks are for what
+//! the user checks out, and don't run here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::command::os_string;
+use super::{Git, GitError, Oid};
+
+/// The oldest git whose `merge-tree` merges.
+const MERGES_SINCE: (u32, u32) = (2, 38);
+/// Has git look for hooks where there are none.
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
+impl Git {
+    /// Why working trees beside this one can't take its place; `None` if they can. Two processes.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn worktree_obstacle(&self) -> Result<Option<String>, GitError> {
+        let printed = String::from_utf8_lossy(&self.call(&["version"]).output()?).trim().to_owned();
+        if version(&printed).is_none_or(|version| version < MERGES_SINCE) {
+            let (major, minor) = MERGES_SINCE;
+            return Ok(Some(format!("it takes git {major}.{minor}, and this is {printed}")));
+        }
+        if self.worktree().join(".gitmodules").exists() {
+            return Ok(Some("the repository has submodules, which a new worktree has not".into()));
+        }
+        let sparse = self.call(&["config", "--type=bool", "--get", "core.sparseCheckout"]).run()?;
+        Ok((sparse.stdout == b"true\n").then(|| "the checkout is sparse".into()))
+    }
+
+    /// Makes a working tree of `commit` at `path`, on no branch.
+    ///
+    /// # Errors
+    /// A failing git: something is at `path`, or the disk is full.
+    pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
+        let call = self.call(&["-c", NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options"]);
+        self.locked(call.arg(path).arg(commit.as_str()))?.output().map(drop)
+    }
+
+    /// Brings this working tree to `commit`, on no branch, and takes away what is not in it; what git ignores, such
+    /// as build results, stays.
+    ///
+    /// # Errors
+    /// A failing git; the working tree may be half way then.
+    pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
+        let to = commit.as_str();
+        let call = self.call(&["-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to]);
+        self.locked(call)?.output()?;
+        self.locked(self.call(&["clean", "-ffdq"]))?.output().map(drop)
+    }
+
+    /// Makes the files of this working tree those of `tree`, and leaves HEAD and the index as they are.
+    ///
+    /// # Errors
+    /// A failing git; the working tree may be half way then.
+    pub fn show_tree(&self, tree: &Oid) -> Result<(), GitError> {
+        let source = format!("--source={tree}");
+        let call = self.call(&["-c", NO_HOOKS, "restore", "--quiet", &source, "--worktree", "--", "."]);
+        self.locked(call)?.output().map(drop)
+    }
+
+    /// The working trees that the repository knows, whether or not they are there.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn worktrees(&self) -> Result<Vec<PathBuf>, GitError> {
+        let output = self.call(&["worktree", "list", "--porcelain", "-z"]).output()?;
+        let paths = output.split(|&b| b == 0).filter_map(|line| line.strip_prefix(b"worktree "));
+        Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
+    }
+
+    /// Takes the working tree at `path` away with all that is in it, and what git knows of it, in whatever state it
+    /// is: locked, half made, or gone already. A link is removed, not followed.
+    ///
+    /// # Errors
+    /// A folder that can't be removed, or a failing git.
+    pub fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
+        remove(path).map_err(GitError::io(format!("remove {}", path.display())))?;
+        let known = self.worktrees()?.iter().any(|known| known == path);
+        if !known {
+            return Ok(());
+        }
+        let call = self.call(&["worktree", "remove", "--force", "--force", "--end-of-options"]);
+        self.locked(call.arg(path))?.output().map(drop)
+    }
+}
+
+impl Git {
+    /// Removes what a git that was killed has left of a working tree that was `named`: a record without a place, which
+    /// git itself takes for nothing. Git adds digits to a name that is taken.
+    ///
+    /// # Errors
+    /// A folder that can't be read or removed.
+    pub fn remove_worktree_records(&self, named: impl Fn(&str) -> bool) -> Result<(), GitError> {
+        let folder = self.common_dir().join("worktrees");
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            if named(&name) && !path.join("gitdir").exists() {
+                remove(&path).map_err(GitError::io(format!("remove {}", path.display())))?;
+            }
+        }
+        // As git does; it stays where something is in it.
+        drop(fs::remove_dir(&folder));
+        Ok(())
+    }
+}
+
+/// Removes whatever is at `path`. A folder that its owner may not write, as some package caches have them, is made
+/// writable first.
+fn remove(path: &Path) -> std::io::Result<()> {
+    use std::io::ErrorKind as Kind;
+    let metadata = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == Kind::NotFound => return Ok(()),
+        metadata => metadata?,
+    };
+    if !metadata.is_dir() {
+        return fs::remove_file(path);
+    }
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == Kind::PermissionDenied => {
+            open_up(path)?;
+            fs::remove_dir_all(path)
+        }
+        // A process that still runs in there has made a file meanwhile.
+        Err(error) if error.kind() == Kind::DirectoryNotEmpty => fs::remove_dir_all(path),
+        result => result,
+    }
+}
+
+#[cfg(unix)]
+fn open_up(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
+fn open_up(_folder: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Reads `git version 2.47.3 (…)`.
+fn version(printed: &str) -> Option<(u32, u32)> {
+    let mut numbers = printed.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.split_whitespace().next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_git() {
+        let check =
+            |printed: &str, expect: Option<(u32, u32)>| assert_eq!(version(printed), expect, "{printed}");
+        check("git version 2.47.3", Some((2, 47)));
+        check("git version 2.39.5 (Apple Git-154)", Some((2, 39)));
+        check("git version 2.37", Some((2, 37)));
+        check("git version 3.0.rc1", Some((3, 0)));
+        check("jj 0.20", None);
+    }
+}

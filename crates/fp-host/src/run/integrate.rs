@@ -1,0 +1,287 @@
+//! Brings what passed in a builder's worktree into the user's checkout, where it is committed. It is merged without
+//! touching anything, then each of its files is put in place by a rename. So whoever is killed in between leaves
+//! files that are as they were or as they are to be, and nothing else; which is how the next one tells them from
+//! what the user has changed.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use fp_core::plan::id::AgentName;
+use fp_core::repo_path::RepoPath;
+use fp_core::run::event::Base;
+use fp_core::run::state::TaskState;
+use fp_core::verification::change::{ChangeStatus, FileKind};
+
+use super::worktree::Worktrees;
+use super::{RunError, paths};
+use crate::file::FileError;
+use crate::git::{Commit, Git, Merge, Oid};
+use crate::plan::OpenPlan;
+
+/// Most files, commits and messages that a conflict's feedback lists.
+const SHOWN: usize = 10;
+
+/// What becomes of a passed task's change.
+pub(super) enum Integration<'p> {
+    /// It can be put in place.
+    Ready(Box<Incoming<'p>>),
+    /// HEAD has it already.
+    Nothing,
+    /// The user has to see to something first.
+    Blocked(String),
+    /// It does not fit what was committed meanwhile.
+    Conflict(Conflict<'p>),
+}
+
+/// A change that does not fit.
+pub(super) struct Conflict<'p> {
+    worktrees: Worktrees<'p>,
+    head: Oid,
+    tree: Oid,
+    /// What its builder is told.
+    pub(super) feedback: String,
+}
+
+/// A merged change that waits beside the checkout.
+pub(super) struct Incoming<'p> {
+    worktrees: Worktrees<'p>,
+    stage: tempfile::TempDir,
+    placed: Placed,
+}
+
+/// Where a change was put.
+pub(super) struct Placed {
+    git: Git,
+    head: Oid,
+    files: Vec<Place>,
+}
+
+struct Place {
+    path: RepoPath,
+    /// Whether HEAD has it.
+    was: bool,
+    /// Whether it is there afterwards.
+    is: bool,
+}
+
+/// Merges the change of `task`, which is done in a worktree, onto HEAD of `git`, the user's checkout. Nothing of the
+/// user's is touched.
+pub(super) fn integrate<'p>(
+    plan: &'p OpenPlan,
+    git: &Git,
+    task: &TaskState,
+) -> Result<Integration<'p>, RunError> {
+    let worktrees = Worktrees::lock(plan)?;
+    let (Some(base), Some(measured)) = (&task.base, task.verification.as_ref().or(task.submission.as_ref()))
+    else {
+        return Ok(Integration::Nothing);
+    };
+    let (began, tree) = (base.head.parse()?, measured.tree.parse()?);
+    let head = git.head()?.commit;
+    if head != began && !git.contains(&began)? {
+        return Ok(Integration::Blocked(format!(
+            "the task began on commit {}, which is not in what is checked out: the branch was switched, or its \
+             history rewritten",
+            began.short()
+        )));
+    }
+    let merged = match git.merge(&began, &tree, &paths(task.changed()), &head)? {
+        Merge::Clean(merged) => merged,
+        Merge::Conflict { tree, files, messages } => {
+            let feedback = feedback(&files, &messages, &git.commits_since(&began)?);
+            return Ok(Integration::Conflict(Conflict { worktrees, head, tree, feedback }));
+        }
+    };
+    let changes = git.diff(&head, &merged)?;
+    if changes.is_empty() {
+        return Ok(Integration::Nothing);
+    }
+    if let Some(change) = changes.iter().find(|change| change.kind == FileKind::Submodule) {
+        return Ok(Integration::Blocked(format!(
+            "{} is a submodule, which is not brought over",
+            change.path
+        )));
+    }
+    let places = changes.iter().flat_map(|change| {
+        let from = change.ends().skip(1).map(|from| Place { path: from.clone(), was: true, is: false });
+        let (was, is) = match change.status {
+            ChangeStatus::Added | ChangeStatus::Renamed { .. } => (false, true),
+            ChangeStatus::Deleted => (true, false),
+            _ => (true, true),
+        };
+        from.chain([Place { path: change.path.clone(), was, is }]).collect::<Vec<_>>()
+    });
+    let placed = Placed { git: git.clone(), head, files: places.collect() };
+    let stage = worktrees.temporary()?;
+    let there: Vec<&RepoPath> = placed.files.iter().filter(|f| f.is).map(|f| &f.path).collect();
+    git.export(&merged, &there, stage.path())?;
+    if let Some(reason) = placed.in_the_way(stage.path())? {
+        return Ok(Integration::Blocked(reason));
+    }
+    Ok(Integration::Ready(Box::new(Incoming { worktrees, stage, placed })))
+}
+
+impl Conflict<'_> {
+    /// Brings the worktree of `owner` to the newest commit, with its change and conflict markers in the files; what
+    /// the change is measured against from now on.
+    pub(super) fn show(&self, owner: &AgentName) -> Result<Base, RunError> {
+        self.worktrees.show(owner, &self.head, &self.tree)?;
+        let head = self.head.to_string();
+        Ok(Base { tree: head.clone(), head, worktree: Some(owner.clone()) })
+    }
+}
+
+impl Incoming<'_> {
+    /// The files that it changes, as HEAD has them or will have them.
+    pub(super) fn files(&self) -> Vec<RepoPath> {
+        self.placed.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// Puts it in place.
+    pub(super) fn place(self) -> Result<Placed, RunError> {
+        let Self { worktrees, stage, placed } = self;
+        let is = |file: &&Place| file.is;
+        put(placed.git.worktree(), stage.path(), placed.files.iter().partition(is))?;
+        drop(worktrees);
+        Ok(placed)
+    }
+}
+
+impl Placed {
+    /// Puts in place what HEAD has, since the commit was not made. A hook may have rewritten the files.
+    pub(super) fn put_back(&self, plan: &OpenPlan) -> Result<(), RunError> {
+        let worktrees = Worktrees::lock(plan)?;
+        let stage = worktrees.temporary()?;
+        let there: Vec<&RepoPath> = self.files.iter().filter(|f| f.was).map(|f| &f.path).collect();
+        self.git.export(&self.head, &there, stage.path())?;
+        put(self.git.worktree(), stage.path(), self.files.iter().partition(|f| f.was))
+    }
+
+    /// What of the user's would be overwritten, if anything.
+    fn in_the_way(&self, stage: &Path) -> Result<Option<String>, RunError> {
+        let top = self.git.worktree();
+        let status = self.git.status()?;
+        let dirty: HashSet<&[u8]> = status.entries.iter().map(|entry| entry.path.as_bytes()).collect();
+        let removed: HashSet<&RepoPath> = self.files.iter().filter(|f| !f.is).map(|f| &f.path).collect();
+        let overlooked = self.git.overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
+        for file in &self.files {
+            let (path, target) = (&file.path, on_disk(top, &file.path));
+            let above: Vec<RepoPath> = folders(path).map(RepoPath::from_bytes).collect();
+            if let Some(folder) = above.iter().find(|f| {
+                let no_folder = fs::symlink_metadata(on_disk(top, f)).is_ok_and(|found| !found.is_dir());
+                no_folder && !removed.contains(f) || dirty.contains(f.as_bytes())
+            }) {
+                return Ok(Some(format!("{folder}, above {path}, is not what the last commit has")));
+            }
+            let staged = file.is.then(|| on_disk(stage, path));
+            if is_same(staged.as_deref(), &target)? {
+                continue;
+            }
+            let found = fs::symlink_metadata(&target).ok();
+            let clean = !dirty.contains(path.as_bytes()) && !overlooked.contains(path);
+            let reason = match found {
+                _ if !clean => "has changes of yours that are not committed",
+                Some(_) if !file.was => "is there already, and is in no commit",
+                Some(found) if found.is_dir() => "is a folder, where a file is to be",
+                _ => continue,
+            };
+            return Ok(Some(format!("{path} {reason}")));
+        }
+        Ok(None)
+    }
+}
+
+/// Moves each of the first files from `stage` to its place below `top`, and removes the others.
+fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> Result<(), RunError> {
+    for file in gone {
+        let path = on_disk(top, &file.path);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(error).into()),
+            _ => {}
+        }
+        // As git does; the first folder with something in it ends it.
+        let mut above = path.parent();
+        while let Some(folder) = above.filter(|folder| *folder != top && fs::remove_dir(folder).is_ok()) {
+            above = folder.parent();
+        }
+    }
+    for file in there {
+        let (from, to) = (on_disk(stage, &file.path), on_disk(top, &file.path));
+        let folder = to.parent().unwrap_or(top);
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        fs::rename(&from, &to).map_err(failed(&to))?;
+    }
+    Ok(())
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |source| FileError::Write { path, source }
+}
+
+/// Whether `target` is what `staged` is: nothing, or the same file, with the same content, kind and mode.
+fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
+    let Some(staged) = staged else { return Ok(fs::symlink_metadata(target).is_err()) };
+    let Ok(found) = fs::symlink_metadata(target) else { return Ok(false) };
+    let read = |path: &Path| {
+        let path = path.to_owned();
+        move |source| FileError::Read { path, source }
+    };
+    let wanted = fs::symlink_metadata(staged).map_err(read(staged))?;
+    if wanted.file_type() != found.file_type() || is_executable(&wanted) != is_executable(&found) {
+        return Ok(false);
+    }
+    if wanted.is_symlink() {
+        return Ok(fs::read_link(staged).ok() == fs::read_link(target).ok());
+    }
+    let content = |path: &Path| fs::read(path).map_err(read(path));
+    Ok(wanted.is_file() && wanted.len() == found.len() && content(staged)? == content(target)?)
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.is_file() && metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_metadata: &fs::Metadata) -> bool {
+    false
+}
+
+fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {
+    top.join(crate::git::os_string(path.as_bytes()))
+}
+
+/// The folders above a path, from the top down.
+fn folders(path: &RepoPath) -> impl Iterator<Item = &[u8]> {
+    let bytes = path.as_bytes();
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &bytes[..end])
+}
+
+/// What the builder is told of a conflict.
+fn feedback(files: &[RepoPath], messages: &[String], commits: &[Commit]) -> String {
+    let mut text = String::from("Its change does not fit what was committed since the task began:\n");
+    for file in files.iter().take(SHOWN) {
+        let by = commits.iter().filter(|commit| commit.files.contains(file)).take(SHOWN);
+        let by: Vec<String> =
+            by.map(|commit| format!("{} {:?}", commit.hash.short(), commit.subject)).collect();
+        text.push_str(&match by.is_empty() {
+            true => format!("- {file}\n"),
+            false => format!("- {file}, changed by {}\n", by.join(", ")),
+        });
+    }
+    if files.len() > SHOWN {
+        text.push_str(&format!("- and {} more files\n", files.len() - SHOWN));
+    }
+    for message in messages.iter().take(SHOWN) {
+        text.push_str(&format!("{message}\n"));
+    }
+    text.push_str(
+        "Your worktree is at the newest commit now, with your change in it and conflict markers where the two \
+         differ. Keep what both were for, run the commands again, and submit.",
+    );
+    text
+}

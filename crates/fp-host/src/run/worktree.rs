@@ -1,0 +1,201 @@
+//! The builders' own worktrees: one below the plan's folder for each builder, used for one of its tasks after the
+//! other, and none of them left when the run is over. All that makes, empties or removes one holds the lock on
+//! them, so that two agents under one name can't take the floor from under each other.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::run::State;
+use fp_core::run::event::Base;
+use fp_core::run::state::{Measured, TaskState};
+
+use super::RunError;
+use crate::file::FileError;
+use crate::git::{Git, Oid};
+use crate::plan::OpenPlan;
+use crate::repo::Repo;
+use crate::store::acquire;
+
+/// How long a worktree is waited for that another process makes, which takes as long as a checkout.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The right to make, empty and remove worktrees of a plan, as long as it lives.
+#[derive(Debug)]
+pub struct Worktrees<'p> {
+    plan: &'p OpenPlan,
+    lock: Arc<File>,
+}
+
+/// The folder that `owner` of `plan` works in.
+#[must_use]
+pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
+    plan.worktrees().join(owner.as_str())
+}
+
+/// The working tree that `task` is done in: the worktree of its builder, or the checkout of the run.
+///
+/// # Errors
+/// [`RunError::NoWorktree`] if its worktree is not there any more.
+pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
+    match task.worktree() {
+        None => Ok(plan.checkout(state)?),
+        Some(owner) => open(plan, owner)
+            .ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path: path(plan, owner) }),
+    }
+}
+
+/// The worktree of `owner`, if it is one and in working order.
+fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
+    let path = path(plan, owner);
+    let real = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+    let found = Repo::find(&path);
+    // What is no worktree of its own belongs to the checkout around it.
+    let own =
+        found.git_dir == plan.repo.git_dir && fs::canonicalize(&path).is_ok_and(|p| p == found.worktree);
+    let git = Git::open(&path).ok().filter(|_| real && own)?;
+    // Git holds this as long as it makes the worktree.
+    (!git.git_dir().join("locked").exists()).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
+}
+
+impl<'p> Worktrees<'p> {
+    /// Waits for the right. Fails where a link is in the place of the folder.
+    pub fn lock(plan: &'p OpenPlan) -> Result<Self, RunError> {
+        let folder = plan.worktrees();
+        if folder.is_symlink() {
+            return Err(FileError::Link { path: folder }.into());
+        }
+        let lock = acquire(&plan.folder.file("worktrees.lock"), PATIENCE)?;
+        Ok(Self { plan, lock: Arc::new(lock) })
+    }
+
+    /// Prepares the worktree of `owner` for `task`, which it is about to claim: at the commit that the checkout is
+    /// at, or as `owner` itself has left it, where the task was its last one there.
+    pub fn prepare(&self, state: &State, owner: &AgentName, task: &TaskState) -> Result<Base, RunError> {
+        let left_there = state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
+        if let Some(base) = task.base.as_ref().filter(|_| left_there && open(self.plan, owner).is_some()) {
+            return Ok(base.clone());
+        }
+        let head = self.plan.checkout(state)?.head()?.commit;
+        // What git takes for changed right after a checkout, such as line ends, is nobody's change.
+        let tree = self.at(owner, &head)?.snapshot_tree()?.tree;
+        Ok(Base { tree: tree.to_string(), head: head.to_string(), worktree: Some(owner.clone()) })
+    }
+
+    /// Makes the worktree of `task` again where it is gone: with what was handed in, where something was. Says
+    /// whether it had to.
+    pub fn restore(&self, task: &TaskState) -> Result<bool, RunError> {
+        let (Some(owner), Some(base)) = (task.worktree(), &task.base) else { return Ok(false) };
+        if open(self.plan, owner).is_some() {
+            return Ok(false);
+        }
+        let git = self.at(owner, &base.head.parse()?)?;
+        if let Some(Measured { tree, .. }) = &task.submission {
+            git.show_tree(&tree.parse()?)?;
+        }
+        Ok(true)
+    }
+
+    /// Brings the worktree of `owner` to `commit`, with the files of `tree`.
+    pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> Result<(), RunError> {
+        Ok(self.at(owner, commit)?.show_tree(tree)?)
+    }
+
+    /// The worktree of `owner`, at `commit`. One that git can't bring there is made anew.
+    fn at(&self, owner: &AgentName, commit: &Oid) -> Result<Git, RunError> {
+        let path = path(self.plan, owner);
+        if let Some(git) = self.open(owner).filter(|git| git.state().is_none())
+            && git.begin_anew(commit).is_ok()
+        {
+            return Ok(git);
+        }
+        let folder = self.plan.worktrees();
+        fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
+        let main = self.git()?;
+        main.remove_worktree(&path)?;
+        main.add_worktree(&path, commit)?;
+        self.open(owner).ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path })
+    }
+
+    /// Git, whose processes hold the lock: one that outlives its `fp` must not be surprised at its work.
+    fn git(&self) -> Result<Git, RunError> {
+        Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
+    }
+
+    fn open(&self, owner: &AgentName) -> Option<Git> {
+        open(self.plan, owner).map(|git| git.with_commit_lock(Arc::clone(&self.lock)))
+    }
+
+    /// A new folder beside the worktrees, for files on their way into the checkout.
+    pub(super) fn temporary(&self) -> Result<tempfile::TempDir, RunError> {
+        let folder = self.plan.worktrees();
+        let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
+        made.map_err(|source| FileError::Write { path: folder, source }.into())
+    }
+
+    /// Removes everything in the folder of worktrees that no builder of `state` needs, and what git knows of it.
+    fn sweep(&self, state: &State) -> Result<(), RunError> {
+        let folder = self.plan.worktrees();
+        let git = self.git()?;
+        let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
+        let known = git.worktrees()?;
+        let mut found: BTreeSet<OsString> =
+            known.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|p| name(p)).collect();
+        found.extend(names_in(&folder)?);
+        let left: Vec<&OsString> = found.difference(&needed).collect();
+        if !left.is_empty() {
+            // Git looks for what is gone by the folder that it was in.
+            fs::create_dir_all(&folder)
+                .map_err(|source| FileError::Write { path: folder.clone(), source })?;
+        }
+        left.into_iter().try_for_each(|name| git.remove_worktree(&folder.join(name)))?;
+        let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
+        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
+        git.remove_worktree_records(|name| {
+            let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
+        })?;
+        if needed.is_empty() {
+            // Whoever puts something in there again has made it again.
+            drop(fs::remove_dir(&folder));
+        }
+        Ok(())
+    }
+}
+
+/// Removes the worktrees that the run needs no more, all of them when it is over, and whatever processes that were
+/// killed have left. Costs a look at a folder where there never were any.
+pub fn sweep(plan: &OpenPlan) -> Result<(), RunError> {
+    let state = plan.load()?.state;
+    let had_some = state.run.as_ref().is_some_and(|run| run.checkout.is_some());
+    if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
+        return Ok(());
+    }
+    let worktrees = Worktrees::lock(plan)?;
+    // Who had the lock may have claimed.
+    worktrees.sweep(&plan.load()?.state)
+}
+
+/// The builders whose worktrees have work in them that is not over.
+fn needed(state: &State) -> impl Iterator<Item = &AgentName> {
+    let open = |id: &TaskId| state.task(id).is_some_and(|task| !task.status.is_final());
+    let held = state.running().filter_map(TaskState::worktree).filter(|_| state.is_running());
+    state.worktrees.iter().filter(move |(_, task)| open(task)).map(|(owner, _)| owner).chain(held)
+}
+
+fn name(path: &Path) -> Option<OsString> {
+    path.file_name().map(ToOwned::to_owned)
+}
+
+fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
+    let failed = |source| FileError::Read { path: folder.to_owned(), source };
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    entries.map(|entry| Ok(entry.map_err(failed)?.file_name())).collect()
+}
