@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod bundle;
 pub(crate) mod cancel;
 pub(crate) mod claim;
+pub(crate) mod commit;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;

@@ -1,6 +1,7 @@
 //! Renderers: one report, several forms.
 
 pub(crate) mod actions;
+pub(crate) mod commit;
 pub(crate) mod diagnostics;
 pub(crate) mod dot;
 mod graph;

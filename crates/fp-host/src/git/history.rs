@@ -37,8 +37,11 @@ impl Git {
         commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
     }
 
-    /// The commit that HEAD is at.
-    pub(super) fn last_commit(&self) -> Result<Option<Commit>, GitError> {
+    /// The commit that HEAD is at. One process.
+    ///
+    /// # Errors
+    /// A failing git, or a repository without a commit.
+    pub fn last_commit(&self) -> Result<Option<Commit>, GitError> {
         let [raw, no_renames, merges, format] = COMMITS;
         let finished =
             self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;

@@ -11,7 +11,9 @@ mod commit;
 mod diff;
 mod error;
 mod history;
+mod locate;
 mod oid;
+mod stat;
 mod status;
 mod tree;
 
@@ -30,6 +32,7 @@ pub(crate) use diff::Blobs;
 pub use error::{Failure, GitError};
 pub use history::Commit;
 pub use oid::{InvalidOid, Oid};
+pub use stat::FileStat;
 pub use status::{Entry, EntryState, Head, Operation, Status};
 pub use tree::Snapshot;
 
