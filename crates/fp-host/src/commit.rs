@@ -29,6 +29,9 @@ pub enum Unfit {
     /// It is a repository that this one doesn't know.
     #[error("it is a repository of its own")]
     Repository,
+    /// It is another repository's.
+    #[error("it is in a repository of its own: commit it there")]
+    Elsewhere,
     /// Git leaves it out.
     #[error("git ignores it")]
     Ignored,
@@ -111,6 +114,11 @@ fn file(git: &Git, status: &Status, path: &Path) -> Result<Result<RepoPath, Unfi
 fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(Unfit::Missing) };
     let text = file.to_string();
+    let absolute = git.absolute(file);
+    let mut folders = absolute.ancestors().skip(1).take_while(|folder| *folder != git.worktree());
+    if folders.any(|folder| folder.join(".git").exists()) {
+        return Ok(Unfit::Elsewhere);
+    }
     if !git.ignored(&[&text])?.is_empty() {
         Ok(Unfit::Ignored)
         // What has a `.git` is a submodule: others are known as repositories of their own.

@@ -6,7 +6,7 @@ use fp_core::commit_message::check::{Objection, check};
 use fp_core::commit_message::{History, SUBJECTS};
 use fp_core::repo_path::RepoPath;
 use fp_host::commit::{ChoiceError, Chosen, choose};
-use fp_host::git::{Blocked, Git, Operation, Outcome};
+use fp_host::git::{Blocked, Git, Outcome};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -44,12 +44,13 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         let json = json!({ "style": style(&history), "subjects": subjects });
         return context.report(&json, &commit::explanation(&history, &subjects));
     }
-    if let Some(operation) = git.state().filter(|&operation| operation != Operation::Bisect) {
-        return Err(refused(&Blocked::InProgress(operation)));
+    if let Some(blocked) = git.commit_obstacle()? {
+        return Err(refused(&blocked));
     }
     let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
     let Some(message) = &args.message else {
-        let mut json = json!({ "style": style(&history), "rules": history.rules() });
+        let examples = commit::examples(&subjects, |_| true, commit::EXAMPLES);
+        let mut json = json!({ "style": style(&history), "rules": history.rules(), "examples": examples });
         told_of(&mut json, &chosen);
         context.report(&json, &commit::guide(&history, &subjects, &chosen))?;
         return Ok(if args.dry_run { Exit::Done } else { Exit::Findings });

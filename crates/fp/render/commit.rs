@@ -10,7 +10,7 @@ use super::status::fit;
 use super::visible::one_line;
 
 /// Subjects that are shown as examples.
-const EXAMPLES: usize = 5;
+pub(crate) const EXAMPLES: usize = 5;
 /// Of each style, where the style is explained.
 const EXAMPLES_EACH: usize = 2;
 /// Columns of a subject that is shown.
@@ -34,7 +34,8 @@ pub(crate) fn guide(history: &History, subjects: &[String], chosen: &Chosen) -> 
 }
 
 fn heading(history: &History) -> String {
-    format!("Style: {}, {}\n", style_word(history.style()), language_word(history.language()))
+    let language = if history.language() == Language::Korean { ", Korean" } else { "" };
+    format!("Style: {}{language}\n", style_word(history.style()))
 }
 
 fn list(lines: &[String]) -> String {
@@ -42,7 +43,7 @@ fn list(lines: &[String]) -> String {
 }
 
 /// The newest subjects that tell something of the style, and fulfil `which`.
-fn examples(subjects: &[String], which: impl Fn(Style) -> bool, count: usize) -> Vec<String> {
+pub(crate) fn examples(subjects: &[String], which: impl Fn(Style) -> bool, count: usize) -> Vec<String> {
     let told = subjects.iter().filter(|subject| style_of(subject).is_some_and(&which));
     told.take(count).map(|subject| fit(&one_line(subject), SUBJECT)).collect()
 }
@@ -66,7 +67,7 @@ pub(crate) fn explanation(history: &History, subjects: &[String]) -> String {
         (Style::Plain, plain, "any other"),
     ] {
         let word = style_word(style);
-        text.push_str(&format!("  {word:<8} {count:>2} of {}  {what}\n", history.subjects));
+        text.push_str(&format!("  {word:<8} {count:>2} of {:<2}  {what}\n", history.subjects));
         for subject in examples(subjects, |of| of == style, EXAMPLES_EACH) {
             text.push_str(&format!("                     {}\n", fit(&subject, SUBJECT - 13)));
         }
@@ -82,8 +83,9 @@ pub(crate) fn explanation(history: &History, subjects: &[String]) -> String {
         text.push_str(&format!("  {what:<25} {count:>2} of {whole}\n"));
     }
     text.push_str(
-        "\nKorean is asked for where at least half are. A scope, a capital and the like\nare asked for where nine of \
-         ten have them, and refused where none has.\n\nSo a subject is:\n",
+        "\nKorean is asked for where at least half are. From three subjects on, what nine\nof ten have, such as a scope \
+         or a capital, is asked for, and what at most one of\nten has, such as a type or Korean, is refused.\n\nSo a \
+         subject is:\n",
     );
     text + &list(&history.rules())
 }
@@ -160,12 +162,5 @@ fn style_word(style: Style) -> &'static str {
         Style::Semantic => "SEMANTIC",
         Style::Plain => "PLAIN",
         Style::Short => "SHORT",
-    }
-}
-
-fn language_word(language: Language) -> &'static str {
-    match language {
-        Language::Korean => "Korean",
-        Language::English => "English or any other but Korean",
     }
 }

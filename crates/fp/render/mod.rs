@@ -4,6 +4,7 @@ pub(crate) mod actions;
 pub(crate) mod commit;
 pub(crate) mod diagnostics;
 pub(crate) mod dot;
+pub(crate) mod evidence;
 mod graph;
 pub(crate) mod html;
 pub(crate) mod mermaid;

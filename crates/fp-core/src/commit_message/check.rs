@@ -39,16 +39,16 @@ pub enum Objection {
         limit: usize,
     },
     /// It has no type.
-    #[error("the subject has no type: begin with one of {}, as in `fix: WHAT`", kind::TYPES.join(", "))]
+    #[error("the subject has none of the types: begin with one, as in `fix: WHAT`")]
     NoType,
     /// It has a type where nobody writes one.
     #[error("the subject begins with the type `{0}:`, and subjects here have none")]
     Type(String),
     /// It has no scope.
-    #[error("the type has no scope, and all here have one: `{0}(SCOPE): WHAT`")]
+    #[error("the type has no scope, and nearly all here have one: `{0}(SCOPE): WHAT`")]
     NoScope(String),
     /// It has a scope where nobody writes one.
-    #[error("the type has the scope `({0})`, and none here has one")]
+    #[error("the type has the scope `({0})`, and hardly any here has one")]
     Scope(String),
     /// It is not Korean.
     #[error("the subject is not Korean, and at least half of the subjects here are")]
@@ -97,7 +97,7 @@ impl History {
     }
 
     fn refuses_scope(&self) -> bool {
-        self.scoped == 0 && is_habit(self.semantic, self.semantic)
+        is_habit(self.semantic - self.scoped, self.semantic)
     }
 
     fn refuses_korean(&self) -> bool {
@@ -124,6 +124,11 @@ impl History {
         let mut rules = vec![self.form(), format!("at most {} columns", self.columns())];
         if self.style() == Style::Semantic {
             rules.push(format!("types used here: {}", by_count(&self.types)));
+            let others = kind::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
+            let others = others.collect::<Vec<_>>().join(", ");
+            if !others.is_empty() {
+                rules.push(format!("other types: {others}"));
+            }
             if !self.refuses_scope() && !self.scopes.is_empty() {
                 rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
             }

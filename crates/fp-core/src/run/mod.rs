@@ -11,6 +11,7 @@ pub mod notepad;
 pub mod payload;
 pub mod question;
 pub mod ready;
+pub mod rollback;
 pub mod state;
 pub mod verdict;
 

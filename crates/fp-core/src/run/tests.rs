@@ -14,6 +14,7 @@ use super::state::{State, Status};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
+mod rollback;
 mod stale;
 
 const MAX_ITERATIONS: u32 = 2;
@@ -168,12 +169,15 @@ impl Machine {
         for (i, task) in running.iter().enumerate() {
             let claim = task.claim.as_ref().expect("a running task has an owner");
             assert!(owners.insert(claim.owner.clone()), "{} owns two tasks", claim.owner);
+            for other in &running[i + 1..] {
+                assert!(!overlap(&task.leaf.files, &other.leaf.files), "two running tasks share a file");
+            }
+        }
+        for task in self.state.tasks.iter().filter(|t| t.status.is_running() || t.status == Status::Completed)
+        {
             for dependency in &task.leaf.dependencies {
                 let status = self.state.task(dependency).unwrap().status;
                 assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
-            }
-            for other in &running[i + 1..] {
-                assert!(!overlap(&task.leaf.files, &other.leaf.files), "two running tasks share a file");
             }
         }
         for task in &self.state.tasks {
@@ -213,6 +217,7 @@ enum Step {
     Fail(u8),
     Retry(u8),
     Release(u8),
+    RollBack(u8, u8),
     Answer(u8),
     Takeover,
     Later,
@@ -229,6 +234,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..6u8).prop_map(Step::Fail),
         1 => (0..6u8).prop_map(Step::Retry),
         1 => (0..6u8).prop_map(Step::Release),
+        1 => (0..6u8, 0..3u8).prop_map(|(task, meanwhile)| Step::RollBack(task, meanwhile)),
         2 => (0..3u8).prop_map(Step::Answer),
         1 => Just(Step::Takeover),
         1 => Just(Step::Later),
@@ -275,6 +281,9 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Release(n) => {
             let events = machine.state.release(&id(&(n + 1).to_string()), "no").unwrap_or_default();
             machine.take(events);
+        }
+        Step::RollBack(n, meanwhile) => {
+            rollback::roll_back(machine, &id(&(n + 1).to_string()), &builder(meanwhile));
         }
         Step::Answer(n) => {
             let Some(question) = machine.state.open_questions().next().cloned() else { return };

@@ -115,8 +115,16 @@ impl Git {
         }
     }
 
+    /// What keeps any commit from being made now. Waits a moment for another git.
+    ///
+    /// # Errors
+    /// A git that can't be run or understood.
+    pub fn commit_obstacle(&self) -> Result<Option<Blocked>, GitError> {
+        Ok(self.before_commit()?.err())
+    }
+
     /// What differs from HEAD, if a commit can be made at all.
-    pub(super) fn before_commit(&self) -> Result<Result<Vec<Entry>, Blocked>, GitError> {
+    fn before_commit(&self) -> Result<Result<Vec<Entry>, Blocked>, GitError> {
         if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
             return Ok(Err(Blocked::InProgress(operation)));
         }
@@ -160,12 +168,21 @@ impl Git {
     /// Makes new files known to git without staging their content, without which git would not commit them.
     fn announce(&self, entries: &[&Entry]) -> Result<Option<Blocked>, GitError> {
         let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
+        self.intend(new, &[])
+    }
+
+    /// The same for any files, with further options of `git add`.
+    pub(super) fn intend<'p>(
+        &self,
+        new: impl IntoIterator<Item = &'p RepoPath>,
+        options: &[&str],
+    ) -> Result<Option<Blocked>, GitError> {
         let list = nul_ended("", new);
         if list.is_empty() {
             return Ok(None);
         }
         let args = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        let finished = self.call(&args).input(list).run()?;
+        let finished = self.call(&[&args, options].concat()).input(list).run()?;
         Ok(finished.failure.map(|failure| blocked(failure, &[], false)))
     }
 

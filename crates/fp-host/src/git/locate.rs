@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_core::repo_path::RepoPath;
 
 use super::Git;
+use super::command::os_string;
 
 impl Git {
     /// The path of the file `path`, absolute, from the top of the working tree; the file need not be there, and a link
@@ -18,6 +19,12 @@ impl Git {
         let inside = path.strip_prefix(self.worktree()).ok()?;
         let parts: Vec<Vec<u8>> = inside.iter().map(bytes).collect::<Option<_>>()?;
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
+    }
+
+    /// Where the file `path` is on the disk.
+    #[must_use]
+    pub fn absolute(&self, path: &RepoPath) -> PathBuf {
+        self.worktree().join(os_string(path.as_bytes()))
     }
 }
 

@@ -44,7 +44,12 @@ impl Git {
 
     fn write_tree(&self, status: &Status) -> Result<Oid, GitError> {
         let index = self.copied_index(status)?;
-        let finished = self.call(&["write-tree"]).env("GIT_INDEX_FILE", index.path().join(INDEX)).run()?;
+        self.tree_of(&index.path().join(INDEX))
+    }
+
+    /// The tree of an index that is not the user's.
+    pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
+        let finished = self.call(&["write-tree"]).env("GIT_INDEX_FILE", index).run()?;
         let shown = finished.shown.clone();
         let output = finished.into_output()?;
         let text = String::from_utf8_lossy(&output);

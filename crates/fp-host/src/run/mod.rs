@@ -3,6 +3,7 @@
 
 pub mod commit;
 pub mod evidence;
+pub mod rollback;
 pub mod verify;
 
 use fp_core::run::Refusal;

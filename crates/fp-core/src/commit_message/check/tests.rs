@@ -46,18 +46,21 @@ fn messages_in_style_are_fine() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    let form = "the subject has no type: begin with one of build, chore, ci, docs, feat, fix, perf, refactor, \
-                revert, style, test, as in `fix: WHAT`";
+    let form = "the subject has none of the types: begin with one, as in `fix: WHAT`";
     objects(&[], "", &["the subject is empty"]);
     objects(&[], " \n\n ", &["the subject is empty"]);
     objects(&SCOPED, "handle it", &[form]);
     objects(&SCOPED, "wip: handle it", &[form]);
     objects(&SCOPED, "fix(api) handle it", &[form]);
-    objects(&SCOPED, "fix: handle it", &["the type has no scope, and all here have one: `fix(SCOPE): WHAT`"]);
+    objects(
+        &SCOPED,
+        "fix: handle it",
+        &["the type has no scope, and nearly all here have one: `fix(SCOPE): WHAT`"],
+    );
     objects(
         &["feat: a b c d", "fix: b", "docs: c"],
         "fix(api): d",
-        &["the type has the scope `(api)`, and none here has one"],
+        &["the type has the scope `(api)`, and hardly any here has one"],
     );
     objects(
         &CAPITALS,
@@ -108,6 +111,7 @@ fn the_rules_of_each_history() {
             "`type(scope): what`",
             "at most 72 columns",
             "types used here: feat (2), docs (1), fix (1)",
+            "other types: build, chore, ci, perf, refactor, revert, style, test",
             "scopes used here: api (2), cli (1), web (1)",
             language,
             lower,
@@ -121,6 +125,7 @@ fn the_rules_of_each_history() {
             "`type: what`",
             "at most 72 columns",
             "types used here: feat (1), fix (1)",
+            "other types: build, chore, ci, docs, perf, refactor, revert, style, test",
             "in Korean",
             full_stop,
             body,
