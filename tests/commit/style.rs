@@ -229,7 +229,8 @@ fn how_the_style_was_found() {
       PLAIN     1 of 5   any other
                          Say why once more, in a sentence
 
-    The style is SEMANTIC or SHORT where at least half are, else PLAIN.
+    The style is SEMANTIC or SHORT where at least half are, SHORT from three
+    subjects on, else PLAIN.
 
       Korean                     0 of 5
       with a scope               4 of 4
@@ -264,7 +265,8 @@ fn how_the_style_was_found() {
                          테스트를 더 쓴다 그리고 고친다
                          Add login to the site
 
-    The style is SEMANTIC or SHORT where at least half are, else PLAIN.
+    The style is SEMANTIC or SHORT where at least half are, SHORT from three
+    subjects on, else PLAIN.
 
       Korean                     3 of 4
       with a scope               0 of 1

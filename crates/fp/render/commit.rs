@@ -72,7 +72,7 @@ pub(crate) fn explanation(history: &History, subjects: &[String]) -> String {
             text.push_str(&format!("                     {}\n", fit(&subject, SUBJECT - 13)));
         }
     }
-    text.push_str("\nThe style is SEMANTIC or SHORT where at least half are, else PLAIN.\n\n");
+    text.push_str("\nThe style is SEMANTIC or SHORT where at least half are, SHORT from three\nsubjects on, else PLAIN.\n\n");
     for (what, count, whole) in [
         ("Korean", history.korean, history.subjects),
         ("with a scope", history.scoped, history.semantic),

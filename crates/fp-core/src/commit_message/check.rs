@@ -7,11 +7,9 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    History, Language, SHORT_COLUMNS, SUBJECT_COLUMNS, Style, has_full_stop, is_hangul, kind, semantic, title,
+    HABIT, History, Language, SHORT_COLUMNS, SUBJECT_COLUMNS, Style, has_full_stop, is_hangul, kind,
+    semantic, title,
 };
-
-/// Fewest subjects that make a habit.
-const HABIT: usize = 3;
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

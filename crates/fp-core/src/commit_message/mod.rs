@@ -21,6 +21,8 @@ pub const SUBJECTS: usize = 30;
 const SUBJECT_COLUMNS: usize = 72;
 /// Widest subject where the history has short ones.
 const SHORT_COLUMNS: usize = 32;
+/// Fewest subjects that make a habit: nearly every history begins with two words.
+const HABIT: usize = 3;
 /// A subject of up to so many words and columns is a short one.
 const SHORT_SUBJECT: (usize, usize) = (3, 24);
 
@@ -157,12 +159,12 @@ impl History {
         self.full_stops += usize::from(has_full_stop(words));
     }
 
-    /// The style of at least half of the subjects; plain where there is none such, or no history.
+    /// The style of at least half of the subjects; plain where there is none such, or hardly a history.
     #[must_use]
     pub fn style(&self) -> Style {
         if self.is_half(self.semantic, self.subjects) {
             Style::Semantic
-        } else if self.is_half(self.short, self.subjects) {
+        } else if self.subjects >= HABIT && self.is_half(self.short, self.subjects) {
             Style::Short
         } else {
             Style::Plain
@@ -195,6 +197,9 @@ impl History {
         let mut reasons = vec![match self.style() {
             Style::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
             Style::Short => format!("{} have at most {} words", of(self.short), SHORT_SUBJECT.0),
+            Style::Plain if self.subjects < HABIT => {
+                format!("{} begin with a type, and so few make no other habit", of(self.semantic))
+            }
             Style::Plain => {
                 format!("only {} begin with a type, and only {} are short", of(self.semantic), self.short)
             }
