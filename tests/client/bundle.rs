@@ -86,7 +86,7 @@ fn the_client_finds_nothing_wrong_with_the_plugin() {
         assert_eq!(report.pointer(findings), Some(&json!([])), "{findings}: {report:#}");
     }
     assert_eq!(report["directory"]["incomplete"], false, "{report:#}");
-    for skill in ["fp:plan", "fp:implement", "fp:status"] {
+    for skill in ["fp:plan", "fp:implement", "fp:status", "fp:commit"] {
         let skills = report["provides"]["skills"].as_array().expect("it says what it has looked at");
         assert!(skills.contains(&json!(skill)), "{report:#}");
     }

@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod claude;
+pub mod commit;
 pub mod config;
 pub mod facts;
 pub mod file;

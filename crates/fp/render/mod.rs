@@ -1,8 +1,10 @@
 //! Renderers: one report, several forms.
 
 pub(crate) mod actions;
+pub(crate) mod commit;
 pub(crate) mod diagnostics;
 pub(crate) mod dot;
+pub(crate) mod evidence;
 mod graph;
 pub(crate) mod html;
 pub(crate) mod mermaid;

@@ -1,6 +1,7 @@
 //! Commit messages that look like those the repository has: style, language and scopes are taken from its last
 //! subjects, by counting; the words are the task's own title.
 
+pub mod check;
 mod kind;
 mod title;
 
@@ -20,6 +21,8 @@ pub const SUBJECTS: usize = 30;
 const SUBJECT_COLUMNS: usize = 72;
 /// Widest subject where the history has short ones.
 const SHORT_COLUMNS: usize = 32;
+/// Fewest subjects that make a habit: nearly every history begins with two words.
+const HABIT: usize = 3;
 /// A subject of up to so many words and columns is a short one.
 const SHORT_SUBJECT: (usize, usize) = (3, 24);
 
@@ -61,6 +64,10 @@ pub struct History {
     pub korean: usize,
     /// Those whose words begin in lower case.
     pub lower_case: usize,
+    /// Those whose words begin with a capital.
+    pub upper_case: usize,
+    /// Those that end with a full stop.
+    pub full_stops: usize,
     /// Every type, and how often.
     pub types: BTreeMap<String, usize>,
     /// Every scope, and how often.
@@ -99,21 +106,43 @@ fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     Some((kind, part(2), part(3)?))
 }
 
+/// The style that one subject is written in; `None` for what git makes up, which tells nothing.
+#[must_use]
+pub fn style_of(subject: &str) -> Option<Style> {
+    let subject = subject.trim();
+    if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
+        return None;
+    }
+    let is_short =
+        subject.split_whitespace().count() <= SHORT_SUBJECT.0 && subject.width() <= SHORT_SUBJECT.1;
+    Some(match semantic(subject) {
+        Some(_) => Style::Semantic,
+        None if is_short => Style::Short,
+        None => Style::Plain,
+    })
+}
+
+/// Whether a text ends with a full stop; an ellipsis is none.
+fn has_full_stop(text: &str) -> bool {
+    text.ends_with('\u{3002}') || text.strip_suffix('.').is_some_and(|rest| !rest.ends_with('.'))
+}
+
 impl History {
     /// Counts `subjects`, the newest 30 or so.
     #[must_use]
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
-            if !subject.is_empty() && !MADE_BY_GIT.is_match(subject) {
-                history.count(subject);
+            if let Some(style) = style_of(subject) {
+                history.count(subject, style);
             }
         }
         history
     }
 
-    fn count(&mut self, subject: &str) {
+    fn count(&mut self, subject: &str, style: Style) {
         self.subjects += 1;
+        self.short += usize::from(style == Style::Short);
         let mut words = subject;
         if let Some((kind, scope, rest)) = semantic(subject) {
             self.semantic += 1;
@@ -123,20 +152,19 @@ impl History {
                 *self.scopes.entry(scope.to_owned()).or_default() += 1;
             }
             words = rest;
-        } else if subject.split_whitespace().count() <= SHORT_SUBJECT.0 && subject.width() <= SHORT_SUBJECT.1
-        {
-            self.short += 1;
         }
         self.korean += usize::from(words.chars().any(is_hangul));
         self.lower_case += usize::from(words.starts_with(char::is_lowercase));
+        self.upper_case += usize::from(words.starts_with(char::is_uppercase));
+        self.full_stops += usize::from(has_full_stop(words));
     }
 
-    /// The style of at least half of the subjects; plain where there is none such, or no history.
+    /// The style of at least half of the subjects; plain where there is none such, or hardly a history.
     #[must_use]
     pub fn style(&self) -> Style {
         if self.is_half(self.semantic, self.subjects) {
             Style::Semantic
-        } else if self.is_half(self.short, self.subjects) {
+        } else if self.subjects >= HABIT && self.is_half(self.short, self.subjects) {
             Style::Short
         } else {
             Style::Plain
@@ -169,6 +197,9 @@ impl History {
         let mut reasons = vec![match self.style() {
             Style::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
             Style::Short => format!("{} have at most {} words", of(self.short), SHORT_SUBJECT.0),
+            Style::Plain if self.subjects < HABIT => {
+                format!("{} begin with a type, and so few make no other habit", of(self.semantic))
+            }
             Style::Plain => {
                 format!("only {} begin with a type, and only {} are short", of(self.semantic), self.short)
             }

@@ -31,6 +31,9 @@ fn what_a_history_has_in_common() {
     check(&PLAIN, Style::Plain, Language::English, false);
     check(&LOWER, Style::Plain, Language::English, false);
     check(&SHORT, Style::Short, Language::English, false);
+    check(&["Initial commit"], Style::Plain, Language::English, false);
+    check(&["Initial commit", "wip"], Style::Plain, Language::English, false);
+    check(&["Initial commit", "wip", "mend"], Style::Short, Language::English, false);
     check(&KOREAN, Style::Plain, Language::Korean, false);
     check(&["feat: 로그인 추가", "feat: add"], Style::Semantic, Language::Korean, false);
     check(
@@ -58,6 +61,10 @@ fn reasons_are_numbers() {
             "0 of 3 subjects are Korean",
             "2 of 3 with a type have a scope",
         ],
+    );
+    check(
+        &["Initial commit"],
+        &["0 of 1 subjects begin with a type, and so few make no other habit", "0 of 1 subjects are Korean"],
     );
     check(&SHORT, &["3 of 4 subjects have at most 3 words", "0 of 4 subjects are Korean"]);
     check(

@@ -6,6 +6,8 @@ use crate::repo_path::RepoPath;
 
 /// What git takes for an instruction at the beginning of a subject.
 const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
+/// What it, a shell or Markdown takes for a comment, an option or a list there.
+const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 
 /// One line: blanks joined, invisible characters and a final full stop taken out, and nothing at the beginning that
 /// git reads as a comment, an option, a separator or an instruction. May be empty.
@@ -15,7 +17,7 @@ pub(super) fn clean(title: &str) -> String {
     let joined = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = joined.as_str();
     loop {
-        let marks = rest.trim_start_matches(['#', '-', '*', '>', ';', ' ']);
+        let marks = rest.trim_start_matches(SIGNS).trim_start_matches(' ');
         let next = INSTRUCTIONS.iter().find_map(|word| marks.strip_prefix(word)).unwrap_or(marks);
         if next == rest {
             break;
@@ -26,8 +28,14 @@ pub(super) fn clean(title: &str) -> String {
     sentence.trim_end().to_owned()
 }
 
+/// What a subject begins with, if git or a reader takes that for something else than a word.
+pub(super) fn misread_start(subject: &str) -> Option<&str> {
+    let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
+    INSTRUCTIONS.into_iter().find(|word| subject.starts_with(word)).or_else(sign)
+}
+
 /// Characters that show nothing, or turn the direction of what follows.
-fn is_hidden(c: char) -> bool {
+pub(super) fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{e0000}'..='\u{e007f}')
 }

@@ -3,10 +3,14 @@
 //! a meaning, and the user's own rules decide.
 
 /// Subcommands that change something beyond a plan, or that a person runs: their calls are not answered for.
-const NOT_FOR_AGENTS: [&str; 5] = ["bundle", "demo", "hook", "install", "uninstall"];
+const NOT_FOR_AGENTS: [&str; 6] = ["bundle", "commit", "demo", "hook", "install", "uninstall"];
+
+/// Subcommands for whoever talks with the user.
+const FOR_THE_LEAD: [&str; 2] = ["approve", "rollback"];
 
 /// Whether `line` is one call of `fp`, or several joined by `&&`, without substitution, redirection, pipe or
-/// background. `by_agent` says that not the lead itself runs it: only a lead, who talks with the user, approves.
+/// background. `by_agent` says that not the lead itself runs it: only a lead, who talks with the user, approves,
+/// or takes back what is done.
 #[must_use]
 pub fn is_own(line: &str, by_agent: bool) -> bool {
     words(line)
@@ -24,7 +28,7 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
     program == "fp"
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
-        && !(by_agent && subcommand == "approve")
+        && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
 }
 
 /// The words of `line`; nothing where it has a character that means more than itself.
@@ -87,6 +91,7 @@ mod tests {
         check("fp submit p 1 --note 'WARN: a\nb'", true);
         check("fp next p --ended=builder-1", true);
         check("fp next =ls", false);
+        check("fp commit a.txt -m 'Do it'", false);
         check("fp", false);
         check("", false);
         check("fp next p; touch q", false);
@@ -125,9 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lead_approves() {
-        assert!(is_own("fp approve p", false));
-        assert!(!is_own("fp approve p", true));
+    fn only_the_lead_approves_and_takes_back() {
+        for line in ["fp approve p", "fp rollback p 1"] {
+            assert!(is_own(line, false), "{line}");
+            assert!(!is_own(line, true), "{line}");
+        }
         assert!(is_own("fp claim p --as builder-1", true));
     }
 

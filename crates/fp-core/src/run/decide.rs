@@ -54,6 +54,24 @@ pub enum Refusal {
         /// The state of that task.
         status: Status,
     },
+    /// What was built on the task is done or under way.
+    #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
+    BuiltOn {
+        /// The task.
+        task: TaskId,
+        /// What builds on it, in document order, with the state of each.
+        on_it: Vec<(TaskId, Status)>,
+    },
+    /// A running task may change a file of the task's commit.
+    #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
+    Shared {
+        /// The task.
+        task: TaskId,
+        /// The running one.
+        running: TaskId,
+        /// The file, as the running one lists it.
+        file: String,
+    },
     /// The token is not the one in force.
     #[error("the claim on task {0} is not yours any more: its token has changed")]
     OldToken(TaskId),
@@ -535,6 +553,12 @@ impl State {
         }
         parts.join("; ")
     }
+}
+
+fn built(on_it: &[(TaskId, Status)]) -> String {
+    let told: Vec<String> = on_it.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
+    format!("{noun} {} {verb}", told.join(", "))
 }
 
 pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {

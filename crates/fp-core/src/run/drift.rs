@@ -74,7 +74,8 @@ impl State {
             .map(|task| (task, task.files().chain(task.leaf.references()).filter_map(held).collect()))
             .collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        for commit in &moved.commits {
+        // What was undone, and what undid it, leaves nothing.
+        for commit in moved.commits.iter().filter(|commit| !self.undone.contains(&commit.hash)) {
             let maker = self.tasks.iter().find(|task| task.commit.as_ref() == Some(&commit.hash));
             let planned: BTreeSet<TaskId> = maker.map_or_else(BTreeSet::new, |maker| {
                 self.dependents(&maker.leaf.id).into_iter().chain([maker.leaf.id.clone()]).collect()

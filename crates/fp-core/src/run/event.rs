@@ -375,6 +375,17 @@ pub enum Event {
         /// The tasks that were skipped because of it alone and are pending again.
         restored: Vec<TaskId>,
     },
+    /// A completed task was undone, and is pending again as if nobody had touched it.
+    RolledBack {
+        /// The task.
+        task: TaskId,
+        /// The commit that it had, if it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+        /// The commit that undid that one; none where its change was gone already, or where there was none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        revert: Option<String>,
+    },
     /// The user has to decide something.
     Asked {
         /// The question.

@@ -237,6 +237,13 @@ impl State {
                 }
                 self.reopen();
             }
+            Event::RolledBack { task, commit, revert } => {
+                self.undone.extend(commit.iter().chain(revert).cloned());
+                if let Some(t) = self.task_mut(task) {
+                    t.roll_back(commit.is_some());
+                }
+                self.reopen();
+            }
             Event::Asked { question } => {
                 if let Topic::Drift(tasks) = &question.topic {
                     for id in tasks {
@@ -394,6 +401,16 @@ impl TaskState {
         self.commit_intent = None;
         self.resume_due = false;
         self.ended_at = Some(at);
+    }
+
+    /// Forgets all that happened. Without a commit that was undone, what it changed is still there, and is measured
+    /// from where it began.
+    fn roll_back(&mut self, is_undone: bool) {
+        let begun = (self.base.take(), self.started_at);
+        *self = Self::new(self.leaf.clone());
+        if !is_undone {
+            (self.base, self.started_at) = begun;
+        }
     }
 
     fn restart(&mut self) {

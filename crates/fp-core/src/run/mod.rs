@@ -14,6 +14,7 @@ pub mod payload;
 pub mod policy;
 pub mod question;
 pub mod ready;
+pub mod rollback;
 pub mod simulate;
 pub mod state;
 pub mod verdict;

@@ -441,6 +441,9 @@ pub struct State {
     /// The notepad.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<String>,
     /// Position of each task by id.
     #[serde(skip)]
     pub(super) index: HashMap<TaskId, usize>,
@@ -464,6 +467,7 @@ impl State {
             untold: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
+            undone: Vec::new(),
             index: HashMap::new(),
         }
     }

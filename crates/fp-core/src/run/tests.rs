@@ -17,6 +17,7 @@ use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::settings::ExtensionPolicy;
 
+mod rollback;
 mod stale;
 
 const MAX_ITERATIONS: u32 = 2;
@@ -204,13 +205,16 @@ impl Machine {
         for (i, task) in running.iter().enumerate() {
             let claim = task.claim.as_ref().expect("a running task has an owner");
             assert!(owners.insert(claim.owner.clone()), "{} owns two tasks", claim.owner);
-            for dependency in &task.leaf.dependencies {
-                let status = self.state.task(dependency).unwrap().status;
-                assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
-            }
             for other in &running[i + 1..] {
                 let (one, two): (Vec<&str>, Vec<&str>) = (task.held().collect(), other.held().collect());
                 assert!(!overlap(&one, &two), "two running tasks share a file");
+            }
+        }
+        for task in self.state.tasks.iter().filter(|t| t.status.is_running() || t.status == Status::Completed)
+        {
+            for dependency in &task.leaf.dependencies {
+                let status = self.state.task(dependency).unwrap().status;
+                assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
             }
         }
         for task in &self.state.tasks {
@@ -250,6 +254,7 @@ enum Step {
     Fail(u8),
     Retry(u8),
     Release(u8),
+    RollBack(u8, u8),
     Answer(u8),
     Clarify(u8),
     Extend(u8, u8),
@@ -269,6 +274,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..6u8).prop_map(Step::Fail),
         1 => (0..6u8).prop_map(Step::Retry),
         1 => (0..6u8).prop_map(Step::Release),
+        1 => (0..6u8, 0..3u8).prop_map(|(task, meanwhile)| Step::RollBack(task, meanwhile)),
         2 => (0..3u8).prop_map(Step::Answer),
         1 => (0..3u8).prop_map(Step::Clarify),
         1 => (0..3u8).prop_map(Step::Commit),
@@ -319,6 +325,9 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Release(n) => {
             let events = machine.state.release(&id(&(n + 1).to_string()), "no").unwrap_or_default();
             machine.take(events);
+        }
+        Step::RollBack(n, meanwhile) => {
+            rollback::roll_back(machine, &id(&(n + 1).to_string()), &builder(meanwhile));
         }
         Step::Answer(n) => {
             let Some(question) = machine.state.open_questions().next().cloned() else { return };

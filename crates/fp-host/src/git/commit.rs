@@ -47,6 +47,8 @@ pub enum Blocked {
         /// The end of what git printed.
         output: String,
     },
+    /// Files are in conflict, whichever are to be committed.
+    Conflict(Vec<RepoPath>),
     /// Git doesn't know who commits.
     NoIdentity,
     /// Git failed in another way.
@@ -63,6 +65,10 @@ impl std::fmt::Display for Blocked {
                 "the index is locked: another git process is at work, or one that died left `index.lock` behind",
             ),
             Self::SigningFailed { output } => write!(f, "the commit could not be signed: {output}"),
+            Self::Conflict(files) => {
+                let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+                write!(f, "files are in conflict: {}; settle them and `git add` them", files.join(", "))
+            }
             Self::NoIdentity => f.write_str("git does not know who commits; set `user.name` and `user.email`"),
             Self::Other(failure) => write!(f, "{failure}"),
         }
@@ -76,14 +82,11 @@ impl Git {
     /// # Errors
     /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
     pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<Outcome, GitError> {
-        if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
-            return Ok(Outcome::Blocked(Blocked::InProgress(operation)));
-        }
-        if !self.wait_for_index() {
-            return Ok(Outcome::Blocked(Blocked::IndexLocked));
-        }
+        let before = match self.before_commit()? {
+            Ok(before) => before,
+            Err(blocked) => return Ok(Outcome::Blocked(blocked)),
+        };
         let recorded: HashSet<&RepoPath> = files.iter().collect();
-        let before = self.status()?.entries;
         let entries: Vec<&Entry> = before.iter().filter(|entry| recorded.contains(&entry.path)).collect();
         if entries.is_empty() {
             return Ok(Outcome::NothingToCommit);
@@ -98,6 +101,40 @@ impl Git {
             _ => self.take_back(entries.iter().map(|e| &e.path).filter(|path| !staged.contains(path)))?,
         }
         result
+    }
+
+    /// Commits what is staged, and nothing else. Hooks run, signing is respected.
+    ///
+    /// # Errors
+    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
+    pub fn commit_staged(&self, message: &str) -> Result<Outcome, GitError> {
+        match self.before_commit()? {
+            Err(blocked) => Ok(Outcome::Blocked(blocked)),
+            Ok(entries) if !entries.iter().any(Entry::is_staged) => Ok(Outcome::NothingToCommit),
+            Ok(_) => self.make(&[], None, message),
+        }
+    }
+
+    /// What keeps any commit from being made now. Waits a moment for another git.
+    ///
+    /// # Errors
+    /// A git that can't be run or understood.
+    pub fn commit_obstacle(&self) -> Result<Option<Blocked>, GitError> {
+        Ok(self.before_commit()?.err())
+    }
+
+    /// What differs from HEAD, if a commit can be made at all.
+    fn before_commit(&self) -> Result<Result<Vec<Entry>, Blocked>, GitError> {
+        if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
+            return Ok(Err(Blocked::InProgress(operation)));
+        }
+        if !self.wait_for_index() {
+            return Ok(Err(Blocked::IndexLocked));
+        }
+        let entries = self.status()?.entries;
+        let unmerged = entries.iter().filter(|entry| entry.state == EntryState::Unmerged);
+        let unmerged: Vec<RepoPath> = unmerged.map(|entry| entry.path.clone()).collect();
+        Ok(if unmerged.is_empty() { Ok(entries) } else { Err(Blocked::Conflict(unmerged)) })
     }
 
     /// Makes the index hold what HEAD holds for `files`, whose commit was made by a git that may have died before it
@@ -131,12 +168,21 @@ impl Git {
     /// Makes new files known to git without staging their content, without which git would not commit them.
     fn announce(&self, entries: &[&Entry]) -> Result<Option<Blocked>, GitError> {
         let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
+        self.intend(new, &[])
+    }
+
+    /// The same for any files, with further options of `git add`.
+    pub(super) fn intend<'p>(
+        &self,
+        new: impl IntoIterator<Item = &'p RepoPath>,
+        options: &[&str],
+    ) -> Result<Option<Blocked>, GitError> {
         let list = nul_ended("", new);
         if list.is_empty() {
             return Ok(None);
         }
         let args = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        let finished = self.call(&args).input(list).run()?;
+        let finished = self.call(&[&args, options].concat()).input(list).run()?;
         Ok(finished.failure.map(|failure| blocked(failure, &[], false)))
     }
 
@@ -156,18 +202,21 @@ impl Git {
         let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
         let mut pathspecs = OsString::from("--pathspec-from-file=");
         pathspecs.push(list.path());
+        self.make(&["--only", "--pathspec-file-nul"], Some(pathspecs), message)
+    }
+
+    fn make(
+        &self,
+        options: &[&str],
+        pathspecs: Option<OsString>,
+        message: &str,
+    ) -> Result<Outcome, GitError> {
         let message = temporary(message.as_bytes())?;
-        let call = self
-            .call_with_hooks(&[
-                "commit",
-                "--only",
-                "--cleanup=whitespace",
-                "--no-edit",
-                "--pathspec-file-nul",
-            ])
-            .arg(pathspecs)
-            .arg("-F")
-            .arg(message.path());
+        let arguments = [&["commit", "--cleanup=whitespace", "--no-edit"], options].concat();
+        let mut call = self.call_with_hooks(&arguments).arg("-F").arg(message.path());
+        if let Some(pathspecs) = pathspecs {
+            call = call.arg(pathspecs);
+        }
         let Finished { stdout, failure, .. } = self.locked(call)?.run()?;
         match failure {
             None => Ok(Outcome::Committed { hash: self.head()?.commit }),

@@ -94,7 +94,7 @@ fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
 }
 
 /// One `:old-mode new-mode old-id new-id status`, and the paths that follow it.
-fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
+pub(super) fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
     let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
     let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
     let first = path()?;

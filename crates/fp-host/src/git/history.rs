@@ -37,8 +37,11 @@ impl Git {
         commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
     }
 
-    /// The commit that HEAD is at.
-    pub(super) fn last_commit(&self) -> Result<Option<Commit>, GitError> {
+    /// The commit that HEAD is at. One process.
+    ///
+    /// # Errors
+    /// A failing git, or a repository without a commit.
+    pub fn last_commit(&self) -> Result<Option<Commit>, GitError> {
         let [raw, no_renames, merges, format] = COMMITS;
         let finished =
             self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;
@@ -47,6 +50,18 @@ impl Git {
         commits(&output)
             .map(|found| found.into_iter().next())
             .ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
+
+    /// The newest commit since `commit` that says, as `git revert` does, that it reverts it. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn revert_of(&self, commit: &Oid) -> Result<Option<Oid>, GitError> {
+        let grep = format!("--grep={}", reverts(commit));
+        let options = ["--fixed-strings", &grep, "--max-count=1", "--format=%H"];
+        let output = self.log(&options, &format!("{commit}..HEAD")).output()?;
+        let hash = output.split(|&b| b == 0).next().unwrap_or_default();
+        Ok(std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()))
     }
 
     /// Whether HEAD is `commit`, or has it behind it. One process.
@@ -87,6 +102,11 @@ impl Git {
         args.extend(["--end-of-options", range, "--"]);
         self.call(&args)
     }
+}
+
+/// The sentence by which a revert of `commit` is known.
+pub(super) fn reverts(commit: &Oid) -> String {
+    format!("This reverts commit {commit}.")
 }
 
 /// Reads hash, subject and any number of pairs of `:…` and a path, each ended by NUL.

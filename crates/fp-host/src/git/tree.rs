@@ -10,6 +10,9 @@ use fp_core::verification::by_products::ByProducts;
 
 use super::{Entry, EntryState, Git, GitError, Oid, Status};
 
+/// Name of an index.
+pub(super) const INDEX: &str = "index";
+
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -40,9 +43,25 @@ impl Git {
     }
 
     fn write_tree(&self, status: &Status) -> Result<Oid, GitError> {
+        let index = self.copied_index(status)?;
+        self.tree_of(&index.path().join(INDEX))
+    }
+
+    /// The tree of an index that is not the user's.
+    pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
+        let finished = self.call(&["write-tree"]).env("GIT_INDEX_FILE", index).run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        let text = String::from_utf8_lossy(&output);
+        text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
+    }
+
+    /// A folder with a copy of the user's index, [`INDEX`], that is brought to the working tree where `status` says
+    /// that they differ.
+    pub(super) fn copied_index(&self, status: &Status) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
-        let index = folder.path().join("index");
-        copy_index(&self.git_dir().join("index"), &index)?;
+        let index = folder.path().join(INDEX);
+        copy_index(&self.git_dir().join(INDEX), &index)?;
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
             let call = self.call(&["update-index", "-z", "--index-info"]);
@@ -61,11 +80,7 @@ impl Git {
             ];
             self.call(&arguments).env("GIT_INDEX_FILE", &index).input(read).output()?;
         }
-        let finished = self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        let text = String::from_utf8_lossy(&output);
-        text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
+        Ok(folder)
     }
 }
 

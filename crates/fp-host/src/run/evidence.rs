@@ -3,14 +3,49 @@
 //! while what is logged is never without its file. The caller holds the lock on the log.
 
 use std::fs;
+use std::path::PathBuf;
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence;
+use fp_core::report::evidence::{self, Evidence, EvidenceError};
 use fp_core::run::{State, notepad};
 use jiff::Timestamp;
 
 use crate::file::{self, FileError};
 use crate::plan::OpenPlan;
+
+/// Largest evidence file that is read, in bytes.
+const CAP: u64 = 16 * 1024 * 1024;
+
+/// Why an evidence file can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file can't be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is not what `fp` writes.
+    #[error("{}: {source}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: EvidenceError,
+    },
+}
+
+fn name_of(id: &TaskId) -> String {
+    format!("evidence/task-{id}-verification.md")
+}
+
+/// The evidence on `id`; `None` where there is no file yet.
+pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<Evidence>, ReadError> {
+    let folder = plan.folder.file("evidence");
+    if folder.is_symlink() {
+        return Err(FileError::Link { path: folder }.into());
+    }
+    let path = plan.folder.path().join(name_of(id));
+    let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(None) };
+    Evidence::parse(&text).map(Some).map_err(|source| ReadError::Form { path, source })
+}
 
 /// Writes the evidence file of `id`; its last verdict is in `state`. Returns its path below the plan's folder.
 pub fn write(
@@ -20,7 +55,7 @@ pub fn write(
     criteria: &[String],
     at: Timestamp,
 ) -> Result<String, FileError> {
-    let name = format!("evidence/task-{id}-verification.md");
+    let name = name_of(id);
     let Some(task) = state.task(id) else { return Ok(name) };
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {

@@ -64,7 +64,8 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
         status: task.status,
         allowed: "only a task that was claimed has a change".into(),
     })?;
-    let committed = state.tasks.iter().filter_map(|t| t.commit.as_ref()?.parse().ok()).collect();
+    let committed = state.tasks.iter().filter_map(|t| t.commit.as_ref()).chain(&state.undone);
+    let committed = committed.filter_map(|commit| commit.parse().ok()).collect();
     let request = Request {
         base: &base.tree.parse()?,
         head: &base.head.parse()?,

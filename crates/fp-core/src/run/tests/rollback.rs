@@ -1,0 +1,152 @@
+//! Taking back what is done.
+
+use super::*;
+
+/// Rolls `task` back, if it may be; `meanwhile` claims what it can while the commit is being undone.
+pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentName) {
+    let Ok(found) = machine.state.expect_revertible(task, &[]) else { return };
+    let commit = found.commit.clone();
+    let waiting = machine.state.dependents(task);
+    machine.claim(meanwhile);
+    let revert = commit.as_ref().map(|_| "feed".to_owned());
+    let events = machine.state.roll_back(task, commit, revert).unwrap();
+    machine.take(events);
+    let now = machine.state.task(task).unwrap();
+    assert_eq!((now.status, now.iteration, &now.commit, &now.verdict), (Status::Pending, 0, &None, &None));
+    for dependent in waiting {
+        let status = machine.state.task(&dependent).unwrap().status;
+        assert!(!status.is_running() && status != Status::Completed, "{dependent} stands on nothing");
+    }
+}
+
+/// Three tasks in a row, of which the first `done` are completed.
+fn chain(done: usize) -> Machine {
+    let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[2], 2)], true);
+    for number in 1..=done {
+        complete(&mut machine, &number.to_string());
+    }
+    machine
+}
+
+fn complete(machine: &mut Machine, task: &str) {
+    machine.claim(&name("builder-1"));
+    machine.submit(&name("builder-1"));
+    machine.judge(&id(task), true);
+    assert_eq!(machine.state.task(&id(task)).unwrap().status, Status::Completed);
+}
+
+fn statuses(machine: &Machine) -> Vec<&'static str> {
+    machine.state.tasks.iter().map(|t| t.status.word()).collect()
+}
+
+fn refusal(machine: &Machine, task: &str, files: &[&str]) -> String {
+    let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+    machine.state.expect_revertible(&id(task), &files).unwrap_err().to_string()
+}
+
+#[test]
+fn what_was_built_on_it_goes_first() {
+    let mut machine = chain(3);
+    assert_eq!(
+        refusal(&machine, "1", &[]),
+        "task 1 can't be rolled back: tasks 2 (COMPLETED), 3 (COMPLETED) build on it"
+    );
+    for task in ["3", "2", "1"] {
+        roll_back(&mut machine, &id(task), &name("builder-2"));
+        machine.check();
+    }
+    // The second builder took what had just been taken back, and lost it when its ground went.
+    assert_eq!(statuses(&machine), ["PENDING", "PENDING", "PENDING"]);
+    complete(&mut machine, "1");
+    assert_eq!(statuses(&machine), ["COMPLETED", "PENDING", "PENDING"]);
+}
+
+#[test]
+fn what_is_not_done_can_not_be_rolled_back() {
+    let mut machine = chain(1);
+    assert_eq!(refusal(&machine, "2", &[]), "task 2 is PENDING: only a completed task can be rolled back");
+    assert_eq!(refusal(&machine, "9", &[]), "the approved plan has no leaf 9");
+    machine.claim(&name("builder-1"));
+    assert_eq!(
+        refusal(&machine, "1", &[]),
+        "task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it"
+    );
+    let refused = machine.state.roll_back(&id("2"), None, None).unwrap_err();
+    assert_eq!(refused.to_string(), "task 2 is IMPLEMENTING: only a completed task can be rolled back");
+}
+
+#[test]
+fn a_running_task_keeps_its_files() {
+    let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[], 1)], true);
+    complete(&mut machine, "1");
+    machine.claim(&name("builder-1"));
+    assert_eq!(
+        refusal(&machine, "1", &["f0", "f1/x"]),
+        "task 1 can't be rolled back: running task 2 may change f1, too"
+    );
+    assert!(machine.state.expect_revertible(&id("1"), &["f0".into()]).is_ok());
+}
+
+#[test]
+fn its_attempts_begin_anew_and_are_measured_anew() {
+    let mut machine = chain(0);
+    machine.claim(&name("builder-1"));
+    machine.submit(&name("builder-1"));
+    machine.judge(&id("1"), false);
+    complete(&mut machine, "1");
+    assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 2);
+    roll_back(&mut machine, &id("1"), &name("builder-2"));
+    let task = machine.state.task(&id("1")).unwrap();
+    assert_eq!((task.iteration, &task.base, task.started_at), (0, &None, None));
+    assert_eq!(machine.state.undone, ["c0ffee", "feed"]);
+    machine.check();
+}
+
+#[test]
+fn what_has_no_commit_is_measured_from_where_it_began() {
+    let mut machine = chain(0);
+    machine.claim(&name("builder-1"));
+    machine.submit(&name("builder-1"));
+    let token = machine.token();
+    let opinion = Opinion {
+        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
+        summary: String::new(),
+    };
+    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], token).unwrap();
+    machine.take(events);
+    let events = machine.state.complete(&id("1"), None, Some("commits are off".into())).unwrap();
+    machine.take(events);
+    roll_back(&mut machine, &id("1"), &name("builder-2"));
+    let task = machine.state.task(&id("1")).unwrap();
+    assert!(task.base.is_some() && task.started_at.is_some() && task.note.is_none());
+    assert!(machine.state.undone.is_empty());
+}
+
+#[test]
+fn a_finished_run_goes_on_and_a_cancelled_one_does_not() {
+    let mut machine = chain(3);
+    let done = machine.next(&[name("builder-1")]);
+    assert!(matches!(done[..], [Action::Finish { .. }]), "{done:?}");
+    roll_back(&mut machine, &id("3"), &name("builder-2"));
+    assert!(machine.state.is_running());
+    assert!(matches!(machine.next(&[])[..], [Action::Resume { .. }, Action::Wait { .. }]));
+    let events = machine.state.cancel(Decider::User).unwrap();
+    machine.take(events);
+    roll_back(&mut machine, &id("2"), &name("builder-2"));
+    assert!(!machine.state.is_running());
+    assert_eq!(statuses(&machine), ["COMPLETED", "PENDING", "PENDING"]);
+}
+
+#[test]
+fn a_failed_task_that_waits_for_it_can_be_retried_and_waits_again() {
+    let mut machine = chain(1);
+    let events = machine.state.fail(&id("2"), "no").unwrap();
+    machine.take(events);
+    roll_back(&mut machine, &id("1"), &name("builder-2"));
+    assert_eq!(statuses(&machine), ["PENDING", "FAILED", "SKIPPED"]);
+    let events = machine.state.retry(&id("2")).unwrap();
+    machine.take(events);
+    assert_eq!(statuses(&machine), ["PENDING", "PENDING", "PENDING"]);
+    machine.check();
+    complete(&mut machine, "1");
+}

@@ -1,0 +1,169 @@
+//! Takes a completed task back: its commit is undone by another one, and the task is pending again. Whatever dies on
+//! the way, the same command goes on: a half-done undoing is recognised by its files, and a commit that was made by
+//! what it says.
+
+use std::sync::Arc;
+
+use fp_core::plan::id::TaskId;
+use fp_core::repo_path::RepoPath;
+use fp_core::run::Refusal;
+use fp_core::run::state::Status;
+use jiff::Timestamp;
+
+use super::RunError;
+use super::commit::COMMIT_PATIENCE;
+use crate::git::{Blocked, Git, GitError, Oid, Outcome, Undo, Undoing};
+use crate::plan::OpenPlan;
+use crate::store::{StoreError, acquire};
+
+/// Why a task is not rolled back. Everything is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum RollbackError {
+    /// The run does not allow it, or can't be read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The commit is not in what is checked out.
+    #[error("commit {} of task {task} is not in what is checked out", commit.short())]
+    Elsewhere {
+        /// The task.
+        task: TaskId,
+        /// Its commit.
+        commit: Oid,
+    },
+    /// The user has something in the files that no commit has.
+    #[error("files of the commit have uncommitted changes: {}", listed(.0))]
+    Uncommitted(Vec<RepoPath>),
+    /// Later commits have changed the same lines.
+    #[error("later commits have changed the same lines: {}", listed(.0))]
+    Conflict(Vec<RepoPath>),
+    /// Git sees no difference after all, as where a filter takes it out.
+    #[error("git sees nothing to commit after undoing it: {}", listed(.0))]
+    NoDifference(Vec<RepoPath>),
+    /// Submodules can't be set back from here.
+    #[error("the commit changes submodules: {}", listed(.0))]
+    Submodules(Vec<RepoPath>),
+    /// The commit that undoes it can't be made.
+    #[error("the commit that undoes it could not be made: {0}")]
+    Blocked(Blocked),
+}
+
+impl From<Refusal> for RollbackError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Run(refusal.into())
+    }
+}
+
+impl From<GitError> for RollbackError {
+    fn from(error: GitError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<StoreError> for RollbackError {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+fn listed(files: &[RepoPath]) -> String {
+    files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A rollback that can be made.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// Title of the task.
+    pub title: String,
+    /// The commit that it has, if it has one.
+    pub commit: Option<Oid>,
+    /// Why it has none.
+    pub note: Option<String>,
+    /// What waits for it, directly or not, with the state of each.
+    pub waiting: Vec<(TaskId, Status)>,
+    undo: Option<Undo>,
+}
+
+impl Prepared {
+    /// The files that change; none where what the commit did is gone already.
+    #[must_use]
+    pub fn files(&self) -> Vec<RepoPath> {
+        self.undo.as_ref().map(Undo::files).unwrap_or_default()
+    }
+}
+
+/// What rolling `id` back comes to; nothing is changed.
+///
+/// # Errors
+/// Whatever is in the way of it.
+pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RollbackError> {
+    let state = plan.load()?.state;
+    let task = state.expect_revertible(id, &[])?;
+    let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose().map_err(RunError::from)?;
+    let undo = commit.as_ref().map(|commit| undo(&plan.git()?, id, commit)).transpose()?;
+    if let Some(undo) = &undo {
+        let files: Vec<String> = undo.files().iter().map(ToString::to_string).collect();
+        state.expect_revertible(id, &files)?;
+    }
+    let waiting = state.dependents(id).into_iter();
+    Ok(Prepared {
+        title: task.leaf.title.clone(),
+        commit,
+        note: task.note.clone(),
+        waiting: waiting.filter_map(|id| Some((id.clone(), state.task(&id)?.status))).collect(),
+        undo,
+    })
+}
+
+fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RollbackError> {
+    if !git.contains(commit)? {
+        return Err(RollbackError::Elsewhere { task: id.clone(), commit: commit.clone() });
+    }
+    let undo = match git.undo(commit)? {
+        Undoing::Clean(undo) => undo,
+        Undoing::Conflict(files) => return Err(RollbackError::Conflict(files)),
+    };
+    let submodules = undo.submodules();
+    if !submodules.is_empty() {
+        return Err(RollbackError::Submodules(submodules));
+    }
+    if let Some(blocked) = git.commit_obstacle()?.filter(|_| !undo.changes.is_empty()) {
+        return Err(RollbackError::Blocked(blocked));
+    }
+    let in_the_way = git.in_the_way(&undo)?;
+    if in_the_way.is_empty() { Ok(undo) } else { Err(RollbackError::Uncommitted(in_the_way)) }
+}
+
+/// Rolls `id` back; `now` is asked for the event. Returns what it came to, and the commit that undid the task's, if
+/// there is one.
+///
+/// # Errors
+/// Whatever is in the way of it. Where the log can't be written after the commit was made, the same again goes on.
+pub fn roll_back(
+    plan: &OpenPlan,
+    id: &TaskId,
+    now: impl FnOnce() -> Timestamp,
+) -> Result<(Prepared, Option<Oid>), RollbackError> {
+    let lock = Arc::new(acquire(&plan.commit_lock(), COMMIT_PATIENCE)?);
+    let prepared = prepare(plan, id)?;
+    let revert = match (&prepared.commit, &prepared.undo) {
+        (Some(commit), Some(undo)) => revert(&plan.git()?.with_commit_lock(lock), commit, undo)?,
+        _ => None,
+    };
+    let text = |oid: &Oid| oid.to_string();
+    let mut ledger = plan.lock()?;
+    let events =
+        ledger.state().roll_back(id, prepared.commit.as_ref().map(text), revert.as_ref().map(text))?;
+    ledger.append(events, now())?;
+    Ok((prepared, revert))
+}
+
+fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RollbackError> {
+    if undo.changes.is_empty() {
+        return Ok(git.revert_of(commit)?);
+    }
+    match git.commit_undo(undo)? {
+        Outcome::Committed { hash } => Ok(Some(hash)),
+        Outcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files())),
+        Outcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked)),
+    }
+}

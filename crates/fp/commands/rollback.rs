@@ -1,0 +1,137 @@
+//! `fp rollback`.
+
+use fp_core::plan::id::TaskId;
+use fp_core::run::Refusal;
+use fp_core::run::state::Status;
+use fp_host::git::Oid;
+use fp_host::run::RunError;
+use fp_host::run::rollback::{Prepared, RollbackError, prepare, roll_back};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+
+/// Undo a completed task by a commit of its own; the task is pending again
+///
+/// Refused while something that was built on it is done or under way, and where its files have uncommitted changes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The plan.
+    plan: String,
+    /// The task.
+    task: TaskId,
+    /// Say what would be undone, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let loaded = plan.load()?;
+    context.notices(&loaded.notices);
+    let failed = |error| explained(error, plan.id().as_str());
+    let (prepared, revert) = if args.dry_run {
+        (prepare(&plan, &args.task).map_err(failed)?, None)
+    } else {
+        roll_back(&plan, &args.task, || context.now()).map_err(failed)?
+    };
+    let mut text = if args.dry_run {
+        would(&args.task, &prepared)
+    } else {
+        done(&args.task, &prepared, revert.as_ref())
+    };
+    for file in prepared.files() {
+        text.push_str(&format!("  {file}\n"));
+    }
+    text.push_str(&waiting(&prepared.waiting));
+    if args.dry_run {
+        text.push_str("Nothing is changed (--dry-run).\n");
+    } else {
+        let next = if plan.load()?.state.is_running() { "fp next" } else { "fp run start" };
+        text.push_str(&format!("Next: {next} {}\n", plan.id()));
+    }
+    let waiting = prepared.waiting.iter().map(|(id, status)| json!({ "id": id, "status": status }));
+    let json = json!({
+        "task": args.task, "dryRun": args.dry_run, "commit": prepared.commit, "revert": revert,
+        "files": prepared.files(), "waiting": waiting.collect::<Vec<_>>(),
+    });
+    context.report(&json, &text)
+}
+
+fn would(task: &TaskId, prepared: &Prepared) -> String {
+    match &prepared.commit {
+        Some(commit) if prepared.files().is_empty() => {
+            format!("Task {task} ({}): what commit {} did is gone already\n", prepared.title, commit.short())
+        }
+        Some(commit) => {
+            format!("Task {task} ({}): commit {} would be undone\n", prepared.title, commit.short())
+        }
+        None => format!("Task {task} ({}): {}\n", prepared.title, without_commit(prepared)),
+    }
+}
+
+fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
+    let mut text = format!("Task {task} is rolled back and pending again");
+    match (&prepared.commit, revert) {
+        (Some(commit), Some(revert)) if prepared.files().is_empty() => {
+            text.push_str(&format!(": commit {} had been undone by {}\n", commit.short(), revert.short()));
+        }
+        (Some(commit), Some(revert)) => {
+            text.push_str(&format!(": commit {} is undone by {}\n", commit.short(), revert.short()));
+        }
+        (Some(commit), None) => {
+            text.push_str(&format!(": what commit {} did was gone already\n", commit.short()));
+        }
+        (None, _) => text.push_str(&format!(": {}\n", without_commit(prepared))),
+    }
+    text
+}
+
+fn without_commit(prepared: &Prepared) -> String {
+    let note = prepared.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
+    format!("it has no commit{note}, so its change stays where it is")
+}
+
+fn waiting(waiting: &[(TaskId, Status)]) -> String {
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let told: Vec<String> = waiting.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    format!("What waits for it: {}\n", told.join(", "))
+}
+
+fn explained(error: RollbackError, plan: &str) -> CommandError {
+    let refused = CommandError::refused(&error);
+    match error {
+        RollbackError::Run(RunError::Refused(refusal)) => about_refusal(refusal, plan),
+        RollbackError::Run(error) => error.into(),
+        RollbackError::Elsewhere { .. } => refused.hint(
+            "check out the branch that has it; where the history was rewritten, undo the change by hand and add a \
+             task that does it again",
+        ),
+        RollbackError::Uncommitted(_) => refused.hint("commit or stash them first"),
+        RollbackError::Conflict(_) => {
+            refused.hint("nothing is changed; undo it by hand and commit that, then run this again")
+        }
+        RollbackError::Submodules(_) | RollbackError::NoDifference(_) => {
+            refused.hint("nothing is changed; `git revert` its commit by hand, and run this again")
+        }
+        RollbackError::Blocked(_) => refused.hint("nothing is changed; settle that and run this again"),
+    }
+}
+
+fn about_refusal(refusal: Refusal, plan: &str) -> CommandError {
+    let hint = match &refusal {
+        Refusal::BuiltOn { on_it, .. } => on_it.last().map(|(id, status)| match status {
+            Status::Completed => format!("roll back what builds on it first: `fp rollback {plan} {id}`"),
+            Status::Implementing => {
+                format!("wait until it is over, or take it back: `fp release {plan} {id}`")
+            }
+            _ => format!("wait until task {id} has been judged"),
+        }),
+        Refusal::Shared { .. } => Some("wait until it is over, or take it back with `fp release`".to_owned()),
+        _ => None,
+    };
+    let error = CommandError::from(refusal);
+    hint.into_iter().fold(error, CommandError::hint)
+}
