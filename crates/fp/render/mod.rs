@@ -5,6 +5,7 @@ pub(crate) mod diagnostics;
 pub(crate) mod dot;
 mod graph;
 pub(crate) mod html;
+pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod ready;
 pub(crate) mod rule;
@@ -14,6 +15,7 @@ pub(crate) mod signals;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;
+pub(crate) mod wrap;
 
 /// Columns of a terminal that text is made for.
 pub(crate) const WIDTH: usize = 80;

@@ -2,6 +2,7 @@
 
 pub mod evidence;
 pub mod gate;
+pub mod log;
 pub mod ready;
 pub mod status;
 pub mod tree;
