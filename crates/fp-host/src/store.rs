@@ -19,7 +19,7 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::reader::{Line, Portion, Reader};
+pub use self::reader::{Line, Past, Portion, Reader};
 use self::snapshot::LogMark;
 
 use crate::file;
@@ -156,11 +156,7 @@ impl Store {
         let (state, whole) = replay(&path, &self.plan_id, &text)?;
         let mut notices = Vec::new();
         if whole < text.len() {
-            notices.push(format!(
-                "{}: the last line was torn off while it was written ({} bytes): dropped",
-                path.display(),
-                text.len() - whole
-            ));
+            notices.push(torn_off(&path, (text.len() - whole) as u64));
         }
         Ok(Loaded { state, notices, mark, whole: whole as u64, replayed: true })
     }
@@ -217,6 +213,10 @@ fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreEr
             Err(StoreError::Locked { path: path.to_owned(), holder, seconds: patience.as_secs() })
         }
     }
+}
+
+fn torn_off(path: &Path, bytes: u64) -> String {
+    format!("{}: the last line was torn off while it was written ({bytes} bytes): dropped", path.display())
 }
 
 /// Folds a log. The second value is how many bytes are whole lines.

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
+use fp_core::run::State;
 use fp_core::run::event::Entry;
 
-use super::{LOG, Store, StoreError, io_error, line};
+use super::{LOG, Store, StoreError, io_error, line, torn_off};
 
 /// A place in a log: what is in front of it has been read.
 #[derive(Debug)]
@@ -37,7 +38,28 @@ pub struct Line {
     pub entry: Entry,
 }
 
+/// A whole log, and what it adds up to.
+#[derive(Debug)]
+pub struct Past {
+    /// The state.
+    pub state: State,
+    /// The entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// What was found that is worth a line to the user, such as a torn last line.
+    pub notices: Vec<String>,
+}
+
 impl Store {
+    /// The log as it is now, for a report that needs more of it than its state. Fails as [`Store::load`] does.
+    pub fn past(&self) -> Result<Past, StoreError> {
+        let mut reader = self.reader();
+        let portion = reader.more()?;
+        let entries: Vec<Entry> = portion.lines.into_iter().map(|line| line.entry).collect();
+        let state = State::replay(self.plan_id.clone(), &entries);
+        let torn = (portion.torn > 0).then(|| torn_off(&reader.path, portion.torn));
+        Ok(Past { state, entries, notices: torn.into_iter().collect() })
+    }
+
     /// A reader at the beginning of the log, which need not be there yet.
     #[must_use]
     pub fn reader(&self) -> Reader {
