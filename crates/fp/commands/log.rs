@@ -107,7 +107,7 @@ impl View {
             Format::Text => {
                 let told = tell(&line.entry).into_iter().enumerate();
                 let told: Vec<Told> = told.filter(|(at, _)| is_shown(*at)).map(|(_, told)| told).collect();
-                self.text.lines(&line.entry, &told)
+                self.text.lines(line.entry.at, line.entry.seq, &told)
             }
         }
     }

@@ -33,3 +33,4 @@ pub(crate) mod uninstall;
 pub(crate) mod validate;
 pub(crate) mod verdict;
 pub(crate) mod verify;
+pub(crate) mod why;

@@ -2,7 +2,7 @@
 
 use fp_core::report::log::Told;
 use fp_core::run::State;
-use fp_core::run::event::Entry;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr as _;
@@ -32,16 +32,16 @@ impl LogText {
         self.task = widths.max().unwrap_or(0).max(self.task);
     }
 
-    /// The lines of `entry`: those of what it `told`.
-    pub(crate) fn lines(&mut self, entry: &Entry, told: &[Told]) -> String {
-        let at = entry.at.to_zoned(TimeZone::UTC);
+    /// The lines of what the entry `seq`, written at `at`, has told.
+    pub(crate) fn lines(&mut self, at: Timestamp, seq: u64, told: &[Told]) -> String {
+        let at = at.to_zoned(TimeZone::UTC);
         let mut text = String::new();
         if !told.is_empty() && self.day.replace(at.date()) != Some(at.date()) {
             text.push_str(&format!("{} (UTC)\n", at.date()));
         }
         for told in told {
             let id = fit(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
-            let head = format!("{}  {:>SEQ$}  {id:2$}  ", at.strftime("%H:%M:%S"), entry.seq, self.task);
+            let head = format!("{}  {:>SEQ$}  {id:2$}  ", at.strftime("%H:%M:%S"), seq, self.task);
             let room = WIDTH.saturating_sub(head.width());
             let indent = " ".repeat(head.width());
             for (number, line) in wrap(&told.text, room, DETAIL).iter().enumerate() {

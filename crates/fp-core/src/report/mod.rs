@@ -13,3 +13,4 @@ pub mod ready;
 pub mod status;
 pub mod tree;
 pub mod validation;
+pub mod why;

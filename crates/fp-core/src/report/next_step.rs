@@ -23,12 +23,17 @@ impl NextStep {
         Self { command, why: why.into() }
     }
 
-    /// What answers `question`: its first option stands in the command, all of them in the words.
-    pub(super) fn answer(plan: &PlanId, question: &Question) -> Self {
+    /// What answers `question`: the option `wanted`, or the first where there is none of that label, stands in the
+    /// command, all of them in the words.
+    pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
-        let first = labels.first().copied().unwrap_or_default();
+        let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());
         Self::new(
-            format!("fp answer {plan} {} --option {}", quoted(&question.id), quoted(first)),
+            format!(
+                "fp answer {plan} {} --option {}",
+                quoted(&question.id),
+                quoted(chosen.copied().unwrap_or_default())
+            ),
             format!("answers {} ({})", question.id, labels.join(", ")),
         )
     }
@@ -48,7 +53,7 @@ impl NextStep {
 #[must_use]
 pub fn next_steps(state: &State) -> Vec<NextStep> {
     let plan = &state.plan_id;
-    let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q)).collect();
+    let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
     let failed = state.tasks.iter().filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
     steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
