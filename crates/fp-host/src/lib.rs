@@ -12,5 +12,6 @@ pub mod plan_folder;
 pub mod process;
 pub mod repo;
 pub mod run;
+pub mod screen;
 pub mod store;
 pub mod survey;

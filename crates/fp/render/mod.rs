@@ -15,6 +15,7 @@ pub(crate) mod signals;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;
+pub(crate) mod watch;
 pub(crate) mod why;
 pub(crate) mod wrap;
 

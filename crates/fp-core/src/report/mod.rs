@@ -13,4 +13,5 @@ pub mod ready;
 pub mod status;
 pub mod tree;
 pub mod validation;
+pub mod watch;
 pub mod why;
