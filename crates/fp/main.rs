@@ -13,6 +13,7 @@ mod printer;
 mod progress;
 mod render;
 mod source;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -103,6 +103,13 @@ impl Printer {
         }
     }
 
+    /// Prints a part of what goes on and on, at once, as [`Printer::exact`] does; whether anybody still reads it.
+    pub(crate) fn stream(&self, text: &str) -> bool {
+        let mut out = io::stdout();
+        let text = if out.is_terminal() { visible(text) } else { text.into() };
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    }
+
     /// Prints `value` as indented JSON while it is read, in the order of its fields: for what may be larger than
     /// should be in memory at once.
     pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), CommandError> {

@@ -49,6 +49,10 @@ fn every_command(selector: &str) -> Vec<Vec<&str>> {
         vec!["note", selector, "add", "UTIL: x"],
         vec!["note", selector, "list"],
         vec!["status", selector],
+        vec!["why", selector, "1"],
+        vec!["log", selector],
+        vec!["progress", selector],
+        vec!["handoff", selector],
         vec!["cancel", selector],
     ]
 }

@@ -4,6 +4,8 @@
 //! snapshot only spares reading it again, and is believed exactly as long as the log still has the length and
 //! the modification time that it was taken at.
 
+mod line;
+mod reader;
 mod snapshot;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -16,8 +18,8 @@ use fp_core::plan::id::PlanId;
 use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
-use serde::Deserialize;
 
+pub use self::reader::{Line, Past, Portion, Reader};
 use self::snapshot::LogMark;
 
 use crate::file;
@@ -154,11 +156,7 @@ impl Store {
         let (state, whole) = replay(&path, &self.plan_id, &text)?;
         let mut notices = Vec::new();
         if whole < text.len() {
-            notices.push(format!(
-                "{}: the last line was torn off while it was written ({} bytes): dropped",
-                path.display(),
-                text.len() - whole
-            ));
+            notices.push(torn_off(&path, (text.len() - whole) as u64));
         }
         Ok(Loaded { state, notices, mark, whole: whole as u64, replayed: true })
     }
@@ -217,44 +215,18 @@ fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreEr
     }
 }
 
+fn torn_off(path: &Path, bytes: u64) -> String {
+    format!("{}: the last line was torn off while it was written ({bytes} bytes): dropped", path.display())
+}
+
 /// Folds a log. The second value is how many bytes are whole lines.
 fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), StoreError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        schema_version: u32,
-    }
     let mut state = State::new(plan_id.clone());
     let whole = text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
+        if let Some(entry) = line::entry(path, i + 1, line, state.seq + 1)? {
+            state.apply(&entry);
         }
-        let wrong = |detail: String| StoreError::Line { path: path.to_owned(), line: i + 1, detail };
-        let entry: Entry = match serde_json::from_slice(line) {
-            Ok(entry) => entry,
-            Err(e) => {
-                let newer =
-                    serde_json::from_slice::<Version>(line).ok().filter(|v| v.schema_version > LOG_VERSION);
-                return Err(match newer {
-                    Some(v) => {
-                        StoreError::Newer { path: path.to_owned(), line: i + 1, version: v.schema_version }
-                    }
-                    None => wrong(e.to_string()),
-                });
-            }
-        };
-        if entry.schema_version > LOG_VERSION {
-            return Err(StoreError::Newer {
-                path: path.to_owned(),
-                line: i + 1,
-                version: entry.schema_version,
-            });
-        }
-        if entry.seq != state.seq + 1 {
-            return Err(wrong(format!("seq {} where {} is due", entry.seq, state.seq + 1)));
-        }
-        state.apply(&entry);
     }
     Ok((state, whole))
 }

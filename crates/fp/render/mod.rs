@@ -7,6 +7,7 @@ pub(crate) mod dot;
 pub(crate) mod evidence;
 mod graph;
 pub(crate) mod html;
+pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod ready;
 pub(crate) mod rule;
@@ -17,6 +18,9 @@ pub(crate) mod simulation;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;
+pub(crate) mod watch;
+pub(crate) mod why;
+pub(crate) mod wrap;
 
 /// Columns of a terminal that text is made for.
 pub(crate) const WIDTH: usize = 80;

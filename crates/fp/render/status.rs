@@ -11,23 +11,8 @@ use super::visible::one_line;
 
 /// The whole report.
 pub(crate) fn text(report: &StatusReport) -> String {
-    let counts = &report.counts;
-    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.word());
-    let mut parts = vec![format!("{} of {} tasks done", counts.completed, counts.total)];
-    for (count, what) in [
-        (counts.implementing, "being built"),
-        (counts.awaiting_verification, "awaiting verification"),
-        (counts.ready, "ready"),
-        (counts.pending - counts.ready, "waiting"),
-        (counts.failed, "failed"),
-        (counts.skipped, "skipped"),
-    ] {
-        if count > 0 {
-            parts.push(format!("{count} {what}"));
-        }
-    }
-    text.push_str(&parts.join(", "));
-    text.push('\n');
+    let mut text =
+        format!("Plan {} ({})\n{}\n", report.plan_id, report.phase.word(), report.counts.in_words());
     if !report.tasks.is_empty() {
         text.push('\n');
     }

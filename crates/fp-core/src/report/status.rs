@@ -72,6 +72,27 @@ pub struct Counts {
     pub skipped: usize,
 }
 
+impl Counts {
+    /// Those that are not 0, in words.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut parts = vec![format!("{} of {} tasks done", self.completed, self.total)];
+        for (count, what) in [
+            (self.implementing, "being built"),
+            (self.awaiting_verification, "awaiting verification"),
+            (self.ready, "ready"),
+            (self.pending - self.ready, "waiting"),
+            (self.failed, "failed"),
+            (self.skipped, "skipped"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{count} {what}"));
+            }
+        }
+        parts.join(", ")
+    }
+}
+
 /// One task in a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -261,7 +261,7 @@ pub enum Obstacle {
 }
 
 /// Ids with commas between them, at most eight.
-pub(super) struct List<'a>(pub(super) &'a [TaskId]);
+pub(crate) struct List<'a>(pub(crate) &'a [TaskId]);
 
 impl fmt::Display for List<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,325 @@
+//! The log in words: what each event says, in one line and the details that matter.
+
+use std::collections::BTreeSet;
+
+use crate::plan::id::TaskId;
+use crate::run::event::{Decider, Dispatch, Entry, Event};
+use crate::run::payload::short;
+use crate::run::ready::List;
+use crate::verification::CheckVerdict;
+use crate::verification::change::Change;
+
+/// Most files that a line names.
+const FILES: usize = 3;
+
+/// One event in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The task it is about, where it is about one.
+    pub task: Option<TaskId>,
+    /// What happened; one sentence without a full stop. Holds texts of strangers, as they are.
+    pub text: String,
+    /// Reasons and feedback, a paragraph each.
+    pub details: Vec<String>,
+}
+
+/// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
+/// that come back as feedback, is told once.
+#[must_use]
+pub fn tell(entry: &Entry) -> Vec<Told> {
+    let mut said = BTreeSet::new();
+    let mut all: Vec<Told> = entry.events.iter().map(words).collect();
+    for told in &mut all {
+        told.details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
+    }
+    all
+}
+
+fn words(event: &Event) -> Told {
+    let (text, details) = match event {
+        Event::Approved { leaves, by, .. } => {
+            (format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task")), Vec::new())
+        }
+        Event::RunStarted { .. } => run_started(event),
+        Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => {
+            (format!("{name} is to be woken"), Vec::new())
+        }
+        Event::Dispatched { name, .. } => (format!("{name} is to be started"), Vec::new()),
+        Event::Told => ("the lead has been told".into(), Vec::new()),
+        Event::AgentEnded { name } => (format!("{name} has ended its turn"), Vec::new()),
+        Event::Claimed { owner, iteration, .. } => {
+            (format!("{owner} claims it, iteration {iteration}"), Vec::new())
+        }
+        Event::Resumed { owner, .. } => (format!("{owner} asks for it again"), Vec::new()),
+        Event::Nudged { owner, .. } => (format!("{owner} is told to go on"), Vec::new()),
+        Event::Submitted { owner, files, .. } => {
+            (format!("{owner} hands it in: {}", changed(files)), Vec::new())
+        }
+        Event::Verified { .. } => verified(event),
+        Event::Judged { iteration, pass: true, summary, .. } => {
+            (format!("iteration {iteration} passed"), vec![summary.clone()])
+        }
+        Event::Judged { iteration, reasons, .. } => {
+            (format!("iteration {iteration} did not pass"), paragraphs(&reasons.join("\n")))
+        }
+        Event::SentBack { iteration, feedback, .. } => {
+            (format!("goes back to its builder, iteration {iteration}"), paragraphs(feedback))
+        }
+        Event::CommitStarted { message, .. } => {
+            (format!("is being committed: {}", message.lines().next().unwrap_or_default()), Vec::new())
+        }
+        Event::CommitBlocked { reason, .. } => ("could not be committed".into(), paragraphs(reason)),
+        Event::Completed { commit: Some(commit), .. } => {
+            (format!("completed, commit {}", short(commit)), Vec::new())
+        }
+        Event::Completed { note, .. } => {
+            ("completed, without a commit".into(), note.iter().cloned().collect())
+        }
+        Event::Released { reason, .. } => (format!("its claim is taken back: {reason}"), Vec::new()),
+        Event::Failed { reason, .. } => ("FAILED".into(), paragraphs(reason)),
+        Event::Skipped { because, .. } => (format!("skipped because of {because}"), Vec::new()),
+        Event::Retried { restored, .. } if restored.is_empty() => ("gets another try".into(), Vec::new()),
+        Event::Retried { restored, .. } => {
+            (format!("gets another try, and with it {}", List(restored)), Vec::new())
+        }
+        Event::Asked { question } => {
+            (format!("question {}: {}", question.id, question.header), vec![question.text.clone()])
+        }
+        Event::Answered { question, options, by } => {
+            (format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")), Vec::new())
+        }
+        Event::Noted { note } => (format!("{}: {}", note.kind.word(), note.text), Vec::new()),
+        Event::Cancelled { by } => (format!("the run was cancelled {}", by_whom(*by)), Vec::new()),
+        Event::Finished => ("the run is finished".into(), Vec::new()),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => ("HEAD has moved".into(), Vec::new()),
+        Event::HeadMoved { drifted, .. } => (
+            format!("HEAD has moved, and what {} planned on has changed", count(drifted.len(), "task")),
+            drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect(),
+        ),
+        Event::Kept { tasks } => {
+            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+            (format!("stays as it is, for all that has changed: {}", ids.join(", ")), Vec::new())
+        }
+        Event::CheckedBefore { passed: true, .. } => ("its check passes before its work".into(), Vec::new()),
+        Event::CheckedBefore { .. } => ("its check fails before its work".into(), Vec::new()),
+        Event::Waived { by, .. } => {
+            (format!("is built all the same, as decided {}", by_whom(*by)), Vec::new())
+        }
+        Event::ScopeExtended { path, reason, by, .. } => {
+            (format!("may change {path} as well, granted {}", by_whom(*by)), paragraphs(reason))
+        }
+        Event::RolledBack { revert: Some(revert), .. } => {
+            (format!("is rolled back by commit {}", short(revert)), Vec::new())
+        }
+        Event::RolledBack { .. } => ("is rolled back".into(), Vec::new()),
+    };
+    Told { task: about(event), text, details }
+}
+
+fn by_whom(by: Decider) -> &'static str {
+    match by {
+        Decider::User => "by the user",
+        Decider::Auto => "by a rule",
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn paragraphs(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+fn run_started(event: &Event) -> (String, Vec<String>) {
+    let Event::RunStarted { session, builders, max_iterations, scaled_iterations, no_commit, .. } = event
+    else {
+        return (String::new(), Vec::new());
+    };
+    let iterations = match scaled_iterations.values().max() {
+        Some(most) => format!("{max_iterations} to {most} iterations"),
+        None => count(*max_iterations as usize, "iteration"),
+    };
+    let text = format!(
+        "the run starts: {}, {iterations}, commits {}",
+        count(*builders as usize, "builder"),
+        if *no_commit { "off" } else { "on" }
+    );
+    (text, session.iter().map(|session| format!("session {session}")).collect())
+}
+
+fn changed(files: &[Change]) -> String {
+    let shown: Vec<String> = files.iter().take(FILES).map(|file| file.path.to_string()).collect();
+    match files.len().saturating_sub(FILES) {
+        0 if files.is_empty() => "nothing changed".into(),
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn verified(event: &Event) -> (String, Vec<String>) {
+    let Event::Verified { iteration, checks, .. } = event else { return (String::new(), Vec::new()) };
+    let failed: Vec<_> = checks.iter().filter(|check| check.verdict == CheckVerdict::Fail).collect();
+    if failed.is_empty() {
+        return (format!("no check of iteration {iteration} failed"), Vec::new());
+    }
+    let details = failed.iter().map(|check| format!("Check {}: {}", check.name, check.detail)).collect();
+    (format!("{} of iteration {iteration} failed", count(failed.len(), "check")), details)
+}
+
+/// The task that `event` is about.
+fn about(event: &Event) -> Option<TaskId> {
+    match event {
+        Event::Claimed { task, .. }
+        | Event::Resumed { task, .. }
+        | Event::Nudged { task, .. }
+        | Event::Submitted { task, .. }
+        | Event::Verified { task, .. }
+        | Event::Judged { task, .. }
+        | Event::SentBack { task, .. }
+        | Event::CommitStarted { task, .. }
+        | Event::CommitBlocked { task, .. }
+        | Event::Completed { task, .. }
+        | Event::Released { task, .. }
+        | Event::Failed { task, .. }
+        | Event::Skipped { task, .. }
+        | Event::Retried { task, .. }
+        | Event::CheckedBefore { task, .. }
+        | Event::Waived { task, .. }
+        | Event::ScopeExtended { task, .. }
+        | Event::RolledBack { task, .. } => Some(task.clone()),
+        Event::Dispatched { task, .. } => task.clone(),
+        Event::Asked { question } => question.topic.task().cloned(),
+        Event::Noted { note } => note.task.clone(),
+        Event::Approved { .. }
+        | Event::RunStarted { .. }
+        | Event::Told
+        | Event::HeadMoved { .. }
+        | Event::Kept { .. }
+        | Event::AgentEnded { .. }
+        | Event::Answered { .. }
+        | Event::Cancelled { .. }
+        | Event::Finished => None,
+    }
+}
+
+/// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
+/// another task's end or new try reaches it.
+#[derive(Debug, Clone)]
+pub struct Concern {
+    task: TaskId,
+    questions: BTreeSet<String>,
+}
+
+impl Concern {
+    /// Everything about `task`.
+    #[must_use]
+    pub fn with(task: TaskId) -> Self {
+        Self { task, questions: BTreeSet::new() }
+    }
+
+    /// Which events of `entry` are about the task. To be asked entry by entry, from the first one on: an answer
+    /// names its question alone.
+    pub fn of(&mut self, entry: &Entry) -> Vec<bool> {
+        entry.events.iter().map(|event| self.has(event)).collect()
+    }
+
+    fn has(&mut self, event: &Event) -> bool {
+        if let Event::Asked { question } = event
+            && question.topic.task() == Some(&self.task)
+        {
+            self.questions.insert(question.id.clone());
+        }
+        match event {
+            Event::Answered { question, .. } => self.questions.contains(question),
+            Event::Retried { task, restored } => *task == self.task || restored.contains(&self.task),
+            event => about(event).as_ref() == Some(&self.task),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(events: serde_json::Value) -> Entry {
+        let at = Timestamp::UNIX_EPOCH;
+        serde_json::from_value(json!({ "schemaVersion": 1, "seq": 1, "at": at, "events": events })).unwrap()
+    }
+
+    fn told(events: serde_json::Value) -> Vec<(Option<String>, String, Vec<String>)> {
+        let told = tell(&entry(events)).into_iter();
+        told.map(|t| (t.task.map(|id| id.to_string()), t.text, t.details)).collect()
+    }
+
+    fn failed_for_good() -> serde_json::Value {
+        let topic = json!({ "about": "taskFailed", "task": "1" });
+        json!([
+            { "judged": { "task": "1", "iteration": 2, "pass": false, "judgements": [], "summary": "no",
+                "reasons": ["Criterion 1 (a): b", "Check tests: c\nd"] } },
+            { "failed": { "task": "1", "reason": "Criterion 1 (a): b\nCheck tests: c\nd" } },
+            { "skipped": { "task": "2", "because": "1" } },
+            { "asked": { "question": { "id": "q1", "topic": topic, "text": "How to go on?",
+                "header": "Task failed", "options": [] } } },
+        ])
+    }
+
+    #[test]
+    fn what_several_events_say_is_told_once() {
+        let one = Some("1".to_owned());
+        let reasons = ["Criterion 1 (a): b", "Check tests: c", "d"].map(str::to_owned).to_vec();
+        assert_eq!(
+            told(failed_for_good()),
+            [
+                (one.clone(), "iteration 2 did not pass".into(), reasons),
+                (one.clone(), "FAILED".into(), Vec::new()),
+                (Some("2".into()), "skipped because of 1".into(), Vec::new()),
+                (one, "question q1: Task failed".into(), vec!["How to go on?".into()]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_builders_and_persons_do_in_between() {
+        let one = || Some("1".to_owned());
+        let drift = json!({ "files": ["a"], "commits": ["c0 \"By hand\""] });
+        let events = json!([
+            { "headMoved": { "head": "c0", "drifted": { "1": drift } } },
+            { "kept": { "tasks": ["1", "2"] } },
+            { "checkedBefore": { "task": "1", "checks": [], "passed": false } },
+            { "waived": { "task": "1", "by": "user" } },
+            { "scopeExtended": { "task": "1", "path": "b", "reason": "it lists all", "by": "auto" } },
+            { "rolledBack": { "task": "1", "commit": "c0ffee1", "revert": "c0ffee2c0ffee" } },
+        ]);
+        assert_eq!(
+            told(events),
+            [
+                (
+                    None,
+                    "HEAD has moved, and what 1 task planned on has changed".into(),
+                    vec!["task 1: a changed by c0 \"By hand\"".into()]
+                ),
+                (None, "stays as it is, for all that has changed: 1, 2".into(), Vec::new()),
+                (one(), "its check fails before its work".into(), Vec::new()),
+                (one(), "is built all the same, as decided by the user".into(), Vec::new()),
+                (one(), "may change b as well, granted by a rule".into(), vec!["it lists all".into()]),
+                (one(), "is rolled back by commit c0ffee2".into(), Vec::new()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_task_is_concerned_by_its_questions_and_their_answers() {
+        let mut concern = Concern::with(TaskId::new("1").unwrap());
+        assert_eq!(concern.of(&entry(failed_for_good())), [true, true, false, true]);
+        let answered =
+            |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });
+        let later =
+            entry(json!([answered("q1"), answered("q2"), { "retried": { "task": "3", "restored": ["1"] } }]));
+        assert_eq!(concern.of(&later), [true, false, true]);
+        assert_eq!(concern.of(&entry(json!(["told", "finished"]))), [false, false]);
+    }
+}

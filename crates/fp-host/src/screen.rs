@@ -1,0 +1,153 @@
+//! A terminal taken over for a view that refreshes itself, and given back as it was, however the view ends.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::panic;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::style::Print;
+use crossterm::terminal::{
+    self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen,
+};
+use crossterm::{execute, queue};
+
+use crate::interrupt::Interrupt;
+
+/// Whether the terminal is taken over at this moment.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+/// What the person before the terminal wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// To see what is above or below, by so many lines.
+    Scroll(isize),
+    /// The same by so many screens; `isize::MIN` and `isize::MAX` for the beginning and the end.
+    Page(isize),
+    /// The terminal has another size.
+    Resized,
+    /// The end: by key, by a signal, or because the terminal is gone.
+    End,
+    /// Nothing, in the time that was waited.
+    Nothing,
+}
+
+/// The terminal of this process, on its second screen. Dropped, it is given back as it was.
+#[derive(Debug)]
+pub struct Screen {
+    interrupt: Interrupt,
+    shown: Vec<String>,
+}
+
+impl Screen {
+    /// Whether this process has a terminal that can be drawn on; `term` is what `TERM` says.
+    #[must_use]
+    pub fn is_there(term: Option<&str>) -> bool {
+        let draws = cfg!(windows) || term.is_some_and(|term| term != "dumb");
+        draws && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Takes the terminal over. Fails, with the terminal as it was, where it can't be.
+    pub fn open() -> io::Result<Self> {
+        let interrupt = Interrupt::listen()?;
+        HOOK.call_once(|| {
+            let before = panic::take_hook();
+            panic::set_hook(Box::new(move |panic| {
+                // What is said of it would be lost with the second screen.
+                give_back();
+                before(panic);
+            }));
+        });
+        terminal::enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        let screen = Self { interrupt, shown: Vec::new() };
+        execute!(io::stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))?;
+        Ok(screen)
+    }
+
+    /// Columns and rows; those of a terminal of old where it does not say.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        let (columns, rows) = terminal::size().unwrap_or((80, 24));
+        (columns.into(), rows.into())
+    }
+
+    /// Shows `lines` from the top, none of them wider than the terminal, and draws those that have changed. They must
+    /// be free of control characters.
+    pub fn show(&mut self, lines: &[String]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        queue!(out, BeginSynchronizedUpdate)?;
+        for (number, row) in (0..lines.len().max(self.shown.len())).zip(0_u16..) {
+            let line = lines.get(number).map_or("", String::as_str);
+            if self.shown.get(number).map(String::as_str) != Some(line) {
+                // Cleared first: behind a line as wide as the terminal there is nothing left to clear but its end.
+                queue!(out, MoveTo(0, row), Clear(ClearType::CurrentLine), Print(line))?;
+            }
+        }
+        queue!(out, EndSynchronizedUpdate)?;
+        out.flush()?;
+        self.shown = lines.to_vec();
+        Ok(())
+    }
+
+    /// Waits up to `time` for what the person wants.
+    pub fn wait(&mut self, time: Duration) -> Input {
+        if self.interrupt.came() {
+            return Input::End;
+        }
+        let input = match event::poll(time) {
+            Ok(false) => Input::Nothing,
+            Ok(true) => event::read().map_or(Input::End, |event| meant(&event)),
+            Err(_) => Input::End,
+        };
+        if input == Input::Resized {
+            // What a terminal makes of its lines when it is resized is its own affair.
+            self.shown.clear();
+            if execute!(io::stdout(), Clear(ClearType::All)).is_err() {
+                return Input::End;
+            }
+        }
+        if self.interrupt.came() { Input::End } else { input }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Once, however often it is called. A terminal that is gone can't be given back, and nobody would see it.
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        drop(execute!(io::stdout(), EndSynchronizedUpdate, Show, LeaveAlternateScreen));
+        drop(terminal::disable_raw_mode());
+    }
+}
+
+fn meant(event: &Event) -> Input {
+    match event {
+        Event::Resize(..) => Input::Resized,
+        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
+        _ => Input::Nothing,
+    }
+}
+
+fn pressed(key: &KeyEvent) -> Input {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Char('c' | 'd') if control => Input::End,
+        KeyCode::Char('q') | KeyCode::Esc => Input::End,
+        KeyCode::Up | KeyCode::Char('k') => Input::Scroll(-1),
+        KeyCode::Down | KeyCode::Char('j') => Input::Scroll(1),
+        KeyCode::PageUp => Input::Page(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => Input::Page(1),
+        KeyCode::Home => Input::Page(isize::MIN),
+        KeyCode::End => Input::Page(isize::MAX),
+        _ => Input::Nothing,
+    }
+}

@@ -1,0 +1,157 @@
+//! Reads a log from its beginning, and on from there as it grows, without a lock.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+use fp_core::run::State;
+use fp_core::run::event::Entry;
+
+use super::{LOG, Store, StoreError, io_error, line, torn_off};
+
+/// A place in a log: what is in front of it has been read.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    at: u64,
+    lines: usize,
+    seq: u64,
+}
+
+/// What has come since the last look.
+#[derive(Debug, Default)]
+pub struct Portion {
+    /// The whole lines, each as it stands in the log, without its line end.
+    pub lines: Vec<Line>,
+    /// Bytes behind the last whole line: one that is being written at this moment, or was torn off.
+    pub torn: u64,
+    /// Whether the log was cut back, or replaced, since the last look. Then `lines` begins anew with the first.
+    pub anew: bool,
+}
+
+/// A line of the log.
+#[derive(Debug)]
+pub struct Line {
+    /// As it was written.
+    pub text: String,
+    /// What it says.
+    pub entry: Entry,
+}
+
+/// A whole log, and what it adds up to.
+#[derive(Debug)]
+pub struct Past {
+    /// The state.
+    pub state: State,
+    /// The entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// What was found that is worth a line to the user, such as a torn last line.
+    pub notices: Vec<String>,
+}
+
+impl Store {
+    /// The log as it is now, for a report that needs more of it than its state. Fails as [`Store::load`] does.
+    pub fn past(&self) -> Result<Past, StoreError> {
+        let mut reader = self.reader();
+        let portion = reader.more()?;
+        let entries: Vec<Entry> = portion.lines.into_iter().map(|line| line.entry).collect();
+        let state = State::replay(self.plan_id.clone(), &entries);
+        let torn = (portion.torn > 0).then(|| torn_off(&reader.path, portion.torn));
+        Ok(Past { state, entries, notices: torn.into_iter().collect() })
+    }
+
+    /// A reader at the beginning of the log, which need not be there yet.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0 }
+    }
+}
+
+impl Reader {
+    /// What has come since the last look; all there is at the first. Fails on a log that can't be read, and on a
+    /// line that is no entry, of which nothing is given then.
+    pub fn more(&mut self) -> Result<Portion, StoreError> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Portion::default()),
+            Err(error) => return Err(io_error(&self.path)(error)),
+        };
+        let length = file.metadata().map_err(io_error(&self.path))?.len();
+        let anew = length < self.at;
+        if anew {
+            (self.at, self.lines, self.seq) = (0, 0, 0);
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(self.at))
+            .and_then(|_| file.read_to_end(&mut bytes))
+            .map_err(io_error(&self.path))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines = self.take(&bytes[..whole])?;
+        Ok(Portion { lines, torn: (bytes.len() - whole) as u64, anew })
+    }
+
+    fn take(&mut self, whole: &[u8]) -> Result<Vec<Line>, StoreError> {
+        let mut found = Vec::new();
+        let (mut number, mut seq) = (self.lines, self.seq);
+        for text in whole.split_inclusive(|byte| *byte == b'\n') {
+            number += 1;
+            if let Some(entry) = line::entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
+                seq += 1;
+                // It was read as JSON, which is UTF-8.
+                found.push(Line { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
+            }
+        }
+        (self.lines, self.seq) = (number, seq);
+        self.at += whole.len() as u64;
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write as _;
+
+    use fp_core::plan::id::PlanId;
+
+    use super::*;
+
+    fn written(seq: u64) -> String {
+        format!(
+            "{{\"schemaVersion\":1,\"seq\":{seq},\"at\":\"2026-11-21T09:00:00Z\",\"events\":[\"told\"]}}\n"
+        )
+    }
+
+    fn seqs(portion: &Portion) -> Vec<u64> {
+        portion.lines.iter().map(|line| line.entry.seq).collect()
+    }
+
+    #[test]
+    fn a_log_is_read_on_as_it_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().to_owned(), PlanId::new("p").unwrap());
+        let mut reader = store.reader();
+        assert_eq!(seqs(&reader.more().unwrap()), [0; 0], "there is no log yet");
+        let path = folder.path().join(LOG);
+        let append = |text: &str| {
+            let mut log = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+            log.write_all(text.as_bytes()).unwrap();
+        };
+        append(&written(1));
+        let second = written(2);
+        append(&second[..20]);
+        let portion = reader.more().unwrap();
+        assert_eq!((seqs(&portion), portion.torn), (vec![1], 20));
+        assert_eq!(portion.lines[0].text, written(1).trim_end());
+        assert_eq!(seqs(&reader.more().unwrap()), [0; 0]);
+        append(&second[20..]);
+        append(&format!("\n{}", written(3)));
+        assert_eq!(seqs(&reader.more().unwrap()), [2, 3]);
+        append(&written(5));
+        let gap = reader.more().unwrap_err().to_string();
+        assert!(gap.ends_with(":5: not an entry of this log: seq 5 where 4 is due"), "{gap}");
+        fs::write(&path, written(1)).unwrap();
+        let portion = reader.more().unwrap();
+        assert_eq!((seqs(&portion), portion.anew), (vec![1], true));
+    }
+}

@@ -1,0 +1,56 @@
+//! `fp handoff`.
+
+use fp_core::interview::Interview;
+use fp_core::report::handoff::{HandoffReport, markdown};
+use fp_core::report::history::History;
+use fp_core::report::progress::ProgressReport;
+use fp_host::file;
+use fp_host::plan::OpenPlan;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+
+/// Largest `interview.json` that is read, in bytes.
+const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
+/// Files of a plan that are worth reading, where they are there.
+const WORTH_READING: [&str; 7] =
+    ["interview.md", "research.md", "critique.md", "tasks.md", "plan.md", "notepad.md", "evidence"];
+
+/// Write handoff.md: what somebody else needs to go on with the plan
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    let plan = context.open(args.plan.as_deref())?;
+    let past = plan.store.past()?;
+    context.notices(&past.notices);
+    let interview = interview(&plan).unwrap_or_else(|error| {
+        context.printer.note(&format!("note: what the interview found is left out: {}", error.message));
+        None
+    });
+    let read = WORTH_READING.iter().filter(|name| plan.folder.file(name).exists());
+    let progress = ProgressReport::new(&past.state, &History::new(&past.entries), &plan.goal());
+    let read = read.map(|name| (*name).to_owned()).collect();
+    let report = HandoffReport::new(&past.state, progress, interview.as_ref(), read);
+    let text = markdown(&report);
+    let path = plan.folder.file("handoff.md");
+    file::atomic_write(&path, text.as_bytes())?;
+    match context.format {
+        Format::Text => context.printer.data(&text),
+        Format::Json => context.printer.json(&report)?,
+    }
+    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    Ok(Exit::Done)
+}
+
+/// What the interview found, where there was one. Fails where its record can't be read.
+fn interview(plan: &OpenPlan) -> Result<Option<Interview>, CommandError> {
+    let path = plan.folder.file("interview.json");
+    let Some(text) = file::read_text_if_there(&path, INTERVIEW_CAP)? else { return Ok(None) };
+    let failed = |error| CommandError::failed(format!("{}:{error}", path.display()));
+    Interview::parse(&text).map(Some).map_err(failed)
+}

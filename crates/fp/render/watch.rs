@@ -1,0 +1,313 @@
+//! The view of a run that refreshes itself, as lines for a terminal of any size.
+
+use fp_core::report::duration::lasted;
+use fp_core::report::status::{Phase, TaskLine};
+use fp_core::report::watch::WatchReport;
+use fp_core::run::payload::short;
+use fp_core::run::state::Status;
+use jiff::Timestamp;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::status::{fit, word};
+
+/// Columns of the bar, at most.
+const BAR: usize = 30;
+/// Columns of a task's id, at most.
+const ID: usize = 12;
+/// Columns of the widest state.
+const STATE: usize = 9;
+/// What the keys do.
+const KEYS: &str = "q ends, arrows scroll";
+
+/// What is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The lines from the top, none wider than the terminal, and no more than it has.
+    pub(crate) lines: Vec<String>,
+    /// The first task that is shown, from 0: the one asked for, or the last that still fills the view.
+    pub(crate) first: usize,
+    /// How many tasks there is room for.
+    pub(crate) room: usize,
+}
+
+/// The view of `report` at `now`, on `columns` and `rows`, from the task number `first` on.
+pub(crate) fn frame(
+    report: &WatchReport,
+    now: Timestamp,
+    (columns, rows): (usize, usize),
+    first: usize,
+) -> Frame {
+    let mut lines = head(report, now, columns);
+    lines.extend(agents(report, now, columns, (rows / 4).max(1)));
+    lines.extend(report.questions.iter().take(2).map(|question| fit(&format!("? {question}"), columns)));
+    // The tasks have at least half of it.
+    lines.truncate(rows / 2);
+    if rows > 10 {
+        lines.push(String::new());
+    }
+    let foot = usize::from(rows > 3);
+    let room = rows.saturating_sub(lines.len() + foot);
+    let total = report.tasks.len();
+    let first = first.min(total.saturating_sub(room));
+    let tasks = Columns::of(&report.tasks, columns);
+    lines.extend(report.tasks[first..].iter().take(room).map(|task| tasks.line(task)));
+    if foot > 0 {
+        lines.resize(rows - 1, String::new());
+        let shown = format!("{}-{} of {total}", (first + 1).min(total), (first + room).min(total));
+        lines.push(sides(KEYS, &shown, columns));
+    }
+    lines.truncate(rows);
+    Frame { lines, first, room }
+}
+
+fn head(report: &WatchReport, now: Timestamp, columns: usize) -> Vec<String> {
+    let end = if report.phase == Phase::Running { Some(now) } else { report.last_at };
+    let time = report.started_at.zip(end).map_or_else(String::new, |(from, to)| lasted(from, to));
+    let counts = &report.counts;
+    let width = BAR.min(columns / 8);
+    let full = (width * counts.completed).checked_div(counts.total).unwrap_or(0);
+    let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
+    vec![
+        sides(&format!("Plan {} ({})", report.plan_id, report.phase.word()), &time, columns),
+        fit(&format!("{bar}{}", counts.in_words()), columns),
+    ]
+}
+
+fn agents(report: &WatchReport, now: Timestamp, columns: usize, most: usize) -> Vec<String> {
+    let agents = &report.agents;
+    let shown = if agents.len() > most { most - 1 } else { agents.len() };
+    let width = agents.iter().map(|agent| agent.name.as_str().width()).max().unwrap_or(0);
+    let mut lines: Vec<String> = agents[..shown]
+        .iter()
+        .map(|agent| {
+            let name = agent.name.as_str();
+            fit(&format!("{name:width$}  {}, {}", agent.doing, lasted(agent.since, now)), columns)
+        })
+        .collect();
+    if shown < agents.len() {
+        lines.push(fit(&format!("and {} more agents", agents.len() - shown), columns));
+    }
+    lines
+}
+
+/// `left` and `right` at the sides of a line; where there is no room for both, the left one alone.
+fn sides(left: &str, right: &str, columns: usize) -> String {
+    let gap = columns.saturating_sub(left.width() + right.width());
+    if gap < 2 {
+        return fit(left, columns);
+    }
+    format!("{left}{}{right}", " ".repeat(gap)).trim_end().to_owned()
+}
+
+/// The columns of the tasks.
+struct Columns {
+    all: usize,
+    id: usize,
+    title: usize,
+}
+
+impl Columns {
+    fn of(tasks: &[TaskLine], all: usize) -> Self {
+        let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let id = widest(&mut tasks.iter().map(|task| task.id.as_str().width().min(ID)));
+        let room = all.saturating_sub(id + STATE + 4);
+        // The facts have what the titles leave, and not less than this.
+        let facts = (room * 2 / 5).clamp(10, 60);
+        let title = widest(&mut tasks.iter().map(|task| task.title.width()));
+        Self { all, id, title: title.min(room.saturating_sub(facts + 2)) }
+    }
+
+    fn line(&self, task: &TaskLine) -> String {
+        let state = if task.ready { "ready" } else { word(task.status) };
+        let head = format!("{:1$}  {state:<STATE$}  ", fit(task.id.as_str(), ID), self.id);
+        let facts = facts(task);
+        if facts.is_empty() {
+            return fit(format!("{head}{}", task.title).trim_end(), self.all);
+        }
+        let title = fit(&task.title, self.title);
+        let pad = " ".repeat(self.title.saturating_sub(title.width()));
+        fit(&format!("{head}{title}{pad}  {facts}"), self.all)
+    }
+}
+
+/// What matters of a task in its state.
+fn facts(task: &TaskLine) -> String {
+    let tries = format!("{}/{}", task.iteration, task.max_iterations);
+    match (task.status, &task.detail) {
+        (Status::Pending | Status::Failed | Status::Skipped, Some(detail)) => detail.clone(),
+        (Status::Pending | Status::Failed | Status::Skipped, None) => String::new(),
+        (Status::Completed, detail) => match (&task.commit, detail) {
+            (Some(commit), _) => format!("{tries}  {}", short(commit)),
+            (None, Some(note)) => format!("{tries}  {note}"),
+            (None, None) => tries,
+        },
+        (_, detail) => {
+            let owner = task.owner.as_ref().map_or_else(String::new, |owner| format!("  {owner}"));
+            let detail = detail.as_ref().map_or_else(String::new, |detail| format!("  {detail}"));
+            format!("{tries}{owner}{detail}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fp_core::plan::id::PlanId;
+    use fp_core::run::State;
+    use fp_core::run::event::Entry;
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const START: &str = "2026-11-21T09:00:00Z";
+
+    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the fourth failed.
+    fn report(tasks: usize) -> WatchReport {
+        let leaf = |number: usize| {
+            let after = if number == 3 { vec!["2"] } else { vec![] };
+            json!({ "id": number.to_string(), "title": format!("Write part {number}, 한글 and all that belongs to it"),
+                "hash": "", "dependencies": after, "files": [format!("{number}.txt")], "complexity": 2 })
+        };
+        let leaves: Vec<_> = (1..=tasks).map(leaf).collect();
+        let claimed = |task: &str, owner: &str| {
+            json!({ "claimed": { "task": task, "owner": owner, "token": "t",
+            "iteration": 1, "base": { "tree": "a", "head": "b" } } })
+        };
+        let events = json!([
+            { "approved": { "treeHash": "h", "leaves": leaves, "by": "user" } },
+            { "runStarted": { "builders": 2, "maxIterations": 3, "noCommit": false } },
+            { "dispatched": { "dispatch": "spawn", "name": "builder-3" } },
+            claimed("1", "builder-1"),
+            { "completed": { "task": "1", "commit": "0123456789abcdef0123456789abcdef01234567" } },
+            { "agentEnded": { "name": "builder-1" } },
+            claimed("2", "builder-2"),
+            { "failed": { "task": "4", "reason": "Criterion 1 (a\u{1b}[31m): no" } },
+            { "asked": { "question": { "id": "q1", "topic": { "about": "taskFailed", "task": "4" },
+                "text": "Task 4 failed for good. How to go on?", "header": "Task failed", "options": [] } } },
+        ]);
+        let entry = json!({ "schemaVersion": 1, "seq": 1, "at": START, "events": events });
+        let entry: Entry = serde_json::from_value(entry).unwrap();
+        WatchReport::new(&State::replay(PlanId::new("sample-20261121").unwrap(), [&entry]))
+    }
+
+    fn later() -> Timestamp {
+        START.parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(125)
+    }
+
+    fn shown(tasks: usize, size: (usize, usize), first: usize) -> String {
+        frame(&report(tasks), later(), size, first).lines.join("\n")
+    }
+
+    #[test]
+    fn eighty_columns() {
+        assert_snapshot!(shown(6, (80, 16), 0), @r"
+        Plan sample-20261121 (running)                                             2 min
+        [#.........] 1 of 6 tasks done, 1 being built, 2 ready, 1 waiting, 1 failed
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1, 한글 and all that belon…  1/3  0123456
+        2  building   Write part 2, 한글 and all that belon…  1/3  builder-2
+        3  waiting    Write part 3, 한글 and all that belon…  it waits for 2
+        4  FAILED     Write part 4, 한글 and all that belon…  Criterion 1 (a␛[31m): no
+        5  ready      Write part 5, 한글 and all that belongs to it
+        6  ready      Write part 6, 한글 and all that belongs to it
+
+
+        q ends, arrows scroll                                                   1-6 of 6
+        ");
+    }
+
+    #[test]
+    fn forty_columns() {
+        assert_snapshot!(shown(6, (40, 12), 0), @r"
+        Plan sample-20261121 (running)     2 min
+        [.....] 1 of 6 tasks done, 1 being buil…
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1,…  1/3  0123…
+        2  building   Write part 2,…  1/3  buil…
+        3  waiting    Write part 3,…  it waits …
+        4  FAILED     Write part 4,…  Criterion…
+        q ends, arrows scroll           1-4 of 6
+        ");
+    }
+
+    #[test]
+    fn two_hundred_columns() {
+        assert_snapshot!(shown(4, (200, 14), 0), @r"
+        Plan sample-20261121 (running)                                                                                                                                                                     2 min
+        [######...................] 1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1, 한글 and all that belongs to it  1/3  0123456
+        2  building   Write part 2, 한글 and all that belongs to it  1/3  builder-2
+        3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
+        4  FAILED     Write part 4, 한글 and all that belongs to it  Criterion 1 (a␛[31m): no
+
+
+        q ends, arrows scroll                                                                                                                                                                           1-4 of 4
+        ");
+    }
+
+    #[test]
+    fn more_tasks_than_lines() {
+        assert_snapshot!(shown(42, (60, 14), 20), @r"
+        Plan sample-20261121 (running)                         2 min
+        [.......] 1 of 42 tasks done, 1 being built, 38 ready, 1 wa…
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        21  ready      Write part 21, 한글 and all that belongs to …
+        22  ready      Write part 22, 한글 and all that belongs to …
+        23  ready      Write part 23, 한글 and all that belongs to …
+        24  ready      Write part 24, 한글 and all that belongs to …
+        25  ready      Write part 25, 한글 and all that belongs to …
+        26  ready      Write part 26, 한글 and all that belongs to …
+        q ends, arrows scroll                            21-26 of 42
+        ");
+        let end = frame(&report(42), later(), (60, 14), 1000);
+        assert_eq!((end.first, end.room), (42 - end.room, 6));
+        assert!(end.lines.last().unwrap().ends_with("37-42 of 42"), "{end:?}");
+    }
+
+    #[test]
+    fn nothing_is_there_yet() {
+        let empty = WatchReport::new(&State::new(PlanId::new("sample-20261121").unwrap()));
+        assert_snapshot!(frame(&empty, later(), (50, 6), 3).lines.join("\n"), @r"
+        Plan sample-20261121 (planning)
+        [......] 0 of 0 tasks done
+
+
+
+        q ends, arrows scroll                     0-0 of 0
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn a_frame_never_leaves_its_terminal(
+            tasks in 1_usize..60, columns in 0_usize..120, rows in 0_usize..50, first in 0_usize..100,
+        ) {
+            let report = report(tasks.max(4));
+            let found = frame(&report, later(), (columns, rows), first);
+            prop_assert!(found.lines.len() <= rows);
+            for line in &found.lines {
+                prop_assert!(line.width() <= columns.max(1), "{:?} on {}", line, columns);
+                prop_assert!(!line.chars().any(char::is_control));
+            }
+            prop_assert!(found.first + found.room.min(report.tasks.len()) <= report.tasks.len());
+        }
+    }
+}
