@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Base;
 use fp_core::run::state::{Measured, TaskState};
@@ -180,11 +180,10 @@ pub fn sweep(plan: &OpenPlan) -> Result<(), RunError> {
     worktrees.sweep(&plan.load()?.state)
 }
 
-/// The builders whose worktrees have work in them that is not over.
+/// The builders whose worktrees have work in them, or at least builds that are worth keeping, as long as the run is on.
 fn needed(state: &State) -> impl Iterator<Item = &AgentName> {
-    let open = |id: &TaskId| state.task(id).is_some_and(|task| !task.status.is_final());
-    let held = state.running().filter_map(TaskState::worktree).filter(|_| state.is_running());
-    state.worktrees.iter().filter(move |(_, task)| open(task)).map(|(owner, _)| owner).chain(held)
+    let held = state.running().filter_map(TaskState::worktree);
+    state.worktrees.keys().chain(held).filter(|_| state.is_running())
 }
 
 fn name(path: &Path) -> Option<OsString> {
