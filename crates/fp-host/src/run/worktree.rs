@@ -21,10 +21,10 @@ use crate::plan::OpenPlan;
 use crate::repo::Repo;
 use crate::store::acquire;
 
-/// How long a worktree is waited for that another process makes, which takes as long as a checkout.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long other processes are waited for that make worktrees, each of which takes as long as a checkout.
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The right to make, empty and remove worktrees of a plan, as long as it lives.
+/// The right to make, empty and remove worktrees of a repository, as long as it lives.
 #[derive(Debug)]
 pub struct Worktrees<'p> {
     plan: &'p OpenPlan,
@@ -58,8 +58,10 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
     let own =
         found.git_dir == plan.repo.git_dir && fs::canonicalize(&path).is_ok_and(|p| p == found.worktree);
     let git = Git::open(&path).ok().filter(|_| real && own)?;
-    // Git holds this as long as it makes the worktree.
-    (!git.git_dir().join("locked").exists()).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
+    // Git locks it for this reason as long as it makes it. A user may lock it for any other.
+    let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
+    let half_made = locked.trim_ascii() == b"initializing";
+    (!half_made).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
 }
 
 impl<'p> Worktrees<'p> {
@@ -69,7 +71,7 @@ impl<'p> Worktrees<'p> {
         if folder.is_symlink() {
             return Err(FileError::Link { path: folder }.into());
         }
-        let lock = acquire(&plan.folder.file("worktrees.lock"), PATIENCE)?;
+        let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         Ok(Self { plan, lock: Arc::new(lock) })
     }
 
@@ -152,7 +154,9 @@ impl<'p> Worktrees<'p> {
             fs::create_dir_all(&folder)
                 .map_err(|source| FileError::Write { path: folder.clone(), source })?;
         }
-        left.into_iter().try_for_each(|name| git.remove_worktree(&folder.join(name)))?;
+        // One that can't be removed must not keep the others.
+        let removed: Vec<_> = left.into_iter().map(|name| git.remove_worktree(&folder.join(name))).collect();
+        removed.into_iter().collect::<Result<(), _>>()?;
         let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
         owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
         git.remove_worktree_records(|name| {
