@@ -165,7 +165,9 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
 /// What a builder does to the `.git` of its worktree harms its own alone.
 #[test]
 fn a_worktree_that_is_none_any_more_is_made_anew() {
-    let breakages: [&dyn Fn(&Environment); 4] = [
+    let breakages: [&dyn Fn(&Environment); 5] = [
+        // A git that is killed leaves this, and then lists no worktree of the repository.
+        &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
         &|environment| fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap(),
         &|environment| {
             let own = environment.path(&worktree("builder-1"));

@@ -118,6 +118,7 @@ impl<'p> Worktrees<'p> {
         let folder = self.plan.worktrees();
         fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
         let main = self.git()?;
+        main.remove_broken_worktrees(&self.plan.worktrees(), |_| false)?;
         main.remove_worktree(&path)?;
         main.add_worktree(&path, commit)?;
         self.open(owner).ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path })
@@ -144,25 +145,22 @@ impl<'p> Worktrees<'p> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
         let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
+        let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
+        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
+        // What is gone is looked for by the folder that it was in.
+        fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+        git.remove_broken_worktrees(&folder, |name| {
+            let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
+        })?;
         let known = git.worktrees()?;
         let mut found: BTreeSet<OsString> =
             known.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|p| name(p)).collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(&needed).collect();
-        if !left.is_empty() {
-            // Git looks for what is gone by the folder that it was in.
-            fs::create_dir_all(&folder)
-                .map_err(|source| FileError::Write { path: folder.clone(), source })?;
-        }
         // One that can't be removed must not keep the others.
         let removed: Vec<_> = left.into_iter().map(|name| git.remove_worktree(&folder.join(name))).collect();
         removed.into_iter().collect::<Result<(), _>>()?;
-        let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
-        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
-        git.remove_worktree_records(|name| {
-            let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
-            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
-        })?;
         if needed.is_empty() {
             // Whoever puts something in there again has made it again.
             drop(fs::remove_dir(&folder));
