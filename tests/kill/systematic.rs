@@ -44,7 +44,23 @@ fn token(environment: &Environment) -> String {
     environment.claim("builder-1").unwrap().1
 }
 
-const CASES: [Case; 8] = [
+/// Has builders work in worktrees of their own from now on.
+fn in_worktrees(environment: &Environment) {
+    let folder = environment.beside("home/.config/fractal-planner");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.json"), r#"{ "isolation": "worktree" }"#).unwrap();
+    environment.done(&["run", "start", PLAN, "--session", "s1"]);
+}
+
+/// As [`in_worktrees`], with task 1 handed in from one.
+fn built_in_a_worktree(environment: &Environment) {
+    in_worktrees(environment);
+    let token = token(environment);
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1/a.txt"), "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+}
+
+const CASES: [Case; 11] = [
     Case {
         name: "approve",
         before: |environment| {
@@ -85,6 +101,24 @@ const CASES: [Case; 8] = [
         before: |environment| drop(environment.build("builder-1", "a.txt", "about 1\n")),
         args: |_| words("verdict PLAN 1 --fail 1:missing --summary no"),
         done_before: "only a submitted task can be verified",
+    },
+    Case {
+        name: "claim in a worktree",
+        before: in_worktrees,
+        args: |_| words("claim PLAN --as builder-1"),
+        done_before: "",
+    },
+    Case {
+        name: "verdict, passed in a worktree",
+        before: built_in_a_worktree,
+        args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
+        done_before: "it has passed already|is COMPLETED",
+    },
+    Case {
+        name: "cancel with a worktree",
+        before: built_in_a_worktree,
+        args: |_| words("cancel PLAN"),
+        done_before: "",
     },
     Case { name: "note", before: |_| {}, args: |_| words("note PLAN add WARN:x"), done_before: "" },
 ];
@@ -171,6 +205,7 @@ struct Seen {
     evidence: String,
     commits: String,
     changes: String,
+    worktrees: String,
 }
 
 impl Environment {
@@ -191,6 +226,7 @@ impl Environment {
             evidence: text("evidence/task-1-verification.md"),
             commits: self.git(&["log", "--name-status", "--format=%H %s"]),
             changes: self.git(&["status", "--short"]),
+            worktrees: self.git(&["worktree", "list", "--porcelain"]),
         }
     }
 

@@ -72,6 +72,23 @@ fn a_change_elsewhere_in_the_file_is_merged() {
 }
 
 #[test]
+fn a_file_that_was_renamed_meanwhile_is_followed() {
+    let environment = started();
+    environment.build_in("builder-1", "a.txt", "first\nsecond\nthird\nfourth, about 1\n");
+    environment.git(&["mv", "a.txt", "c.txt"]);
+    environment.git(&["commit", "--quiet", "--message", "Rename by hand"]);
+    let verdict = environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert_eq!(environment.read("c.txt"), "first\nsecond\nthird\nfourth, about 1\n");
+    assert!(!environment.path("a.txt").exists());
+    assert_eq!(
+        environment.git(&["show", "--format=%s", "--name-status", "HEAD"]),
+        "Write part 1\n\nM\tc.txt\n"
+    );
+    assert_eq!(environment.git(&["status", "--short"]), "");
+}
+
+#[test]
 fn a_file_that_was_deleted_meanwhile_is_a_conflict() {
     let environment = started();
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");

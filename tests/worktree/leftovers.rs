@@ -86,6 +86,29 @@ fn a_worktree_that_is_gone_is_said_so_and_made_again() {
 }
 
 #[test]
+fn a_worktree_that_the_user_has_locked_is_used_all_the_same() {
+    let (environment, token) = at_work();
+    environment.git(&["worktree", "lock", "--reason", "mine", &worktree("builder-1")]);
+    environment.done(&["claim", PLAN, "--as", "builder-1"]);
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
+    assert_eq!(environment.read("a.txt"), "half done\n");
+}
+
+#[test]
+fn work_in_another_checkout_is_not_there() {
+    let (environment, token) = at_work();
+    environment.write_in("builder-1", "a.txt", "first\nsecond\nthird\n");
+    environment.write("a.txt", "about 1\n");
+    assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
+    exit status: 0
+    --- stdout
+    Task 1 handed in: nothing changed in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1
+    End your turn now: a message tells you what is next.
+    ");
+}
+
+#[test]
 fn half_done_work_is_the_builders_own() {
     let (environment, _) = at_work();
     let start = environment.done(&["run", "start", PLAN, "--session", "s2", "--builders", "2"]);
@@ -142,7 +165,9 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
 /// What a builder does to the `.git` of its worktree harms its own alone.
 #[test]
 fn a_worktree_that_is_none_any_more_is_made_anew() {
-    let breakages: [&dyn Fn(&Environment); 4] = [
+    let breakages: [&dyn Fn(&Environment); 5] = [
+        // A git that is killed leaves this, and then lists no worktree of the repository.
+        &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
         &|environment| fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap(),
         &|environment| {
             let own = environment.path(&worktree("builder-1"));

@@ -173,6 +173,13 @@ impl OpenPlan {
         self.folder.path().with_file_name("commit.lock")
     }
 
+    /// Path of the lock under which worktrees of builders are made and removed, in the whole repository: git's records
+    /// of them have one place.
+    #[must_use]
+    pub fn worktrees_lock(&self) -> PathBuf {
+        self.folder.path().with_file_name("worktrees.lock")
+    }
+
     /// Path of the folder that the builders' own worktrees are in; it need not exist.
     #[must_use]
     pub fn worktrees(&self) -> PathBuf {

@@ -2,8 +2,10 @@
 
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::{Event, Note};
+use fp_core::run::state::TaskState;
 use fp_host::run::evidence::write_notepad;
 use fp_host::run::verify::measure;
+use fp_host::run::worktree::path;
 use serde_json::json;
 
 use crate::context::Context;
@@ -40,11 +42,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;
+    // Whoever has edited in another checkout should learn it here.
+    let owner = before.task(&args.task).and_then(TaskState::worktree);
+    let place = owner.map_or_else(String::new, |owner| format!(" in {}", path(&plan, owner).display()));
     match context.format {
         Format::Text => {
             let mut text = format!("Task {} handed in: ", args.task);
             match changes.len() {
-                0 => text.push_str("nothing changed\n"),
+                0 => text.push_str(&format!("nothing changed{place}\n")),
                 1 => text.push_str("1 file changed\n"),
                 n => text.push_str(&format!("{n} files changed\n")),
             }

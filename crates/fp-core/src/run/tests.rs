@@ -179,6 +179,11 @@ impl Machine {
     }
 
     fn judge(&mut self, task: &TaskId, pass: bool) {
+        self.judge_and_commit(task, pass, false);
+    }
+
+    /// A pass is followed by its commit, or by the task going back since it `conflicts` with newer commits.
+    fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
         let token = self.token();
         let opinion = Opinion {
             judgements: vec![Judgement { criterion: 1, pass, evidence: "seen".into() }],
@@ -186,7 +191,12 @@ impl Machine {
         };
         if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
             self.take(events);
-            if pass {
+            if pass && conflicts {
+                let token = self.token();
+                let base = Base { tree: "c".into(), head: "d".into(), worktree: Some(name("builder-1")) };
+                let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
+                self.take(events);
+            } else if pass {
                 let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
                 self.take(events);
             }
@@ -251,6 +261,7 @@ enum Step {
     Claim(u8),
     Submit(u8),
     Judge(bool),
+    Conflict,
     Fail(u8),
     Retry(u8),
     Release(u8),
@@ -271,6 +282,7 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (0..3u8).prop_map(Step::Claim),
         5 => (0..3u8).prop_map(Step::Submit),
         5 => any::<bool>().prop_map(Step::Judge),
+        1 => Just(Step::Conflict),
         1 => (0..6u8).prop_map(Step::Fail),
         1 => (0..6u8).prop_map(Step::Retry),
         1 => (0..6u8).prop_map(Step::Release),
@@ -309,6 +321,11 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.claim(&builder(n));
         }
         Step::Submit(n) => machine.submit(&builder(n)),
+        Step::Conflict => {
+            if let Some(task) = machine.awaiting() {
+                machine.judge_and_commit(&task, true, true);
+            }
+        }
         Step::Judge(pass) => {
             if let Some(task) = machine.awaiting() {
                 machine.judge(&task, pass);
@@ -563,4 +580,33 @@ fn an_obstacle_says_why() {
     let events = machine.state.cancel(Decider::User).unwrap();
     machine.take(events);
     assert_eq!(machine.state.bar(), Some(Obstacle::Over));
+}
+
+#[test]
+fn a_worktree_begins_with_the_newest_commit_and_a_checkout_with_the_first() {
+    let base = |tree: &str, worktree: Option<&str>| Base {
+        tree: tree.into(),
+        head: "h".into(),
+        worktree: worktree.map(name),
+    };
+    let mut machine = two_in_a_row();
+    let mut claim = |owner: &str, given: Base, expect: Base| {
+        let (_, events) =
+            machine.state.claim(&name(owner), None, &BTreeSet::new(), "t".into(), given).unwrap();
+        machine.take(events);
+        assert_eq!(machine.state.task(&id("1")).unwrap().base, Some(expect));
+        let events = machine.state.release(&id("1"), "no").unwrap();
+        machine.take(events);
+        machine.state.worktrees.clone()
+    };
+    claim("builder-1", base("a", None), base("a", None));
+    let none = claim("builder-1", base("b", None), base("a", None));
+    assert!(none.is_empty());
+    claim("builder-1", base("c", Some("builder-1")), base("c", Some("builder-1")));
+    let both = claim("builder-2", base("d", Some("builder-2")), base("d", Some("builder-2")));
+    assert_eq!(both, [(name("builder-1"), id("1")), (name("builder-2"), id("1"))].into());
+    claim("builder-1", base("e", None), base("e", None));
+    let events = machine.state.cancel(Decider::User).unwrap();
+    machine.take(events);
+    assert!(machine.state.worktrees.is_empty(), "they go with the run");
 }

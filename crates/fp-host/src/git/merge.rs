@@ -33,28 +33,15 @@ pub enum Merge {
 }
 
 impl Git {
-    /// Brings the change that leads from `base` to `tree` at `files`, and at no others, onto `onto`. Renames are not
-    /// followed: what was renamed meanwhile is a conflict, and the files of the result are those that were given.
-    /// Six processes.
+    /// Brings the change that leads from `base` to `tree` at `files`, and at no others, onto `onto`. It follows files
+    /// that were renamed between `base` and `onto`, as any merge of git's does. Six processes.
     ///
     /// # Errors
     /// A failing git.
     pub fn merge(&self, base: &Oid, tree: &Oid, files: &[RepoPath], onto: &Oid) -> Result<Merge, GitError> {
         let theirs = self.commit_object(&self.tree_with(base, tree, files)?, base)?;
-        let call = self.call(&[
-            "-c",
-            "merge.renames=false",
-            "-c",
-            "merge.directoryRenames=false",
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--end-of-options",
-            onto.as_str(),
-            theirs.as_str(),
-        ]);
-        let finished = call.run()?;
+        let call = self.call(&["merge-tree", "--write-tree", "-z", "--name-only", "--end-of-options"]);
+        let finished = call.arg(onto.as_str()).arg(theirs.as_str()).run()?;
         let conflict = finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1));
         let (shown, output) = match conflict {
             true => (finished.shown, finished.stdout),

@@ -88,22 +88,36 @@ impl Git {
 }
 
 impl Git {
-    /// Removes what a git that was killed has left of a working tree that was `named`: a record without a place, which
-    /// git itself takes for nothing. Git adds digits to a name that is taken.
+    /// Removes what a git that was killed has left of working trees in `folder`: records that are not whole, at some of
+    /// which git gives up for all of the repository, and such without a place that are `named` so. Git adds digits to
+    /// a name that is taken.
     ///
     /// # Errors
-    /// A folder that can't be read or removed.
-    pub fn remove_worktree_records(&self, named: impl Fn(&str) -> bool) -> Result<(), GitError> {
-        let folder = self.common_dir().join("worktrees");
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = entry.path();
-            if named(&name) && !path.join("gitdir").exists() {
-                remove(&path).map_err(GitError::io(format!("remove {}", path.display())))?;
+    /// A record that can't be removed.
+    pub fn remove_broken_worktrees(
+        &self,
+        folder: &Path,
+        named: impl Fn(&str) -> bool,
+    ) -> Result<(), GitError> {
+        let records = self.common_dir().join("worktrees");
+        for entry in fs::read_dir(&records).into_iter().flatten().flatten() {
+            let record = entry.path();
+            let text =
+                |name: &str| fs::read_to_string(record.join(name)).unwrap_or_default().trim().to_owned();
+            let place = text("gitdir");
+            let broken = if place.is_empty() {
+                named(&entry.file_name().to_string_lossy())
+            } else {
+                let above = record.join(place).parent().and_then(Path::parent).map(fs::canonicalize);
+                let ours = above.and_then(Result::ok).is_some_and(|above| above == folder);
+                ours && (text("commondir").is_empty() || text("HEAD").is_empty())
+            };
+            if broken {
+                remove(&record).map_err(GitError::io(format!("remove {}", record.display())))?;
             }
         }
         // As git does; it stays where something is in it.
-        drop(fs::remove_dir(&folder));
+        drop(fs::remove_dir(&records));
         Ok(())
     }
 }

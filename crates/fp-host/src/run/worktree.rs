@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Base;
 use fp_core::run::state::{Measured, TaskState};
@@ -21,10 +21,10 @@ use crate::plan::OpenPlan;
 use crate::repo::Repo;
 use crate::store::acquire;
 
-/// How long a worktree is waited for that another process makes, which takes as long as a checkout.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long other processes are waited for that make worktrees, each of which takes as long as a checkout.
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The right to make, empty and remove worktrees of a plan, as long as it lives.
+/// The right to make, empty and remove worktrees of a repository, as long as it lives.
 #[derive(Debug)]
 pub struct Worktrees<'p> {
     plan: &'p OpenPlan,
@@ -58,8 +58,10 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
     let own =
         found.git_dir == plan.repo.git_dir && fs::canonicalize(&path).is_ok_and(|p| p == found.worktree);
     let git = Git::open(&path).ok().filter(|_| real && own)?;
-    // Git holds this as long as it makes the worktree.
-    (!git.git_dir().join("locked").exists()).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
+    // Git locks it for this reason as long as it makes it. A user may lock it for any other.
+    let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
+    let half_made = locked.trim_ascii() == b"initializing";
+    (!half_made).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
 }
 
 impl<'p> Worktrees<'p> {
@@ -69,7 +71,7 @@ impl<'p> Worktrees<'p> {
         if folder.is_symlink() {
             return Err(FileError::Link { path: folder }.into());
         }
-        let lock = acquire(&plan.folder.file("worktrees.lock"), PATIENCE)?;
+        let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         Ok(Self { plan, lock: Arc::new(lock) })
     }
 
@@ -116,6 +118,7 @@ impl<'p> Worktrees<'p> {
         let folder = self.plan.worktrees();
         fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
         let main = self.git()?;
+        main.remove_broken_worktrees(&self.plan.worktrees(), |_| false)?;
         main.remove_worktree(&path)?;
         main.add_worktree(&path, commit)?;
         self.open(owner).ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path })
@@ -142,23 +145,22 @@ impl<'p> Worktrees<'p> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
         let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
+        let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
+        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
+        // What is gone is looked for by the folder that it was in.
+        fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+        git.remove_broken_worktrees(&folder, |name| {
+            let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
+        })?;
         let known = git.worktrees()?;
         let mut found: BTreeSet<OsString> =
             known.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|p| name(p)).collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(&needed).collect();
-        if !left.is_empty() {
-            // Git looks for what is gone by the folder that it was in.
-            fs::create_dir_all(&folder)
-                .map_err(|source| FileError::Write { path: folder.clone(), source })?;
-        }
-        left.into_iter().try_for_each(|name| git.remove_worktree(&folder.join(name)))?;
-        let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
-        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
-        git.remove_worktree_records(|name| {
-            let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
-            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
-        })?;
+        // One that can't be removed must not keep the others.
+        let removed: Vec<_> = left.into_iter().map(|name| git.remove_worktree(&folder.join(name))).collect();
+        removed.into_iter().collect::<Result<(), _>>()?;
         if needed.is_empty() {
             // Whoever puts something in there again has made it again.
             drop(fs::remove_dir(&folder));
@@ -180,11 +182,10 @@ pub fn sweep(plan: &OpenPlan) -> Result<(), RunError> {
     worktrees.sweep(&plan.load()?.state)
 }
 
-/// The builders whose worktrees have work in them that is not over.
+/// The builders whose worktrees have work in them, or at least builds that are worth keeping, as long as the run is on.
 fn needed(state: &State) -> impl Iterator<Item = &AgentName> {
-    let open = |id: &TaskId| state.task(id).is_some_and(|task| !task.status.is_final());
-    let held = state.running().filter_map(TaskState::worktree).filter(|_| state.is_running());
-    state.worktrees.iter().filter(move |(_, task)| open(task)).map(|(owner, _)| owner).chain(held)
+    let held = state.running().filter_map(TaskState::worktree);
+    state.worktrees.keys().chain(held).filter(|_| state.is_running())
 }
 
 fn name(path: &Path) -> Option<OsString> {
