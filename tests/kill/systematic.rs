@@ -44,7 +44,7 @@ fn token(environment: &Environment) -> String {
     environment.claim("builder-1").unwrap().1
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         name: "approve",
         before: |environment| {
@@ -85,6 +85,15 @@ const CASES: [Case; 8] = [
         before: |environment| drop(environment.build("builder-1", "a.txt", "about 1\n")),
         args: |_| words("verdict PLAN 1 --fail 1:missing --summary no"),
         done_before: "only a submitted task can be verified",
+    },
+    Case {
+        name: "rollback",
+        before: |environment| {
+            environment.build("builder-1", "a.txt", "about 1\n");
+            environment.pass("1");
+        },
+        args: |_| words("rollback PLAN 1"),
+        done_before: "is PENDING",
     },
     Case { name: "note", before: |_| {}, args: |_| words("note PLAN add WARN:x"), done_before: "" },
 ];
