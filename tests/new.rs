@@ -67,7 +67,7 @@ fn the_skill_gets_all_of_it_as_json() {
       "attended": true,
       "commitStyle": {
         "language": "english",
-        "style": "SHORT"
+        "style": "PLAIN"
       },
       "config": {
         "language": "Korean",

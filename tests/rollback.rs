@@ -354,7 +354,7 @@ fn a_finished_run_goes_on() {
 /// Another task was at work when the revert was made: it is none of its changes.
 #[test]
 fn a_revert_is_nobodys_change() {
-    let environment = Environment::new().repo();
+    let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.start(&["--builders", "2"]);
     complete(&environment, "a.txt", "about 1\n");
@@ -374,6 +374,40 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
     let elsewhere = environment.fp_in("../linked", &["rollback", PLAN, "3"]);
     assert_eq!(elsewhere.code, 1, "{elsewhere}");
     environment.done(&["rollback", PLAN, "3"]);
+}
+
+/// While the commit is undone, by a hook that takes its time, a builder claims what waits for the task.
+#[test]
+fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
+    let environment = done();
+    environment.done(&["rollback", PLAN, "2"]);
+    let claim =
+        format!("{} claim {PLAN} --as builder-7 --format json >.git/claimed", env!("CARGO_BIN_EXE_fp"));
+    environment.hook("pre-commit", &claim);
+    let output = environment.rollback("1", &[]);
+    assert_eq!(output.code, 0, "{output}");
+    let claimed: serde_json::Value = serde_json::from_str(&environment.read(".git/claimed")).unwrap();
+    assert_eq!(claimed["task"], "2");
+    assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
+    let late = environment.fp(&["submit", PLAN, "2", "--claim", claimed["claim"].as_str().unwrap()]);
+    assert_eq!((late.code, late.stderr.as_str()), (1, "error: task 2 is PENDING: claim it first\n"));
+}
+
+/// The undoing died when it had written one file of two.
+#[test]
+fn half_an_undoing_is_finished() {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[leaf("1", "none", "a/")]));
+    environment.start(&[]);
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.write("a/one", "about 1\n");
+    environment.write("a/two", "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    assert!(environment.pass("1").stdout.contains("passed: commit"));
+    fs::remove_file(environment.path("a/one")).unwrap();
+    environment.done(&["rollback", PLAN, "1"]);
+    assert_eq!(environment.status(), "");
+    assert!(!environment.path("a").exists());
 }
 
 /// What a hook of git runs to kill the `fp` that started that git.

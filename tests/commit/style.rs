@@ -35,7 +35,10 @@ fn takes(subjects: &[&str], message: &str) {
     environment.write("b.txt", "new\n");
     let output = environment.commit(&["b.txt", "--message", message]);
     assert_eq!(output.code, 0, "{message:?}: {output}");
-    assert_eq!(environment.git(&["log", "-1", "--format=%B"]).trim_end(), message.trim());
+    assert_eq!(
+        environment.git(&["log", "-1", "--format=%B"]).trim_end(),
+        message.trim().replace("\r\n", "\n")
+    );
 }
 
 #[track_caller]
@@ -65,6 +68,7 @@ fn messages_of_each_style() {
     takes(&[], "Begin");
     takes(&PLAIN, "Say `$(touch x)` and --amend");
     takes(&PLAIN, "  Blanks around it  \n");
+    takes(&PLAIN, "Lines of Windows\r\n\r\nand more\r\n");
 }
 
 #[test]

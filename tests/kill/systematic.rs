@@ -60,7 +60,7 @@ fn built_in_a_worktree(environment: &Environment) {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     Case {
         name: "approve",
         before: |environment| {
@@ -119,6 +119,15 @@ const CASES: [Case; 11] = [
         before: built_in_a_worktree,
         args: |_| words("cancel PLAN"),
         done_before: "",
+    },
+    Case {
+        name: "rollback",
+        before: |environment| {
+            environment.build("builder-1", "a.txt", "about 1\n");
+            environment.pass("1");
+        },
+        args: |_| words("rollback PLAN 1"),
+        done_before: "is PENDING",
     },
     Case { name: "note", before: |_| {}, args: |_| words("note PLAN add WARN:x"), done_before: "" },
 ];

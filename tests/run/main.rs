@@ -7,6 +7,7 @@ mod common;
 
 mod approval;
 mod blocked_commit;
+mod commits;
 mod failing;
 mod pipeline;
 mod repository;

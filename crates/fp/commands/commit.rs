@@ -48,14 +48,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         return Err(refused(&blocked));
     }
     let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
-    let Some(message) = &args.message else {
+    let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
         let examples = commit::examples(&subjects, |_| true, commit::EXAMPLES);
         let mut json = json!({ "style": style(&history), "rules": history.rules(), "examples": examples });
         told_of(&mut json, &chosen);
         context.report(&json, &commit::guide(&history, &subjects, &chosen))?;
         return Ok(if args.dry_run { Exit::Done } else { Exit::Findings });
     };
-    let objections = check(&history, message);
+    let objections = check(&history, &message);
     if !objections.is_empty() {
         return objected(&objections, &history, context);
     }

@@ -1,6 +1,8 @@
 //! Undoes a commit by another one. `git revert` itself asks for an index without anything staged, and leaves its
 //! conflicts in the working tree; here the result is found beside both, and what is staged stays staged.
 
+use std::collections::HashSet;
+
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::change::{Change, ChangeStatus, FileKind};
 
@@ -145,18 +147,16 @@ impl Git {
     pub fn in_the_way(&self, undo: &Undo) -> Result<Vec<RepoPath>, GitError> {
         let files = undo.files();
         let snapshot = self.snapshot_tree()?;
+        let left = self.diff(&undo.tree, &snapshot.tree)?;
+        let left: HashSet<&RepoPath> = left.iter().flat_map(Change::ends).collect();
         let status = self.status()?;
-        let differing = || status.entries.iter().filter(|entry| files.contains(&entry.path));
-        if !differing().any(super::Entry::is_staged) {
-            let left = self.diff(&undo.tree, &snapshot.tree)?;
-            if !left.iter().any(|change| change.ends().any(|end| files.contains(end))) {
-                return Ok(Vec::new());
-            }
-        }
-        let mut found: Vec<RepoPath> = differing().map(|entry| entry.path.clone()).collect();
+        let differing = status.entries.iter().filter(|entry| files.contains(&entry.path));
+        let the_users = differing.filter(|entry| entry.is_staged() || left.contains(&entry.path));
+        let mut found: Vec<RepoPath> = the_users.map(|entry| entry.path.clone()).collect();
         // A file that git ignores is in no status.
-        let ignored = undo.created().filter(|path| self.absolute(path).symlink_metadata().is_ok());
-        found.extend(ignored.cloned());
+        let unknown = |path: &&RepoPath| status.entries.iter().all(|entry| entry.path != **path);
+        let ignored = undo.created().filter(unknown);
+        found.extend(ignored.filter(|path| self.absolute(path).symlink_metadata().is_ok()).cloned());
         found.sort();
         found.dedup();
         Ok(found)
