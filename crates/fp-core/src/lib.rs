@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod hook;
 pub mod interview;
 pub mod language;
+pub mod linear;
 pub mod plan;
 pub mod repo_path;
 pub mod report;
