@@ -89,6 +89,7 @@ fails_with_its_hint!(
     fp_host::config::ConfigError,
     fp_host::file::FileError,
     fp_host::git::GitError,
+    fp_host::linear::LinearError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError
 );

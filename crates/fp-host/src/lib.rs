@@ -6,6 +6,7 @@ pub mod config;
 pub mod facts;
 pub mod file;
 pub mod git;
+pub mod linear;
 pub mod plan;
 pub mod plan_folder;
 pub mod process;

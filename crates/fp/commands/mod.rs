@@ -13,6 +13,7 @@ pub(crate) mod fmt;
 pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod interview;
+pub(crate) mod linear;
 pub(crate) mod new;
 pub(crate) mod next;
 pub(crate) mod note;

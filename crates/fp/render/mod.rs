@@ -5,6 +5,7 @@ pub(crate) mod diagnostics;
 pub(crate) mod dot;
 mod graph;
 pub(crate) mod html;
+pub(crate) mod linear;
 pub(crate) mod mermaid;
 pub(crate) mod ready;
 pub(crate) mod rule;
