@@ -2,12 +2,14 @@
 
 pub(crate) mod answer;
 pub(crate) mod approve;
+pub(crate) mod archive;
 pub(crate) mod bundle;
 pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fail;
 pub(crate) mod fmt;
 pub(crate) mod hook;

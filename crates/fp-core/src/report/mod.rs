@@ -3,6 +3,7 @@
 pub mod evidence;
 pub mod gate;
 pub mod ready;
+pub mod results;
 pub mod status;
 pub mod tree;
 pub mod validation;

@@ -122,7 +122,7 @@ fn write_critical_path(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result
 }
 
 /// Writes a code span of `text`, whatever backticks are in it.
-fn code(out: &mut String, text: &str) -> fmt::Result {
+pub(crate) fn code(out: &mut String, text: &str) -> fmt::Result {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
@@ -138,7 +138,7 @@ fn code(out: &mut String, text: &str) -> fmt::Result {
 
 /// Writes `text` such that it can't be markup, its code spans excepted, which are left as they are.
 #[expect(clippy::unnecessary_wraps, reason = "one of several ways of writing")]
-fn inline(out: &mut String, text: &str) -> fmt::Result {
+pub(crate) fn inline(out: &mut String, text: &str) -> fmt::Result {
     let (mut at, mut line, mut written) = (0, 0, 0);
     while let Some(found) = text[at..].bytes().position(may_be_markup) {
         at += found;

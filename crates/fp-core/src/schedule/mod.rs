@@ -13,6 +13,7 @@ use serde::Serialize;
 
 pub use critical::{BUILDERS, CriticalPath, SpeedUp};
 pub use markdown::markdown;
+pub(crate) use markdown::{code, inline};
 pub use waves::{Cause, Delay, Wave};
 
 use crate::plan::graph::Graph;
