@@ -6,6 +6,7 @@
 
 pub mod commit_message;
 pub mod diagnostic;
+pub mod doctor;
 pub mod hook;
 pub mod interview;
 pub mod language;
