@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod claude;
 pub mod config;
+pub mod doctor;
 pub mod facts;
 pub mod file;
 pub mod git;

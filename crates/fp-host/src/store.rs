@@ -4,6 +4,7 @@
 //! snapshot only spares reading it again, and is believed exactly as long as the log still has the length and
 //! the modification time that it was taken at.
 
+mod examine;
 mod snapshot;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,6 +19,7 @@ use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 use serde::Deserialize;
 
+pub use self::examine::Examined;
 use self::snapshot::LogMark;
 
 use crate::file;

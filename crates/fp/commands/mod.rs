@@ -8,6 +8,7 @@ pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fail;

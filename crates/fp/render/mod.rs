@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod diagnostics;
+pub(crate) mod doctor;
 pub(crate) mod dot;
 mod graph;
 pub(crate) mod html;

@@ -7,13 +7,14 @@ use crate::linear::{LinearId, MAX_ATTEMPTS, Mapping};
 use crate::plan::Plan;
 use crate::plan::id::TaskId;
 
-/// Whether the mapping fits the tree, and whether something of it needs the user.
+/// Whether the mapping fits the tree, as far as there is one, and whether something of it needs the user.
 #[must_use]
-pub fn mirror(mapping: &Mapping, tree: &Plan<'_>) -> Vec<Finding> {
+pub fn mirror(mapping: &Mapping, tree: Option<&Plan<'_>>) -> Vec<Finding> {
     let check = "linear";
     let retry = format!("fp linear retry {}", mapping.plan_id);
     let mut found = Vec::new();
-    let gone: Vec<&TaskId> = mapping.tasks.keys().filter(|id| tree.find(id.as_str()).is_none()).collect();
+    let gone: Vec<&TaskId> =
+        mapping.tasks.keys().filter(|id| tree.is_some_and(|tree| tree.find(id.as_str()).is_none())).collect();
     if !gone.is_empty() {
         let has = verb(gone.len(), "has an issue, and is", "have issues, and are");
         let detail = format!("{} {has} not in the tree any more: close what is left in Linear", listed(gone));

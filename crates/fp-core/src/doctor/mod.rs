@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub use ledger::{LogFacts, SnapshotFacts, log, snapshot};
 pub use mirror::mirror;
-pub use run::{Claims, approval, claims, commits, evidence, intents};
+pub use run::{Lead, approval, claims, commits, evidence, intents};
 
 use crate::plan::id::{PlanId, TaskId};
 

@@ -43,18 +43,18 @@ pub fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> Finding {
 
 /// What is known of the client's process that leads the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claims {
+pub enum Lead {
     /// It is there.
-    Led,
+    There,
     /// It is gone, and its agents with it.
-    Abandoned,
+    Gone,
     /// Nobody can tell.
     Unknown,
 }
 
 /// Whether those who hold tasks can still be there.
 #[must_use]
-pub fn claims(state: &State, lead: Claims) -> Finding {
+pub fn claims(state: &State, lead: Lead) -> Finding {
     let check = "claims";
     let held: Vec<&TaskId> = state.running().map(|task| &task.leaf.id).collect();
     let (what, is) = (listed(held.iter().copied()), verb(held.len(), "is", "are"));
@@ -66,11 +66,11 @@ pub fn claims(state: &State, lead: Claims) -> Finding {
         (false, _) => {
             Finding::warning(check, format!("{what} {is} held, and the run is over")).mended_by(start)
         }
-        (true, Claims::Abandoned) => {
+        (true, Lead::Gone) => {
             Finding::warning(check, format!("{what} {is} held by a session that is gone")).mended_by(start)
         }
-        (true, Claims::Led) => Finding::ok(check, format!("{what} {is} held, and the session is there")),
-        (true, Claims::Unknown) => {
+        (true, Lead::There) => Finding::ok(check, format!("{what} {is} held, and the session is there")),
+        (true, Lead::Unknown) => {
             Finding::ok(check, format!("{what} {is} held; nobody can tell whether the session is there"))
         }
     }

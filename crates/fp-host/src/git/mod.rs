@@ -11,6 +11,7 @@ mod commit;
 mod diff;
 mod error;
 mod history;
+mod lost;
 mod oid;
 mod status;
 mod tree;
