@@ -21,12 +21,8 @@ pub fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> Finding {
         return Finding::ok(check, "the tree is the one that was approved");
     }
     let edited = approved::edited(state, tree);
-    let new: Vec<TaskId> = approved::leaves(tree)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|leaf| leaf.id)
-        .filter(|id| state.task(id).is_none())
-        .collect();
+    let ids = tree.leaves().filter_map(|leaf| TaskId::new(&*leaf.id).ok());
+    let new: Vec<TaskId> = ids.filter(|id| state.task(id).is_none()).collect();
     if edited.is_empty() && new.is_empty() {
         return Finding::ok(check, "the text of the tree was edited, and no task of it");
     }

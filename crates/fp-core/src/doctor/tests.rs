@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::plan::parse;
+use crate::plan::task::Task;
+use crate::plan::{canonical, parse};
 use crate::run::State;
-use crate::run::approval::{hash, leaves};
+use crate::run::approval::hash;
 use crate::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 
 const TREE: &str =
@@ -26,20 +28,16 @@ fn entry(seq: u64, at: i64, event: Event) -> Entry {
 
 fn entries() -> Vec<Entry> {
     let (tree, _) = parse(TREE);
-    let approved = Event::Approved {
-        tree_hash: hash(TREE.as_bytes()),
-        leaves: leaves(&tree).unwrap(),
-        base: None,
-        by: Decider::User,
+    let leaf = |task: &Task<'_>| {
+        let text = canonical::leaf_text(&tree, task);
+        json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
-    let started = Event::RunStarted {
-        session: None,
-        client: Some(7),
-        builders: 1,
-        max_iterations: 3,
-        scaled_iterations: Default::default(),
-        no_commit: false,
-    };
+    let leaves: Vec<Value> = tree.leaves().map(leaf).collect();
+    let approved =
+        json!({ "approved": { "treeHash": hash(TREE.as_bytes()), "leaves": leaves, "by": "user" } });
+    let started =
+        json!({ "runStarted": { "client": 7, "builders": 1, "maxIterations": 3, "noCommit": false } });
+    let [approved, started] = [approved, started].map(|event| serde_json::from_value(event).unwrap());
     let claimed = Event::Claimed {
         task: task("1"),
         owner: "builder-1".parse().unwrap(),

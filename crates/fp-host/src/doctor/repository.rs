@@ -8,6 +8,7 @@ use fp_core::run::State;
 use crate::git::{Git, GitError, Oid};
 use crate::plan::OpenPlan;
 
+/// What git says of the commits of `state`, and of the next one.
 pub(super) fn repository(plan: &OpenPlan, state: &State) -> Vec<Finding> {
     let mut found = vec![doctor::intents(state)];
     match plan.git() {
@@ -23,6 +24,7 @@ pub(super) fn repository(plan: &OpenPlan, state: &State) -> Vec<Finding> {
     found
 }
 
+/// The commits of tasks that are not in the history of HEAD; what is no commit id is not either.
 fn gone(git: &Git, state: &State) -> Result<BTreeSet<String>, GitError> {
     let commits = || state.tasks.iter().filter_map(|task| task.commit.as_ref());
     let valid: BTreeSet<Oid> = commits().filter_map(|commit| commit.parse().ok()).collect();

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::Plan;
+use crate::run::State;
 use crate::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
-use crate::run::{State, approval};
 
 const TREE: &str = "- [ID: root] Goal (Complexity: 5)\n- [ID: 1] A (Complexity: 3)\n  - [ID: 1.1] B (Complexity: 2)\n    \
                     - [ID: 1.1.1] C (Complexity: 2)\n    - [ID: 1.1.2] D (Complexity: 1)\n  - [ID: 1.2] E \
@@ -255,7 +255,8 @@ proptest! {
         let state = State::new(plan_id());
         let server = Server::default();
         let mut world = World { tree: &tree, state, mapping, server, ends, died_after: 0 };
-        let leaves = approval::leaves(&tree).unwrap();
+        let leaf = |id| serde_json::json!({ "id": id, "title": "a", "hash": "h", "complexity": 1 });
+        let leaves = LEAVES.iter().map(|id| serde_json::from_value(leaf(id)).unwrap()).collect();
         world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, by: Decider::User });
         for one in steps {
             world.step(one);
