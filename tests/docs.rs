@@ -132,11 +132,14 @@ fn knows(words: &[&str], place: &str) {
     let bare = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase());
     let mut command: Vec<&str> = words.iter().take_while(bare).copied().collect();
     // A lower-case word may be a value of the command in front of it.
-    command.truncate(if matches!(command[..], ["run", "start", ..] | ["config", "show", ..]) {
-        2
-    } else {
-        1
-    });
+    let has_inner = matches!(
+        command[..],
+        ["run", "start", ..]
+            | ["config", "show", ..]
+            | ["linear", _, ..]
+            | ["plans", "archive" | "export", ..]
+    );
+    command.truncate(if has_inner { 2 } else { 1 });
     let help = Place::bare().0.fp(&[&command[..], &["--help"]].concat());
     assert_eq!(help.code, 0, "{place}: `fp {}`: {help}", words.join(" "));
     for flag in words.iter().filter(|word| word.starts_with("--")) {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
 use fp_core::run::state::Status;
+use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
 use fp_host::store::StoreError;
 
@@ -90,9 +91,17 @@ fails_with_its_hint!(
     fp_host::config::ConfigError,
     fp_host::file::FileError,
     fp_host::git::GitError,
+    fp_host::linear::LinearError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError
 );
+
+impl From<ArchiveError> for CommandError {
+    fn from(error: ArchiveError) -> Self {
+        let failed = if error.is_refusal() { Self::refused(&error) } else { Self::failed(&error) };
+        error.hint().into_iter().fold(failed, Self::hint)
+    }
+}
 
 impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> Self {

@@ -2,6 +2,7 @@
 
 use fp_core::run::state::RunStatus;
 use fp_host::plan::{OpenPlan, Tree};
+use fp_host::plan_folder::{PlanError, PlanFolder, Plans, Resumed};
 use fp_host::run::worktree;
 use fp_host::store::Store;
 
@@ -11,16 +12,58 @@ use crate::error::CommandError;
 impl Context {
     /// The plan that `selector` means; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        let active = |folder: &fp_host::plan_folder::PlanFolder| {
+        let active = |folder: &PlanFolder| {
             let store = Store::new(folder.path().to_owned(), folder.id().clone());
             // A plan whose log can't be read is not passed over: the command that gets it says why.
             store
                 .load()
                 .map_or(true, |loaded| loaded.state.run.is_none_or(|run| run.status == RunStatus::Running))
         };
-        let folder = self.plans()?.choose(selector, active)?;
+        self.resume_archiving()?;
+        let plans = self.plans()?;
+        let folder = plans.choose(selector, active).map_err(|error| {
+            match (&error, selector.and_then(|selector| archived(&plans, selector))) {
+                (PlanError::NotFound { .. }, Some(folder)) => {
+                    let shown = self.shown(folder.path());
+                    CommandError::failed(format!("{} is archived", folder.id())).hint(format!(
+                        "`fp plans export {}` still reads it; to have it back: mv {shown} {}",
+                        folder.id(),
+                        self.shown(plans.dir())
+                    ))
+                }
+                _ => error.into(),
+            }
+        })?;
+        self.opened(folder)
+    }
+
+    /// The plan that `selector` means, or else the archived one.
+    pub(crate) fn open_or_archived(&self, selector: &str) -> Result<OpenPlan, CommandError> {
+        self.resume_archiving()?;
+        let plans = self.plans()?;
+        match plans.resolve(selector) {
+            Err(error @ PlanError::NotFound { .. }) => self.opened(archived(&plans, selector).ok_or(error)?),
+            found => self.opened(found?),
+        }
+    }
+
+    fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
+    }
+
+    /// Ends an archiving that was interrupted, and says so.
+    pub(crate) fn resume_archiving(&self) -> Result<(), CommandError> {
+        match self.plans()?.resume_archiving()? {
+            Some(Resumed::Archived(id)) => {
+                self.printer.note(&format!("note: archiving {id} was interrupted: it is archived now"));
+            }
+            Some(Resumed::Undone(id)) => {
+                self.printer.note(&format!("note: archiving {id} was interrupted: it stays where it is"));
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     /// The task tree of a run that is on.
@@ -48,4 +91,9 @@ impl Context {
             self.printer.note(&format!("note: {notice}"));
         }
     }
+}
+
+/// The archived plan that `selector` means; a number is one of the plans that are not.
+fn archived(plans: &Plans, selector: &str) -> Option<PlanFolder> {
+    plans.archived().resolve(selector).ok().filter(|_| selector.parse::<usize>().is_err())
 }

@@ -6,9 +6,11 @@
 
 pub mod commit_message;
 pub mod diagnostic;
+pub mod doctor;
 pub mod hook;
 pub mod interview;
 pub mod language;
+pub mod linear;
 mod markdown;
 pub mod plan;
 pub mod repo_path;

@@ -161,6 +161,20 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
+/// As [`atomic_write`], unless something is at `path` already, be it a link that leads nowhere: then nothing is
+/// written, and the answer is `false`.
+pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    let written = write_beside(path, bytes).and_then(|beside| {
+        beside.as_file().sync_all()?;
+        match beside.persist_noclobber(path) {
+            Ok(_) => sync_folder(folder_of(path)).map(|()| true),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.error),
+        }
+    });
+    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
 /// As [`atomic_write`], for what can be made again: a reader sees the old content or the new one, but nobody
 /// waits for the disk, so that a power cut may leave the old one, or none. Only for a caller that holds a lock on
 /// `path`: what is written first has one fixed name, so that whoever is killed in between leaves no file that
@@ -281,6 +295,16 @@ mod tests {
         atomic_write(&link, b"new").unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"changed");
         assert_eq!(fs::read(&link).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_write_that_must_not_replace_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        assert!(write_if_absent(&path, b"first").unwrap());
+        assert!(!write_if_absent(&path, b"second").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Plan folders: found by id, by a part of one or by number, and made. An id never is a path, and a link
 //! never leads out of the repository.
 
+mod archive;
 mod error;
 mod record;
 mod selector;
@@ -14,6 +15,7 @@ use fp_core::plan::id::PlanId;
 use fp_core::settings::Settings;
 use jiff::civil::Date;
 
+pub use archive::{ARCHIVED, ArchiveError, Resumed};
 pub use error::PlanError;
 pub use record::PlanRecord;
 
@@ -149,6 +151,9 @@ impl Plans {
         for number in 1..=MAX_SUFFIX {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
             let id = PlanId::new(name).map_err(PlanError::Selector)?;
+            if self.is_archived(&id) {
+                continue;
+            }
             let path = self.dir.join(id.as_str());
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(PlanFolder { id, path }),
@@ -175,17 +180,22 @@ impl Plans {
     }
 
     fn make_dir(&self) -> Result<(), PlanError> {
-        if !self.dir_is_inside()? {
-            self.ancestor_is_inside()?;
-            fs::create_dir_all(&self.dir)
-                .map_err(|source| FileError::Write { path: self.dir.clone(), source })?;
-        }
+        self.make_bare_dir()?;
         // A user who wants plans in git deletes this file; it comes back only where there is no plan yet.
         let ignore = self.dir.join(".gitignore");
         if fs::symlink_metadata(&ignore).is_err() && self.list()?.is_empty() {
             file::atomic_write(&ignore, b"*\n")?;
         }
         Ok(())
+    }
+
+    fn make_bare_dir(&self) -> Result<(), PlanError> {
+        if self.dir_is_inside()? {
+            return Ok(());
+        }
+        self.ancestor_is_inside()?;
+        fs::create_dir_all(&self.dir)
+            .map_err(|source| FileError::Write { path: self.dir.clone(), source }.into())
     }
 
     /// Fails where the nearest folder above that exists is, through a link, outside the repository.

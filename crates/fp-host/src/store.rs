@@ -4,6 +4,7 @@
 //! snapshot only spares reading it again, and is believed exactly as long as the log still has the length and
 //! the modification time that it was taken at.
 
+mod examine;
 mod line;
 mod reader;
 mod snapshot;
@@ -19,6 +20,7 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
+pub use self::examine::Examined;
 pub use self::reader::{Line, Past, Portion, Reader};
 use self::snapshot::LogMark;
 

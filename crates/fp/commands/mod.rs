@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod approve;
+pub(crate) mod archive;
 pub(crate) mod bundle;
 pub(crate) mod cancel;
 pub(crate) mod claim;
@@ -9,14 +10,17 @@ pub(crate) mod clarify;
 pub(crate) mod commit;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod evidence;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fail;
 pub(crate) mod fmt;
 pub(crate) mod handoff;
 pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod interview;
+pub(crate) mod linear;
 pub(crate) mod log;
 pub(crate) mod new;
 pub(crate) mod next;

@@ -2,22 +2,45 @@
 
 use fp_core::report::status::{Phase, StatusReport};
 use fp_host::store::Store;
+use jiff::Timestamp;
 use serde_json::json;
 
+use super::{archive, export};
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
 
-/// List the plans
+/// List the plans, put one away, or write down what came of it
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Those that are over as well.
     #[arg(long)]
     all: bool,
+    /// Those that were archived, instead.
+    #[arg(long, conflicts_with = "all")]
+    archived: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Archive(archive::Args),
+    Export(export::Args),
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let plans = context.plans()?;
+    match args.action {
+        Some(Action::Archive(args)) => archive::run(args, context),
+        Some(Action::Export(args)) => export::run(args, context),
+        None => list(&args, context),
+    }
+}
+
+fn list(args: &Args, context: &Context) -> CommandResult {
+    context.resume_archiving()?;
+    let plans = if args.archived { context.plans()?.archived() } else { context.plans()? };
     let mut rows = Vec::new();
     let mut hidden = 0;
     let mut exit = Exit::Done;
@@ -34,37 +57,56 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         };
         context.notices(&loaded.notices);
         let report = StatusReport::new(&loaded.state);
-        if !args.all && matches!(report.phase, Phase::Finished | Phase::Cancelled) {
+        if args.archived {
+            rows.push(Row { number: None, archived_at: folder.archived_at(), report });
+        } else if !args.all && matches!(report.phase, Phase::Finished | Phase::Cancelled) {
             hidden += 1;
         } else {
-            rows.push((i + 1, report));
+            rows.push(Row { number: Some(i + 1), archived_at: None, report });
         }
     }
     match context.format {
         Format::Json => {
-            let rows = rows.iter().map(|(number, r)| {
-                json!({ "number": number, "planId": r.plan_id, "phase": r.phase, "counts": r.counts })
+            let rows = rows.iter().map(|Row { number, archived_at, report }| {
+                let mut row = json!({
+                    "number": number, "planId": report.plan_id, "phase": report.phase, "counts": report.counts,
+                });
+                if args.archived {
+                    row["archivedAt"] = json!(archived_at);
+                }
+                row
             });
             context.printer.json(&json!({ "plans": rows.collect::<Vec<_>>() }))?;
         }
-        Format::Text => context.printer.data(&text(&rows, hidden)),
+        Format::Text => context.printer.data(&text(&rows, hidden, args.archived)),
     }
     Ok(exit)
 }
 
-fn text(rows: &[(usize, StatusReport)], hidden: usize) -> String {
+struct Row {
+    /// What selects it; none for an archived one.
+    number: Option<usize>,
+    archived_at: Option<Timestamp>,
+    report: StatusReport,
+}
+
+fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
     let mut text = String::new();
-    for (number, report) in rows {
+    for Row { number, archived_at, report } in rows {
         let counts = &report.counts;
-        let done = match counts.total {
-            0 => String::new(),
-            total => format!("  {} of {total} done", counts.completed),
-        };
-        let row = format!("{number:>3}  {:<44}  {:<9}{done}", report.plan_id, report.phase.word());
+        let mut row = number.map(|number| format!("{number:>3}  ")).unwrap_or_default();
+        row.push_str(&format!("{:<44}  {:<9}", report.plan_id, report.phase.word()));
+        if counts.total > 0 {
+            row.push_str(&format!("  {} of {} done", counts.completed, counts.total));
+        }
+        if let Some(at) = archived_at {
+            row.push_str(&format!("  since {}", at.strftime("%Y-%m-%d")));
+        }
         text.push_str(&format!("{}\n", row.trim_end()));
     }
     if rows.is_empty() {
-        text.push_str("No active plan; `fp new GOAL` makes one\n");
+        let none = if archived { "No plan is archived" } else { "No active plan; `fp new GOAL` makes one" };
+        text.push_str(&format!("{none}\n"));
     }
     if hidden > 0 {
         text.push_str(&format!("({hidden} that are over: fp plans --all)\n"));

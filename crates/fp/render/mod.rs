@@ -3,10 +3,12 @@
 pub(crate) mod actions;
 pub(crate) mod commit;
 pub(crate) mod diagnostics;
+pub(crate) mod doctor;
 pub(crate) mod dot;
 pub(crate) mod evidence;
 mod graph;
 pub(crate) mod html;
+pub(crate) mod linear;
 pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod ready;

@@ -29,6 +29,12 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
         && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
+        && !call.iter().any(names_a_file)
+}
+
+/// Whether the word has a result written to a file of the caller's choice, which may be any that the user has.
+fn names_a_file(word: &Word) -> bool {
+    matches!(word, Word::Text(text) if text == "--out" || text.starts_with("--out="))
 }
 
 /// The words of `line`; nothing where it has a character that means more than itself.
@@ -127,6 +133,9 @@ mod tests {
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);
+        check("fp plans export p", true);
+        check("fp plans export p --out /home/me/.profile --force", false);
+        check("fp show p --format=html --out=x", false);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod next_step;
 mod page;
 pub mod progress;
 pub mod ready;
+pub mod results;
 pub mod status;
 pub mod tree;
 pub mod validation;

@@ -12,6 +12,7 @@ mod diff;
 mod error;
 mod history;
 mod locate;
+mod lost;
 mod merge;
 mod oid;
 mod revert;

@@ -20,13 +20,17 @@ const SNAPSHOT_VERSION: u32 = 1;
 
 /// The state of `plan_id` as the snapshot at `path` has it, if it was taken from the log as `mark` shows it.
 pub(super) fn read(path: &Path, mark: LogMark, plan_id: &PlanId) -> Option<State> {
+    stored(path, plan_id).filter(|(taken_at, _)| *taken_at == mark).map(|(_, state)| state)
+}
+
+/// The state of `plan_id` as the snapshot at `path` has it, and what the log looked like then.
+pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
     let bytes = fs::read(path).ok()?;
     let stored: StoredSnapshot = serde_json::from_slice(&bytes).ok()?;
-    let believed =
-        stored.schema_version == SNAPSHOT_VERSION && stored.log == mark && stored.state.plan_id == *plan_id;
-    let mut state = believed.then_some(stored.state)?;
+    let fits = stored.schema_version == SNAPSHOT_VERSION && stored.state.plan_id == *plan_id;
+    let mut state = fits.then_some(stored.state)?;
     state.restore_index();
-    Some(state)
+    Some((stored.log, state))
 }
 
 /// Writes the snapshot. One that can't be written costs the next command a replay and nothing else.

@@ -1,0 +1,53 @@
+//! What the doctor found, as text that fits 80 columns.
+
+use fp_core::doctor::{Finding, Level};
+use fp_core::plan::id::PlanId;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::WIDTH;
+use super::visible::one_line;
+
+/// Columns in front of a finding's words.
+const MARGIN: usize = 24;
+
+/// The whole report.
+pub(crate) fn text(plan: &PlanId, findings: &[Finding], mended: &[String]) -> String {
+    let mut text = format!("Plan {plan}\n");
+    for line in mended {
+        text.push_str(&format!("  mended   {line}\n"));
+    }
+    for found in findings {
+        let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
+        text.push_str(&wrapped(&head, &one_line(&found.detail)));
+        if let Some(command) = &found.command {
+            // A command is not broken, so that it can be copied.
+            text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
+        }
+    }
+    let count = |level: Level| findings.iter().filter(|found| found.level == level).count();
+    let parts: Vec<String> = [(count(Level::Error), "error"), (count(Level::Warning), "warning")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+        .collect();
+    let sum = if parts.is_empty() { "Nothing is wrong".to_owned() } else { parts.join(", ") };
+    text + &format!("\n{sum}\n")
+}
+
+/// `detail` behind `head`, which has the columns of the margin, on lines of at most 80 where its words allow.
+fn wrapped(head: &str, detail: &str) -> String {
+    let mut out = format!("{head:<MARGIN$}");
+    let mut column = MARGIN;
+    for (number, word) in detail.split(' ').enumerate() {
+        if number > 0 && column + 1 + word.width() > WIDTH {
+            out.push_str(&format!("\n{:MARGIN$}", ""));
+            column = MARGIN;
+        } else if number > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.width();
+    }
+    out + "\n"
+}
