@@ -164,6 +164,8 @@ impl Placed {
         let top = self.git.worktree();
         let status = self.git.status()?;
         let dirty: HashSet<&[u8]> = status.entries.iter().map(|entry| entry.path.as_bytes()).collect();
+        let staged_entries = status.entries.iter().filter(|entry| entry.is_staged());
+        let staged_paths: HashSet<&[u8]> = staged_entries.map(|entry| entry.path.as_bytes()).collect();
         let removed: HashSet<&RepoPath> = self.files.iter().filter(|f| !f.is).map(|f| &f.path).collect();
         let overlooked = self.git.overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
         for file in &self.files {
@@ -182,6 +184,8 @@ impl Placed {
             let found = fs::symlink_metadata(&target).ok();
             let clean = !dirty.contains(path.as_bytes()) && !overlooked.contains(path);
             let reason = match found {
+                // A commit that was killed may have announced it to the index, without its content.
+                None if !file.was && !staged_paths.contains(path.as_bytes()) => continue,
                 _ if !clean => "has changes of yours that are not committed",
                 Some(_) if !file.was => "is there already, and is in no commit",
                 Some(found) if found.is_dir() => "is a folder, where a file is to be",
