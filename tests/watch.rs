@@ -275,9 +275,9 @@ fn without_a_terminal_it_is_the_status_once() {
     let environment = started(1);
     let once = environment.fp(&["status", "--watch", PLAN]);
     assert_eq!(once.stdout, environment.fp(&["status", PLAN]).stdout);
-    assert_snapshot!(once.stderr, @r"note: there is no terminal to watch it on: this is the status at the moment");
+    assert_snapshot!(once.stderr, @r"note: --watch shows text on a terminal: this is the status at the moment");
     let script = format!("TERM=dumb '{}' status --watch {PLAN}", env!("CARGO_BIN_EXE_fp"));
     let terminal = Terminal::shell(&environment, &["sh", "-c", &script]);
     terminal.wait_for("ended with 0");
-    assert!(terminal.shown().contains("note: there is no terminal to watch it on"), "{}", terminal.shown());
+    assert!(terminal.shown().contains("note: --watch shows text on a terminal"), "{}", terminal.shown());
 }

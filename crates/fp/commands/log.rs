@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(crate) struct Args {
     /// The plan; the only active one where left out.
     plan: Option<String>,
-    /// Go on as more happens, until the run is over or Ctrl-C is pressed.
+    /// Go on as more happens, until the run is over or Ctrl-C is pressed; the exit status is 0 either way.
     #[arg(long, short)]
     follow: bool,
     /// Only what concerns this task.

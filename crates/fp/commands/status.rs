@@ -21,11 +21,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    if args.watch && Screen::is_there(context.env("TERM").as_deref()) {
-        return watch(&plan, context);
-    }
     if args.watch {
-        context.printer.note("note: there is no terminal to watch it on: this is the status at the moment");
+        if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
+            return watch(&plan, context);
+        }
+        context.printer.note("note: --watch shows text on a terminal: this is the status at the moment");
     }
     let loaded = plan.load()?;
     context.notices(&loaded.notices);

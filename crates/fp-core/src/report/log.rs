@@ -6,8 +6,8 @@ use crate::plan::id::TaskId;
 use crate::run::event::{Decider, Dispatch, Entry, Event};
 use crate::run::payload::short;
 use crate::run::ready::List;
-use crate::verification::CheckVerdict;
 use crate::verification::change::Change;
+use crate::verification::{Check, CheckVerdict};
 
 /// Most files that a line names.
 const FILES: usize = 3;
@@ -36,84 +36,100 @@ pub fn tell(entry: &Entry) -> Vec<Told> {
 }
 
 fn words(event: &Event) -> Told {
-    let (text, details) = match event {
+    Told { task: about(event), text: text(event), details: details(event) }
+}
+
+fn text(event: &Event) -> String {
+    match event {
         Event::Approved { leaves, by, .. } => {
-            (format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task")), Vec::new())
+            format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task"))
         }
-        Event::RunStarted { .. } => run_started(event),
-        Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => {
-            (format!("{name} is to be woken"), Vec::new())
+        Event::RunStarted { builders, max_iterations, scaled_iterations, no_commit, .. } => {
+            let iterations = match scaled_iterations.values().max() {
+                Some(most) => format!("{max_iterations} to {most} iterations"),
+                None => count(*max_iterations as usize, "iteration"),
+            };
+            let commits = if *no_commit { "off" } else { "on" };
+            format!(
+                "the run starts: {}, {iterations}, commits {commits}",
+                count(*builders as usize, "builder")
+            )
         }
-        Event::Dispatched { name, .. } => (format!("{name} is to be started"), Vec::new()),
-        Event::Told => ("the lead has been told".into(), Vec::new()),
-        Event::AgentEnded { name } => (format!("{name} has ended its turn"), Vec::new()),
-        Event::Claimed { owner, iteration, .. } => {
-            (format!("{owner} claims it, iteration {iteration}"), Vec::new())
-        }
-        Event::Resumed { owner, .. } => (format!("{owner} asks for it again"), Vec::new()),
-        Event::Nudged { owner, .. } => (format!("{owner} is told to go on"), Vec::new()),
-        Event::Submitted { owner, files, .. } => {
-            (format!("{owner} hands it in: {}", changed(files)), Vec::new())
-        }
-        Event::Verified { .. } => verified(event),
-        Event::Judged { iteration, pass: true, summary, .. } => {
-            (format!("iteration {iteration} passed"), vec![summary.clone()])
-        }
-        Event::Judged { iteration, reasons, .. } => {
-            (format!("iteration {iteration} did not pass"), paragraphs(&reasons.join("\n")))
-        }
-        Event::SentBack { iteration, feedback, .. } => {
-            (format!("goes back to its builder, iteration {iteration}"), paragraphs(feedback))
-        }
+        Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
+        Event::Dispatched { name, .. } => format!("{name} is to be started"),
+        Event::Told => "the lead has been told".into(),
+        Event::AgentEnded { name } => format!("{name} has ended its turn"),
+        Event::Claimed { owner, iteration, .. } => format!("{owner} claims it, iteration {iteration}"),
+        Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
+        Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
+        Event::Submitted { owner, files, .. } => format!("{owner} hands it in: {}", changed(files)),
+        Event::Verified { iteration, checks, .. } => match failed(checks).count() {
+            0 => format!("no check of iteration {iteration} failed"),
+            number => format!("{} of iteration {iteration} failed", count(number, "check")),
+        },
+        Event::Judged { iteration, pass: true, .. } => format!("iteration {iteration} passed"),
+        Event::Judged { iteration, .. } => format!("iteration {iteration} did not pass"),
+        Event::SentBack { iteration, .. } => format!("goes back to its builder, iteration {iteration}"),
         Event::CommitStarted { message, .. } => {
-            (format!("is being committed: {}", message.lines().next().unwrap_or_default()), Vec::new())
+            format!("is being committed: {}", message.lines().next().unwrap_or_default())
         }
-        Event::CommitBlocked { reason, .. } => ("could not be committed".into(), paragraphs(reason)),
-        Event::Completed { commit: Some(commit), .. } => {
-            (format!("completed, commit {}", short(commit)), Vec::new())
-        }
-        Event::Completed { note, .. } => {
-            ("completed, without a commit".into(), note.iter().cloned().collect())
-        }
-        Event::Released { reason, .. } => (format!("its claim is taken back: {reason}"), Vec::new()),
-        Event::Failed { reason, .. } => ("FAILED".into(), paragraphs(reason)),
-        Event::Skipped { because, .. } => (format!("skipped because of {because}"), Vec::new()),
-        Event::Retried { restored, .. } if restored.is_empty() => ("gets another try".into(), Vec::new()),
-        Event::Retried { restored, .. } => {
-            (format!("gets another try, and with it {}", List(restored)), Vec::new())
-        }
-        Event::Asked { question } => {
-            (format!("question {}: {}", question.id, question.header), vec![question.text.clone()])
-        }
+        Event::CommitBlocked { .. } => "could not be committed".into(),
+        Event::Completed { commit: Some(commit), .. } => format!("completed, commit {}", short(commit)),
+        Event::Completed { .. } => "completed, without a commit".into(),
+        Event::Released { reason, .. } => format!("its claim is taken back: {reason}"),
+        Event::Failed { .. } => "FAILED".into(),
+        Event::Skipped { because, .. } => format!("skipped because of {because}"),
+        Event::Retried { restored, .. } if restored.is_empty() => "gets another try".into(),
+        Event::Retried { restored, .. } => format!("gets another try, and with it {}", List(restored)),
+        Event::Asked { question } => format!("question {}: {}", question.id, question.header),
         Event::Answered { question, options, by } => {
-            (format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")), Vec::new())
+            format!("{question} is answered {}: {}", by_whom(*by), options.join(", "))
         }
-        Event::Noted { note } => (format!("{}: {}", note.kind.word(), note.text), Vec::new()),
-        Event::Cancelled { by } => (format!("the run was cancelled {}", by_whom(*by)), Vec::new()),
-        Event::Finished => ("the run is finished".into(), Vec::new()),
-        Event::HeadMoved { drifted, .. } if drifted.is_empty() => ("HEAD has moved".into(), Vec::new()),
-        Event::HeadMoved { drifted, .. } => (
-            format!("HEAD has moved, and what {} planned on has changed", count(drifted.len(), "task")),
-            drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect(),
-        ),
-        Event::Kept { tasks } => {
-            let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
-            (format!("stays as it is, for all that has changed: {}", ids.join(", ")), Vec::new())
+        Event::Noted { note } => format!("{}: {}", note.kind.word(), note.text),
+        Event::Cancelled { by } => format!("the run was cancelled {}", by_whom(*by)),
+        Event::Finished => "the run is finished".into(),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => "HEAD has moved".into(),
+        Event::HeadMoved { drifted, .. } => {
+            format!("HEAD has moved, and what {} planned on has changed", count(drifted.len(), "task"))
         }
-        Event::CheckedBefore { passed: true, .. } => ("its check passes before its work".into(), Vec::new()),
-        Event::CheckedBefore { .. } => ("its check fails before its work".into(), Vec::new()),
-        Event::Waived { by, .. } => {
-            (format!("is built all the same, as decided {}", by_whom(*by)), Vec::new())
-        }
-        Event::ScopeExtended { path, reason, by, .. } => {
-            (format!("may change {path} as well, granted {}", by_whom(*by)), paragraphs(reason))
+        Event::Kept { tasks } => format!("stays as it is, for all that has changed: {}", List(tasks)),
+        Event::CheckedBefore { passed: true, .. } => "its check passes before its work".into(),
+        Event::CheckedBefore { .. } => "its check fails before its work".into(),
+        Event::Waived { by, .. } => format!("is built all the same, as decided {}", by_whom(*by)),
+        Event::ScopeExtended { path, by, .. } => {
+            format!("may change {path} as well, granted {}", by_whom(*by))
         }
         Event::RolledBack { revert: Some(revert), .. } => {
-            (format!("is rolled back by commit {}", short(revert)), Vec::new())
+            format!("is rolled back by commit {}", short(revert))
         }
-        Event::RolledBack { .. } => ("is rolled back".into(), Vec::new()),
-    };
-    Told { task: about(event), text, details }
+        Event::RolledBack { .. } => "is rolled back".into(),
+    }
+}
+
+/// The reasons and the feedback of an event, a paragraph each.
+fn details(event: &Event) -> Vec<String> {
+    match event {
+        Event::RunStarted { session, .. } => session.iter().map(|s| format!("session {s}")).collect(),
+        Event::Verified { checks, .. } => {
+            failed(checks).map(|check| format!("Check {}: {}", check.name, check.detail)).collect()
+        }
+        Event::Judged { pass: true, summary, .. } => vec![summary.clone()],
+        Event::Judged { reasons, .. } => paragraphs(&reasons.join("\n")),
+        Event::SentBack { feedback: reason, .. }
+        | Event::CommitBlocked { reason, .. }
+        | Event::Failed { reason, .. } => paragraphs(reason),
+        Event::Completed { note, .. } => note.iter().cloned().collect(),
+        Event::Asked { question } => vec![question.text.clone()],
+        Event::HeadMoved { drifted, .. } => {
+            drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect()
+        }
+        Event::ScopeExtended { reason, .. } => paragraphs(reason),
+        _ => Vec::new(),
+    }
+}
+
+fn failed(checks: &[Check]) -> impl Iterator<Item = &Check> {
+    checks.iter().filter(|check| check.verdict == CheckVerdict::Fail)
 }
 
 fn by_whom(by: Decider) -> &'static str {
@@ -131,23 +147,6 @@ fn paragraphs(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn run_started(event: &Event) -> (String, Vec<String>) {
-    let Event::RunStarted { session, builders, max_iterations, scaled_iterations, no_commit, .. } = event
-    else {
-        return (String::new(), Vec::new());
-    };
-    let iterations = match scaled_iterations.values().max() {
-        Some(most) => format!("{max_iterations} to {most} iterations"),
-        None => count(*max_iterations as usize, "iteration"),
-    };
-    let text = format!(
-        "the run starts: {}, {iterations}, commits {}",
-        count(*builders as usize, "builder"),
-        if *no_commit { "off" } else { "on" }
-    );
-    (text, session.iter().map(|session| format!("session {session}")).collect())
-}
-
 fn changed(files: &[Change]) -> String {
     let shown: Vec<String> = files.iter().take(FILES).map(|file| file.path.to_string()).collect();
     match files.len().saturating_sub(FILES) {
@@ -155,16 +154,6 @@ fn changed(files: &[Change]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn verified(event: &Event) -> (String, Vec<String>) {
-    let Event::Verified { iteration, checks, .. } = event else { return (String::new(), Vec::new()) };
-    let failed: Vec<_> = checks.iter().filter(|check| check.verdict == CheckVerdict::Fail).collect();
-    if failed.is_empty() {
-        return (format!("no check of iteration {iteration} failed"), Vec::new());
-    }
-    let details = failed.iter().map(|check| format!("Check {}: {}", check.name, check.detail)).collect();
-    (format!("{} of iteration {iteration} failed", count(failed.len(), "check")), details)
 }
 
 /// The task that `event` is about.

@@ -1,15 +1,13 @@
 //! A run at this moment: what a view that refreshes itself shows.
 
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::status::{Counts, Phase, StatusReport, TaskLine};
 use crate::plan::id::{AgentName, PlanId};
 use crate::run::state::{Activity, Agent, Role, State, Status};
 
 /// The report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchReport {
     /// The plan.
     pub plan_id: PlanId,
@@ -30,8 +28,7 @@ pub struct WatchReport {
 }
 
 /// An agent, and what it does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentLine {
     /// Its name.
     pub name: AgentName,

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{Outcome, Results, TaskResult, word};
+use crate::markdown::{code, inline};
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use crate::markdown::{code, inline};
 
 const INFALLIBLE: &str = "writing to a string can't fail";
 
