@@ -408,7 +408,8 @@ fn files_that_can_not_be_read() {
 #[test]
 fn a_run_that_is_over_leaves_nothing() {
     let environment = led();
-    environment.write(&environment.in_plan("worktrees/builder-1/a.txt"), "work\n");
+    let left = environment.in_plan("worktrees/builder-1/a.txt");
+    environment.write(&left, "work\n");
     let leftovers = |environment: &Environment| {
         let found = environment.fp(&["doctor", PLAN, "--format", "json"]).json();
         let findings = found["findings"].as_array().unwrap().clone();
@@ -416,6 +417,8 @@ fn a_run_that_is_over_leaves_nothing() {
     };
     assert_eq!(leftovers(&environment), "none");
     environment.done(&["cancel", PLAN]);
+    assert_eq!(leftovers(&environment), "none", "the end of a run takes its worktrees away");
+    environment.write(&left, "work\n");
     assert_eq!(leftovers(&environment), "working trees of a run that is over, in worktrees/: builder-1");
 }
 

@@ -43,7 +43,7 @@ fn a_message_is_in_the_style_of_the_history() {
 
 #[test]
 fn a_hook_that_rewrites_files_is_nobodys_change() {
-    let environment = Environment::new().repo();
+    let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[
         leaf("1", "none", "a.txt"),
         leaf("2", "none", "b.txt"),
@@ -68,7 +68,7 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
 /// A builder claims while the hook of another task's commit takes its time.
 #[test]
 fn a_hook_that_is_slow_holds_up_no_claim() {
-    let environment = Environment::new().repo();
+    let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.start(&["--builders", "2"]);
     hook(&environment, "pre-commit", "touch .git/begun; sleep 3");
