@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod demo;
 mod error;
+mod input;
 mod open;
 #[cfg(test)]
 mod plugin_lint;

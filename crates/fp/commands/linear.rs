@@ -1,7 +1,6 @@
 //! `fp linear`.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fp_core::linear::{
     Answer, AnswerError, Key, LinearId, Mapping, Outbox, Request, TeamStatuses, batch, outbox, resolve,
@@ -10,13 +9,13 @@ use fp_core::linear::{
 use fp_core::plan::parse;
 use fp_core::run::State;
 use fp_core::schedule::{Options, ScheduleError, schedule};
-use fp_host::file;
 use fp_host::linear::{read, write};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input::Input;
 use crate::printer::Format;
 use crate::render::linear as render;
 use crate::source::Source;
@@ -264,9 +263,8 @@ fn acknowledge(plan: &OpenPlan, args: Ack, context: &Context) -> CommandResult {
 }
 
 fn statuses(plan: &OpenPlan, args: &Statuses, context: &Context) -> CommandResult {
-    let text = input(&args.file, context)?;
+    let Input { name, text } = Input::read(&args.file, STATUSES_CAP, context)?;
     let statuses: TeamStatuses = serde_json::from_str(&text).map_err(|_| {
-        let name = if is_stdin(&args.file) { "standard input".into() } else { args.file.to_string_lossy() };
         CommandError::failed(format!("{name} is no list of statuses"))
             .hint(r#"it has to be a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]"#)
     })?;
@@ -285,22 +283,6 @@ fn statuses(plan: &OpenPlan, args: &Statuses, context: &Context) -> CommandResul
         "warnings": resolved.warnings,
     });
     context.report(&json, &render::statuses(&resolved))
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// The text of a file, or of standard input where that is asked for.
-fn input(path: &Path, context: &Context) -> Result<String, CommandError> {
-    if !is_stdin(path) {
-        return Ok(file::read_text(&context.cwd.join(path), STATUSES_CAP)?);
-    }
-    let mut text = String::new();
-    std::io::stdin().take(STATUSES_CAP).read_to_string(&mut text).map_err(|error| {
-        CommandError::failed(format!("standard input can't be read: {error}")).hint("pipe the list into it")
-    })?;
-    Ok(text)
 }
 
 fn absent(plan: &OpenPlan, context: &Context) -> CommandResult {

@@ -1,5 +1,7 @@
 //! `fp verdict`.
 
+use std::path::PathBuf;
+
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Judgement;
 use fp_core::run::state::{State, Status};
@@ -7,11 +9,16 @@ use fp_core::run::verdict::Opinion;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input::Input;
 use crate::printer::Format;
+
+/// Largest file of judgements that is read, in bytes.
+const FILE_CAP: u64 = 1024 * 1024;
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
@@ -32,22 +39,29 @@ pub(crate) struct Args {
     /// One or two sentences on the whole.
     #[arg(long, default_value = "")]
     summary: String,
+    /// Read the judgements from a file instead, for long ones; `-` is standard input. JSON:
+    /// `{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "fail", "summary"])]
+    file: Option<PathBuf>,
+}
+
+/// What a file of judgements has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    judgements: Vec<Judgement>,
+    #[serde(default)]
+    summary: String,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
-    let mut judgements = Vec::new();
-    for (texts, pass) in [(&args.pass, true), (&args.fail, false)] {
-        for text in texts {
-            judgements.push(judgement(text, pass)?);
-        }
-    }
+    let Written { judgements, summary } = written(&args, context)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
-    let opinion =
-        Opinion { judgements, summary: args.summary }.complete(verified.criteria.len()).map_err(|e| {
-            CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
-        })?;
+    let opinion = Opinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
+        CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
+    })?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let iteration = Some(verified.iteration);
@@ -58,6 +72,29 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE)?;
     report(context, &plan.load()?.state, &args.task, &file, &settled)
+}
+
+/// The judgements of the command line, or of the file that it names.
+fn written(args: &Args, context: &Context) -> Result<Written, CommandError> {
+    if let Some(path) = &args.file {
+        let Input { name, text } = Input::read(path, FILE_CAP, context)?;
+        let written: Written = serde_json::from_str(&text).map_err(|error| {
+            CommandError::failed(format!("{name}: {error}"))
+                .hint(r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}"#)
+        })?;
+        if let Some(empty) = written.judgements.iter().find(|judgement| judgement.evidence.trim().is_empty())
+        {
+            return Err(CommandError::failed(format!(
+                "{name}: criterion {} has no evidence",
+                empty.criterion
+            ))
+            .hint("say what shows it, or why it is not met"));
+        }
+        return Ok(written);
+    }
+    let texts = args.pass.iter().map(|text| (text, true)).chain(args.fail.iter().map(|text| (text, false)));
+    let judgements = texts.map(|(text, pass)| judgement(text, pass)).collect::<Result<_, _>>()?;
+    Ok(Written { judgements, summary: args.summary.clone() })
 }
 
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {

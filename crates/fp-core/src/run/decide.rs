@@ -280,6 +280,12 @@ impl State {
         Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
     }
 
+    /// Whether nothing but the user's word keeps the task from being claimed.
+    fn only_doubted(&self, id: &TaskId) -> bool {
+        let none = BTreeSet::new();
+        self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
+    }
+
     /// The check that `task` was begun with a failing one, in test-driven work.
     #[must_use]
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
@@ -472,6 +478,9 @@ impl State {
             (Topic::Scope { task, path }, answer) => self.extended(task, path, answer, by)?,
             (Topic::Drift(tasks), label::KEEP) => vec![Event::Kept { tasks: tasks.clone() }],
             (Topic::PassesBefore(id), label::BUILD) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), label::DONE) if !self.only_doubted(id) => {
+                return Err(Refusal::NotReady(id.clone(), "something else has come in between".into()));
+            }
             (Topic::PassesBefore(id), label::DONE) => vec![Event::Completed {
                 task: id.clone(),
                 commit: None,
