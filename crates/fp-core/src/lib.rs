@@ -7,6 +7,7 @@
 pub mod commit_message;
 pub mod diagnostic;
 pub mod doctor;
+pub mod exclusive;
 pub mod hook;
 pub mod interview;
 pub mod language;

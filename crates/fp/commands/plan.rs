@@ -49,6 +49,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         model: settings.execution_model,
         max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),
         composite: composite.unwrap_or_default(),
+        exclusive: settings.exclusive.clone(),
     };
     let (scheduled, valid) = at_once(|| schedule(tree, &options), || source.refuse_invalid(tree, problems));
     valid?;

@@ -79,7 +79,12 @@ fn rendered(
 }
 
 fn options(settings: &Settings) -> Options {
-    Options { order: settings.execution_order, model: settings.execution_model, ..Options::default() }
+    Options {
+        order: settings.execution_order,
+        model: settings.execution_model,
+        exclusive: settings.exclusive.clone(),
+        ..Options::default()
+    }
 }
 
 /// The numbers of builders whose waves are told: those that run, and on the page some to compare with.

@@ -6,29 +6,12 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use super::event::Leaf;
-use super::ready::covers;
 use super::state::State;
+use crate::exclusive::exclusive_of;
 use crate::plan::id::{InvalidId, TaskId};
 use crate::plan::path;
 use crate::plan::{Index, Plan, Task, canonical};
 use crate::schedule;
-use crate::verification::is_lock_of;
-
-/// What package managers write at the root of a repository, for whoever lists a manifest.
-const LOCK_FILES: [&str; 12] = [
-    "Cargo.lock",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "uv.lock",
-    "Pipfile.lock",
-    "go.sum",
-    "Gemfile.lock",
-    "composer.lock",
-    "Package.resolved",
-];
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
 #[must_use]
@@ -40,9 +23,8 @@ pub fn hash(bytes: &[u8]) -> String {
     text
 }
 
-/// The leaves of a valid tree, as a run needs them; `exclusive` are the files that one task at a
-/// time may change, beside lock files.
-/// Fails on an id that is none; validation finds it before.
+/// The leaves of a valid tree, as a run needs them; `exclusive` are the files that one task at a time may change,
+/// beside lock files. Fails on an id that is none; validation finds it before.
 pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
     let index = Index::new(plan);
     let phases = schedule::phases(plan);
@@ -59,7 +41,7 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
                 dependencies: dependencies.into_iter().map(TaskId::new).collect::<Result<_, _>>()?,
                 files: task.files().map(str::to_owned).collect(),
                 references: references(task),
-                exclusive: exclusive_of(task, exclusive),
+                exclusive: exclusive_of(task, exclusive).into_iter().map(str::to_owned).collect(),
                 complexity: task.complexity.unwrap_or(1),
                 phase: phases[number],
             })
@@ -75,15 +57,6 @@ fn references(task: &Task) -> Vec<String> {
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// Lock files and those of `exclusive` that `task` may change: it lists their manifest, or something in them.
-fn exclusive_of(task: &Task, exclusive: &[String]) -> Vec<String> {
-    let may_change = |entry: &&str| {
-        task.files().any(|file| is_lock_of(entry, file) || covers(entry, file) || covers(file, entry))
-    };
-    let named = exclusive.iter().map(String::as_str);
-    LOCK_FILES.into_iter().chain(named).filter(may_change).map(str::to_owned).collect()
 }
 
 /// The approved leaves that `plan` has no more, or has with another content.

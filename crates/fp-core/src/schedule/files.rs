@@ -4,15 +4,22 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::closed::Closed;
+use crate::exclusive::exclusive_of;
 use crate::plan::path::{is_above, literal_prefix, normal};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// Deepest path whose folders are compared with other paths; beyond it only the upper ones are.
 const MAX_FOLDERS: usize = 64;
 
-/// The paths of every task in normal form; those that lead out of the repository are left out.
-pub(super) fn paths<'p>(plan: &'p Plan<'p>) -> Vec<Vec<Cow<'p, str>>> {
-    let of = |task: &'p Task<'p>| task.files().filter_map(|file| normal(literal_prefix(file)).ok()).collect();
+/// The paths of every task in normal form, with those of `exclusive` and the lock files that it may change; what
+/// leads out of the repository is left out.
+pub(super) fn paths<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str>>> {
+    let of = |task: &'p Task<'p>| {
+        let own = task.files().filter_map(|file| normal(literal_prefix(file)).ok());
+        let held =
+            exclusive_of(task, exclusive).into_iter().filter_map(|file| normal(literal_prefix(file)).ok());
+        own.chain(held.map(|path| Cow::Owned(path.into_owned()))).collect()
+    };
     plan.tasks.iter().map(of).collect()
 }
 

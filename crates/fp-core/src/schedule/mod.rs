@@ -31,6 +31,8 @@ pub struct Options {
     pub max_parallel_tasks: u32,
     /// The composite signal of leaves, by id; one that has none counts as 0.
     pub composite: HashMap<String, u8>,
+    /// Generated files that one task at a time may change, beside lock files.
+    pub exclusive: Vec<String>,
 }
 
 impl Default for Options {
@@ -40,6 +42,7 @@ impl Default for Options {
             model: ExecutionModel::Parallel,
             max_parallel_tasks: 1,
             composite: HashMap::new(),
+            exclusive: Vec::new(),
         }
     }
 }

@@ -74,6 +74,7 @@ fn waves_and_what_delays_them() {
     check(&["1 1; Files: a", "2 1; Files: ./a", "3 1"], 1, &["1", "2:Limit()", "3:Limit()"]);
     check(&["1 1", "2 1", "3 1; Dependencies: 1, 2", "4 1"], 2, &["1 2", "3:Dependency(1,2) 4:Limit()"]);
     check(&[], 2, &["root"]);
+    check(&["1 1; Files: a/Cargo.toml", "2 1; Files: b/Cargo.toml"], 2, &["1", "2:File(1)"]);
 }
 
 #[test]

@@ -102,7 +102,7 @@ pub(super) fn place<'p>(
     phases: &[usize],
     options: &Options,
 ) -> Vec<Slot<'p>> {
-    let paths = files::paths(plan);
+    let paths = files::paths(plan, &options.exclusive);
     let mut waves = Waves {
         plan,
         limit: options.limit() as usize,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use commands::{CommandEnd, CommandRun, check as command_check, name as command_check_name};
-pub use dependencies::is_lock_of;
+pub use dependencies::{is_lock_of, is_manifest};
 
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;

@@ -68,6 +68,7 @@ fn options() -> impl Strategy<Value = Options> {
         order,
         model,
         max_parallel_tasks,
+        exclusive: Vec::new(),
         composite: HashMap::from([("1.2".to_owned(), 5), ("2.1".to_owned(), 3)]),
     })
 }

@@ -26,7 +26,7 @@ pub(super) fn of(path: &str) -> Option<(Ecosystem, Read)> {
         "packages.config" | "directory.packages.props" => (DotNet, dot_net),
         "package.swift" => (Swift, swift),
         _ if name.starts_with("requirements") && name.ends_with(".txt") => (Python, requirements),
-        _ if in_folder("requirements") && name.ends_with(".txt") => (Python, requirements),
+        _ if name.ends_with(".txt") && in_folder("requirements") => (Python, requirements),
         _ if name.ends_with(".gemspec") => (Ruby, ruby),
         _ if name.ends_with(".gradle") || name.ends_with(".gradle.kts") => (Jvm, gradle),
         _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => (DotNet, dot_net),

@@ -39,6 +39,12 @@ pub(super) fn is_lock(path: &RepoPath) -> bool {
     lock::of(&path.to_lossy().to_lowercase()).is_some()
 }
 
+/// Whether `path` is a manifest: what a program depends on, as a person writes it.
+#[must_use]
+pub fn is_manifest(path: &str) -> bool {
+    manifest::of(&path.to_lowercase()).is_some()
+}
+
 /// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
 #[must_use]
 pub fn is_lock_of(path: &str, listed: &str) -> bool {
