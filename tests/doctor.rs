@@ -150,8 +150,7 @@ fn everything_at_once_and_what_is_mended() {
     Plan sample-20261121
       ok       files        all that are there can be read
       ok       log          10 entries
-      warning  snapshot     not what the log adds up to: one of them was edited by
-                            hand
+      warning  snapshot     damaged, edited by hand, or of another plan or version
                             → fp doctor sample-20261121 --fix
       warning  approval     task 2 was edited or removed since the approval
                             → fp approve sample-20261121

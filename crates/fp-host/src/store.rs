@@ -12,7 +12,7 @@ mod snapshot;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use fp_core::plan::id::PlanId;
@@ -24,7 +24,7 @@ pub use self::examine::Examined;
 pub use self::reader::{Line, Past, Portion, Reader};
 use self::snapshot::LogMark;
 
-use crate::file;
+use crate::file::{self, FileError};
 
 /// Name of the event log in a plan's folder.
 pub const LOG: &str = "events.jsonl";
@@ -43,6 +43,9 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// A link, a folder or a pipe stands where a file of the ledger should be.
+    #[error(transparent)]
+    Foreign(FileError),
     /// A line of the log is not an event.
     #[error("{}:{line}: not an entry of this log: {detail}", path.display())]
     Line {
@@ -83,6 +86,9 @@ impl StoreError {
             Self::Io { source, .. } => {
                 file::advice(source).unwrap_or("check that the folder exists and may be written to").into()
             }
+            Self::Foreign(_) => {
+                "move what is in its place out of the way, and put the file back if you have it".into()
+            }
             Self::Line { path, line, .. } => format!(
                 "mend or remove line {line} of {}: every line is one JSON object, numbered by `seq`",
                 path.display()
@@ -104,10 +110,12 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
 pub struct Store {
     folder: PathBuf,
     plan_id: PlanId,
+    /// What was read last: a command looks at its plan several times, and nobody else is there most of the time.
+    known: Mutex<Option<Loaded>>,
 }
 
 /// A state as it was read, and what had to be said about reading it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// The state.
     pub state: State,
@@ -116,6 +124,8 @@ pub struct Loaded {
     mark: LogMark,
     /// Bytes of the log that are whole lines; the rest is torn.
     whole: u64,
+    /// Whether the last of those lines lacks its end.
+    unended: bool,
     /// Whether the log had to be read, since no snapshot of it as it is was there.
     replayed: bool,
 }
@@ -124,7 +134,7 @@ impl Store {
     /// The ledger in the plan folder `folder`, which need not have one yet.
     #[must_use]
     pub fn new(folder: PathBuf, plan_id: PlanId) -> Self {
-        Self { folder, plan_id }
+        Self { folder, plan_id, known: Mutex::new(None) }
     }
 
     /// The plan's folder.
@@ -140,27 +150,47 @@ impl Store {
     /// The state as the log has it now. Fails on a log that can't be read, or that has a line that is no entry.
     pub fn load(&self) -> Result<Loaded, StoreError> {
         let path = self.log();
-        let mut file = match File::open(&path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let state = State::new(self.plan_id.clone());
-                let mark = LogMark::default();
-                return Ok(Loaded { state, notices: Vec::new(), mark, whole: 0, replayed: false });
-            }
-            Err(e) => return Err(io_error(&path)(e)),
-        };
-        let mark = LogMark::of(&file).map_err(io_error(&path))?;
-        if let Some(state) = snapshot::read(&self.folder.join(SNAPSHOT), mark, &self.plan_id) {
-            return Ok(Loaded { state, notices: Vec::new(), mark, whole: mark.bytes, replayed: false });
+        let log = open(&path, OpenOptions::new().read(true))?;
+        let mark = log.as_ref().map_or(Ok(LogMark::default()), LogMark::of).map_err(io_error(&path))?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = known.as_ref().filter(|loaded| loaded.mark == mark) {
+            return Ok(loaded.clone());
         }
+        Ok(known.insert(self.read(&path, log, mark)?).clone())
+    }
+
+    /// The state as the snapshot has it, if that is of the log as `mark` shows it, else as the log adds up to it.
+    fn read(&self, path: &Path, log: Option<File>, mark: LogMark) -> Result<Loaded, StoreError> {
+        let written = match snapshot::stored(&self.folder.join(SNAPSHOT), &self.plan_id) {
+            Some((taken_at, state)) if taken_at == mark && log.is_some() => {
+                let whole = mark.bytes;
+                return Ok(Loaded {
+                    state,
+                    notices: Vec::new(),
+                    mark,
+                    whole,
+                    unended: false,
+                    replayed: false,
+                });
+            }
+            Some((_, state)) => state.seq,
+            None => 0,
+        };
+        let replayed = log.is_some();
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io_error(&path))?;
-        let (state, whole) = replay(&path, &self.plan_id, &text)?;
+        if let Some(mut log) = log {
+            log.read_to_end(&mut text).map_err(io_error(path))?;
+        }
+        let (state, whole) = replay(path, &self.plan_id, &text)?;
         let mut notices = Vec::new();
         if whole < text.len() {
-            notices.push(torn_off(&path, (text.len() - whole) as u64));
+            notices.push(torn_off(path, (text.len() - whole) as u64));
         }
-        Ok(Loaded { state, notices, mark, whole: whole as u64, replayed: true })
+        if state.seq < written {
+            notices.push(cut_back(path, state.seq, written));
+        }
+        let unended = text[..whole].last().is_some_and(|last| *last != b'\n');
+        Ok(Loaded { state, notices, mark, whole: whole as u64, unended, replayed })
     }
 
     /// Takes the right to append; waits up to `patience` for a process that has it. It is given back when
@@ -168,11 +198,9 @@ impl Store {
     pub fn lock(&self, patience: Duration) -> Result<Ledger<'_>, StoreError> {
         let lock = acquire(&self.folder.join(LOCK), patience)?;
         let mut loaded = self.load()?;
-        if loaded.whole < loaded.mark.bytes {
+        if loaded.unended || loaded.whole < loaded.mark.bytes {
             let path = self.log();
-            let log = OpenOptions::new().write(true).open(&path).map_err(io_error(&path))?;
-            log.set_len(loaded.whole).and_then(|()| log.sync_all()).map_err(io_error(&path))?;
-            loaded.mark = LogMark::of(&log).map_err(io_error(&path))?;
+            loaded.mark = mend(&path, &loaded).map_err(io_error(&path))?;
         }
         if loaded.replayed {
             // Its writer was killed before it could.
@@ -182,11 +210,42 @@ impl Store {
     }
 }
 
+/// Opens a file of the ledger; `None` where it is not there and is not to be made. A link is not followed, since what
+/// is written would go where it leads, and a pipe not waited for.
+fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            return Err(StoreError::Foreign(FileError::Link { path: path.to_owned() }));
+        }
+        Ok(found) if !found.is_file() => {
+            return Err(StoreError::Foreign(FileError::NotAFile { path: path.to_owned() }));
+        }
+        _ => {}
+    }
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(path)(error)),
+    }
+}
+
+/// Drops a torn last line, or ends one that lacks nothing but its end.
+fn mend(path: &Path, loaded: &Loaded) -> io::Result<LogMark> {
+    let mut log = OpenOptions::new().write(true).open(path)?;
+    log.set_len(loaded.whole)?;
+    if loaded.unended {
+        log.seek(SeekFrom::End(0))?;
+        log.write_all(b"\n")?;
+    }
+    log.sync_all()?;
+    LogMark::of(&log)
+}
+
 /// Takes an advisory lock on `path`, which is made if it isn't there; waits up to `patience`. The lock is given
 /// back when the file is dropped, or the process ends. Fails with [`StoreError::Locked`] in the end.
 pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(io_error(path))?;
+    let file = open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+    let file = file.ok_or_else(|| io_error(path)(io::ErrorKind::NotFound.into()))?;
     let mut file = match file.try_lock() {
         Ok(()) => file,
         Err(TryLockError::Error(e)) => return Err(io_error(path)(e)),
@@ -221,10 +280,18 @@ fn torn_off(path: &Path, bytes: u64) -> String {
     format!("{}: the last line was torn off while it was written ({bytes} bytes): dropped", path.display())
 }
 
+fn cut_back(path: &Path, seq: u64, written: u64) -> String {
+    format!(
+        "{}: it ends at entry {seq}, and {written} were written: put the file back if you have it, since what it says \
+         counts",
+        path.display()
+    )
+}
+
 /// Folds a log. The second value is how many bytes are whole lines.
 fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), StoreError> {
     let mut state = State::new(plan_id.clone());
-    let whole = text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let whole = line::whole(text);
     for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
         if let Some(entry) = line::entry(path, i + 1, line, state.seq + 1)? {
             state.apply(&entry);

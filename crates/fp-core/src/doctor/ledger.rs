@@ -63,7 +63,9 @@ pub fn snapshot(plan: &PlanId, entries: &[Entry], facts: &SnapshotFacts) -> Find
     let (state, current) = match facts {
         SnapshotFacts::Missing if entries.is_empty() => return Finding::ok(check, "none is needed yet"),
         SnapshotFacts::Missing => return Finding::ok(check, "not there; the next change makes it anew"),
-        SnapshotFacts::Unreadable => return rebuilt("damaged, or of another plan or version"),
+        SnapshotFacts::Unreadable => {
+            return rebuilt("damaged, edited by hand, or of another plan or version");
+        }
         SnapshotFacts::Read { state, current } => (state, *current),
     };
     let last = entries.last().map_or(0, |entry| entry.seq);

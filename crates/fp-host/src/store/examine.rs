@@ -1,14 +1,14 @@
 //! The ledger as it lies on the disk, for whoever looks for what is wrong with it: nothing is believed, nothing is
 //! mended, and no lock is taken.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::Read as _;
 
 use fp_core::doctor::{LogFacts, SnapshotFacts};
 use fp_core::run::event::Entry;
 
 use super::snapshot::{self, LogMark};
-use super::{SNAPSHOT, Store, StoreError, io_error, replay};
+use super::{SNAPSHOT, Store, StoreError, io_error, line, open, replay};
 
 /// A ledger that was looked at.
 #[derive(Debug)]
@@ -23,15 +23,13 @@ impl Store {
     /// Reads the whole log and the snapshot. Fails where the log is there and can't be read.
     pub fn examine(&self) -> Result<Examined, StoreError> {
         let path = self.log();
-        let (text, mark) = match fs::File::open(&path) {
-            Ok(file) => {
-                let mark = LogMark::of(&file).map_err(io_error(&path))?;
-                (fs::read(&path).map_err(io_error(&path))?, mark)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), LogMark::default()),
-            Err(error) => return Err(io_error(&path)(error)),
-        };
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut text = Vec::new();
+        let mut mark = LogMark::default();
+        if let Some(mut file) = open(&path, OpenOptions::new().read(true))? {
+            mark = LogMark::of(&file).map_err(io_error(&path))?;
+            file.read_to_end(&mut text).map_err(io_error(&path))?;
+        }
+        let whole = line::whole(&text);
         let fault = replay(&path, &self.plan_id, &text[..whole]).err();
         let lines = text[..whole].split(|byte| *byte == b'\n');
         let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fp_core::run::event::{Entry, LOG_VERSION};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::StoreError;
 
@@ -31,6 +32,16 @@ pub(super) fn entry(path: &Path, number: usize, line: &[u8], due: u64) -> Result
         return Err(wrong(format!("seq {} where {due} is due", entry.seq)));
     }
     Ok(Some(entry))
+}
+
+/// How many bytes at the beginning of `text` are whole lines. The last one may lack its end, as it does where an editor
+/// took that away: no part of an entry is JSON by itself, so what is JSON was not torn off.
+pub(super) fn whole(text: &[u8]) -> usize {
+    let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    match serde_json::from_slice::<IgnoredAny>(&text[ended..]) {
+        Ok(_) => text.len(),
+        Err(_) => ended,
+    }
 }
 
 /// The version of a line, whatever else is in it.

@@ -1,13 +1,13 @@
 //! Reads a log from its beginning, and on from there as it grows, without a lock.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::fs::OpenOptions;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use fp_core::run::State;
 use fp_core::run::event::Entry;
 
-use super::{LOG, Store, StoreError, io_error, line, torn_off};
+use super::{LOG, Store, StoreError, io_error, line, open, torn_off};
 
 /// A place in a log: what is in front of it has been read.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct Reader {
     at: u64,
     lines: usize,
     seq: u64,
+    /// Whether the last line that was read lacked its end.
+    unended: bool,
 }
 
 /// What has come since the last look.
@@ -63,7 +65,7 @@ impl Store {
     /// A reader at the beginning of the log, which need not be there yet.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        Reader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0 }
+        Reader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
     }
 }
 
@@ -71,21 +73,23 @@ impl Reader {
     /// What has come since the last look; all there is at the first. Fails on a log that can't be read, and on a
     /// line that is no entry, of which nothing is given then.
     pub fn more(&mut self) -> Result<Portion, StoreError> {
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Portion::default()),
-            Err(error) => return Err(io_error(&self.path)(error)),
+        let Some(mut file) = open(&self.path, OpenOptions::new().read(true))? else {
+            return Ok(Portion::default());
         };
         let length = file.metadata().map_err(io_error(&self.path))?.len();
         let anew = length < self.at;
         if anew {
-            (self.at, self.lines, self.seq) = (0, 0, 0);
+            (self.at, self.lines, self.seq, self.unended) = (0, 0, 0, false);
         }
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(self.at))
             .and_then(|_| file.read_to_end(&mut bytes))
             .map_err(io_error(&self.path))?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if self.unended && bytes.first() == Some(&b'\n') {
+            bytes.remove(0);
+            (self.at, self.unended) = (self.at + 1, false);
+        }
+        let whole = line::whole(&bytes);
         let lines = self.take(&bytes[..whole])?;
         Ok(Portion { lines, torn: (bytes.len() - whole) as u64, anew })
     }
@@ -103,6 +107,7 @@ impl Reader {
         }
         (self.lines, self.seq) = (number, seq);
         self.at += whole.len() as u64;
+        self.unended = whole.last().map_or(self.unended, |last| *last != b'\n');
         Ok(found)
     }
 }
@@ -147,9 +152,11 @@ mod tests {
         append(&second[20..]);
         append(&format!("\n{}", written(3)));
         assert_eq!(seqs(&reader.more().unwrap()), [2, 3]);
-        append(&written(5));
+        append(written(4).trim_end());
+        assert_eq!(seqs(&reader.more().unwrap()), [4], "it lacks nothing but its end");
+        append(&format!("\n{}", written(6)));
         let gap = reader.more().unwrap_err().to_string();
-        assert!(gap.ends_with(":5: not an entry of this log: seq 5 where 4 is due"), "{gap}");
+        assert!(gap.ends_with(":6: not an entry of this log: seq 6 where 5 is due"), "{gap}");
         fs::write(&path, written(1)).unwrap();
         let portion = reader.more().unwrap();
         assert_eq!((seqs(&portion), portion.anew), (vec![1], true));

@@ -1,8 +1,9 @@
 //! The snapshot: the state that a log adds up to, so that the log need not be read again as long as it is what
 //! it was. It can be deleted at any time.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,33 +13,50 @@ use fp_core::run::question::Topic;
 use fp_core::run::state::Status;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
+use super::open;
 use crate::file;
 
 /// Version of the snapshot; one with another version is not read but made anew.
-const SNAPSHOT_VERSION: u32 = 1;
+const SNAPSHOT_VERSION: u32 = 2;
 
-/// The state of `plan_id` as the snapshot at `path` has it, if it was taken from the log as `mark` shows it.
-pub(super) fn read(path: &Path, mark: LogMark, plan_id: &PlanId) -> Option<State> {
-    stored(path, plan_id).filter(|(taken_at, _)| *taken_at == mark).map(|(_, state)| state)
-}
-
-/// The state of `plan_id` as the snapshot at `path` has it, and what the log looked like then.
+/// The state of `plan_id` as the snapshot at `path` has it, and what the log looked like then. `None` where it is not
+/// what [`write`] has written.
 pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
-    let bytes = fs::read(path).ok()?;
-    let stored: StoredSnapshot = serde_json::from_slice(&bytes).ok()?;
-    let fits = stored.schema_version == SNAPSHOT_VERSION && stored.state.plan_id == *plan_id;
-    let mut state = fits.then_some(stored.state)?;
+    let mut bytes = Vec::new();
+    open(path, OpenOptions::new().read(true)).ok()??.read_to_end(&mut bytes).ok()?;
+    let stored: Stored<'_> = serde_json::from_slice(&bytes).ok()?;
+    let text = stored.state.get();
+    if stored.schema_version != SNAPSHOT_VERSION || stored.checksum != checksum(text) {
+        return None;
+    }
+    let mut state: State = serde_json::from_str(text).ok()?;
     state.restore_index();
-    Some((stored.log, state))
+    (state.plan_id == *plan_id).then_some((stored.log, state))
 }
 
 /// Writes the snapshot. One that can't be written costs the next command a replay and nothing else.
 pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
-    let snapshot = Snapshot { schema_version: SNAPSHOT_VERSION, legacy: Legacy::of(state), log: mark, state };
+    let Ok(text) = serde_json::value::to_raw_value(state) else { return };
+    let snapshot = Snapshot {
+        schema_version: SNAPSHOT_VERSION,
+        legacy: Legacy::of(state),
+        log: mark,
+        checksum: checksum(text.get()),
+        state: &text,
+    };
     if let Ok(bytes) = serde_json::to_vec(&snapshot) {
         drop(file::replace(path, &bytes));
     }
+}
+
+/// By which a state that was edited by hand, and says what the log does not, is noticed. Another build of fp may come
+/// to another one, which costs a replay.
+fn checksum(state: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(state.as_bytes());
+    hasher.finish()
 }
 
 /// What the log looked like when a snapshot was taken.
@@ -65,7 +83,8 @@ struct Snapshot<'a> {
     #[serde(flatten)]
     legacy: Legacy<'a>,
     log: LogMark,
-    state: &'a State,
+    checksum: u64,
+    state: &'a RawValue,
 }
 
 #[derive(Serialize)]
@@ -87,10 +106,12 @@ type Map<'a, V> = std::collections::BTreeMap<&'a str, V>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct StoredSnapshot {
+struct Stored<'a> {
     schema_version: u32,
     log: LogMark,
-    state: State,
+    checksum: u64,
+    #[serde(borrow)]
+    state: &'a RawValue,
 }
 
 impl<'a> Legacy<'a> {
