@@ -1,6 +1,6 @@
 //! Nothing done, and what git was used for to make it look otherwise.
 
-use crate::{Cheat, Place, Scene, all_caught};
+use crate::{Cheat, Place, Scene, all_caught, all_caught_in};
 
 const NOTHING: &str =
     "changes: nothing differs from what was there when the task was claimed, but the task lists files";
@@ -107,4 +107,20 @@ fn what_the_builder_commits_itself_is_its_change() {
         let told = "note  history: committed since the task began, not by fp: ";
         assert!(verified.stdout.contains(told), "{place:?}: {verified}");
     }
+}
+
+#[test]
+fn another_branch_that_begins_at_the_same_commit() {
+    all_caught_in(
+        &[Place::Checkout],
+        &[Cheat {
+            name: "a branch of the builder's own",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.git(&["switch", "--quiet", "--create", "side"]);
+                scene.work();
+            },
+            caught: &["history: branch side is checked out, the task began on main: switch back"],
+        }],
+    );
 }

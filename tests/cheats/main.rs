@@ -12,6 +12,7 @@ mod checks;
 mod commands;
 mod fences;
 mod files;
+mod git_folder;
 mod history;
 
 use std::fs;
