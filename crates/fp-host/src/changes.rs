@@ -7,6 +7,7 @@ use std::path::{Component, Path};
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::change::Change;
 use fp_core::verification::ownership::{Divided, Evidence, divide};
+use fp_core::verification::surroundings::Surroundings;
 use fp_core::verification::{Boundary, ChangedText, Facts, Scope, wants_text};
 
 use crate::git::{Blobs, Commit, Git, GitError, Oid, Snapshot};
@@ -18,6 +19,8 @@ pub struct Request<'r> {
     pub base: &'r Oid,
     /// HEAD at the claim.
     pub head: &'r Oid,
+    /// What lay around the working tree at the claim, if that is known.
+    pub around: Option<&'r Surroundings>,
     /// What the task may do.
     pub scope: &'r Scope,
     /// Whether other tasks work in the same working tree.
@@ -39,7 +42,7 @@ pub struct Measured {
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// Measures what the task of `request` changed. Two processes where it alone has worked since the claim and every
+/// Measures what the task of `request` changed. Three processes where it alone has worked since the claim and every
 /// file it lists has changed; up to four more where something differs from HEAD or HEAD has moved.
 ///
 /// # Errors
@@ -57,6 +60,7 @@ pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
     };
     let Divided { own, elsewhere, made_locks } = divide(changes, request.scope, &evidence);
     let ignored = ignored(git, request.scope, &own)?;
+    let now = request.around.map(|_| git.surroundings(&snapshot.status)).transpose()?;
     let foreign = |commit: &&Commit| !request.committed.contains(&commit.hash);
     let told = |commit: &Commit| format!("{} {:?}", commit.hash.short(), commit.subject);
     let facts = Facts {
@@ -66,6 +70,7 @@ pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
         ignored,
         base_kept: commits.is_some(),
         commits: commits.iter().flatten().filter(foreign).map(told).collect(),
+        around: request.around.cloned().zip(now),
         ..Facts::default()
     };
     Ok(Measured { tree: snapshot.tree, facts, base: request.base.clone(), blobs })

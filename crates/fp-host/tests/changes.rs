@@ -51,6 +51,7 @@ impl Claimed<'_> {
         let request = Request {
             base: &self.base,
             head: &self.head,
+            around: None,
             scope: &self.scope,
             shared: self.shared,
             committed: &self.committed,
@@ -334,6 +335,7 @@ fn processes_are_few() {
         let request = Request {
             base: &task.base,
             head: &task.head,
+            around: None,
             scope: &task.scope,
             shared: false,
             committed: &committed,
@@ -343,9 +345,9 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(&mut task, 4);
+    count(&mut task, 5);
     repo.run("git", &["commit", "-qam", "x"]);
-    count(&mut task, 4);
+    count(&mut task, 5);
 }
 
 #[test]

@@ -99,9 +99,11 @@ fn base(
         }
         (_, Some(worktrees)) => Ok(worktrees.prepare(&state, &args.owner, chosen)?),
         (_, None) => {
-            let snapshot = plan.git()?.snapshot_tree()?;
+            let git = plan.git()?;
+            let snapshot = git.snapshot_tree()?;
             let head = snapshot.status.head()?.commit;
-            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None })
+            let around = Some(git.surroundings(&snapshot.status)?);
+            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
         }
     }
 }

@@ -43,7 +43,7 @@ fn entries() -> Vec<Entry> {
         owner: "builder-1".parse().unwrap(),
         token: "t".into(),
         iteration: 1,
-        base: Base { tree: String::new(), head: String::new(), worktree: None },
+        base: Base { tree: String::new(), head: String::new(), worktree: None, around: None },
     };
     vec![entry(1, 0, approved), entry(2, 1, started), entry(3, 2, claimed)]
 }

@@ -313,7 +313,7 @@ mod tests {
             owner: crate::plan::id::AgentName::new("builder-1").unwrap(),
             token: "t".into(),
             iteration: 1,
-            base: Base { tree: "a".into(), head: "b".into(), worktree: None },
+            base: Base { tree: "a".into(), head: "b".into(), worktree: None, around: None },
         }
     }
 

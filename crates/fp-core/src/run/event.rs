@@ -13,6 +13,7 @@ use super::question::Question;
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::Check;
 use crate::verification::change::Change;
+use crate::verification::surroundings::Surroundings;
 
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
@@ -88,6 +89,9 @@ pub struct Base {
     /// The builder in whose own worktree the task is done; `None` where it is done in the user's checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<AgentName>,
+    /// What lay around the working tree; `None` in a log that doesn't tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<Surroundings>,
 }
 
 /// Who decided something.

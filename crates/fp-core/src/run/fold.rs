@@ -381,9 +381,11 @@ impl State {
 impl TaskState {
     /// In the user's checkout, what was left there half done still is; a worktree begins with what its claim says.
     fn take_base(&mut self, base: &Base) {
-        let in_checkout = |base: &Base| base.worktree.is_none();
-        if !(in_checkout(base) && self.base.as_ref().is_some_and(in_checkout)) {
-            self.base = Some(base.clone());
+        match &mut self.base {
+            Some(kept) if kept.worktree.is_none() && base.worktree.is_none() => {
+                kept.around.clone_from(&base.around);
+            }
+            _ => self.base = Some(base.clone()),
         }
     }
 

@@ -133,7 +133,7 @@ impl Machine {
 
     fn claim(&mut self, owner: &AgentName) -> bool {
         let token = self.token();
-        let base = Base { tree: "b".into(), head: "h".into(), worktree: None };
+        let base = Base { tree: "b".into(), head: "h".into(), worktree: None, around: None };
         match self.state.claim(owner, None, &BTreeSet::new(), token, base) {
             Ok((_, events)) => {
                 self.take(events);
@@ -193,7 +193,12 @@ impl Machine {
             self.take(events);
             if pass && conflicts {
                 let token = self.token();
-                let base = Base { tree: "c".into(), head: "d".into(), worktree: Some(name("builder-1")) };
+                let base = Base {
+                    tree: "c".into(),
+                    head: "d".into(),
+                    worktree: Some(name("builder-1")),
+                    around: None,
+                };
                 let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
                 self.take(events);
             } else if pass {
@@ -558,7 +563,7 @@ fn a_harder_task_has_more_iterations() {
 fn an_obstacle_says_why() {
     let tree = vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[], 0), leaf(4, &[2], 2), leaf(5, &[], 3)];
     let mut machine = Machine::new(tree, true);
-    let base = Base { tree: "b".into(), head: "h".into(), worktree: None };
+    let base = Base { tree: "b".into(), head: "h".into(), worktree: None, around: None };
     let events =
         machine.state.claim(&name("b"), Some(&id("1")), &BTreeSet::new(), "t".into(), base).unwrap().1;
     machine.take(events);
@@ -588,6 +593,7 @@ fn a_worktree_begins_with_the_newest_commit_and_a_checkout_with_the_first() {
         tree: tree.into(),
         head: "h".into(),
         worktree: worktree.map(name),
+        around: None,
     };
     let mut machine = two_in_a_row();
     let mut claim = |owner: &str, given: Base, expect: Base| {

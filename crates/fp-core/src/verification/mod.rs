@@ -9,6 +9,7 @@ mod dependencies;
 mod intent;
 mod leftovers;
 pub mod ownership;
+pub mod surroundings;
 mod test_cases;
 mod weakened;
 
@@ -18,6 +19,7 @@ pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use commands::{CommandEnd, CommandRun, check as command_check, name as command_check_name};
 pub use dependencies::{is_lock_of, is_manifest};
+use surroundings::Surroundings;
 
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;
@@ -111,6 +113,9 @@ pub struct Facts {
     pub base_kept: bool,
     /// Commits that somebody made since then and not `fp`: short id and subject.
     pub commits: Vec<String>,
+    /// What lay around the working tree when the task was claimed, and what does now; `None` where the log doesn't
+    /// tell.
+    pub around: Option<(Surroundings, Surroundings)>,
 }
 
 /// The text of a changed file on both sides.
@@ -137,6 +142,7 @@ pub fn wants_text(change: &Change) -> bool {
 pub fn check(scope: &Scope, facts: &Facts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
+    checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
@@ -164,6 +170,9 @@ fn history(facts: &Facts) -> Option<Check> {
         let detail = "HEAD no longer contains the commit that the task began on: \
                       a branch was switched, or history rewritten";
         return Some(Check::new("history", CheckVerdict::Fail, detail));
+    }
+    if let Some(left) = facts.around.as_ref().and_then(|(began, now)| began.branch_left(now)) {
+        return Some(Check::new("history", CheckVerdict::Fail, left));
     }
     let detail = format!("committed since the task began, not by fp: {}", facts.commits.join("; "));
     (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))

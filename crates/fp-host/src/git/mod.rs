@@ -18,6 +18,7 @@ mod oid;
 mod revert;
 mod stat;
 mod status;
+mod surroundings;
 mod tree;
 mod worktree;
 

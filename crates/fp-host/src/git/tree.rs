@@ -8,7 +8,7 @@ use std::path::Path;
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
-use super::{Entry, EntryState, Git, GitError, Oid, Status};
+use super::{Entry, EntryState, Git, GitError, Oid, Status, os_string};
 
 /// Name of an index.
 pub(super) const INDEX: &str = "index";
@@ -25,8 +25,8 @@ pub struct Snapshot {
 
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read. One process where nothing differs from HEAD, three to
-    /// four where something does. A nested repository, and a submodule with changes inside that no commit of
+    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
+    /// where nothing differs from HEAD, four to five where something does. A nested repository, and a submodule with changes inside that no commit of
     /// it holds, are in the tree by a mark.
     ///
     /// # Errors
@@ -35,16 +35,38 @@ impl Git {
         let mut status = self.status()?;
         status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
         leave_out_by_products(&mut status.entries);
+        let overlooked = self.overlooked_files()?;
         let tree = match &status.commit {
-            Some(commit) if status.entries.is_empty() => commit.clone(),
-            _ => self.write_tree(&status)?,
+            Some(commit) if status.entries.is_empty() && overlooked.is_empty() => commit.clone(),
+            _ => self.write_tree(&status, &overlooked)?,
         };
         Ok(Snapshot { tree, status })
     }
 
-    fn write_tree(&self, status: &Status) -> Result<Oid, GitError> {
-        let index = self.copied_index(status)?;
-        self.tree_of(&index.path().join(INDEX))
+    fn write_tree(&self, status: &Status, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
+        let folder = self.copied_index(status)?;
+        let index = folder.path().join(INDEX);
+        if !overlooked.is_empty() {
+            let paths: Vec<u8> =
+                overlooked.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            // One call changes one mark, and nothing else.
+            let steps: [&[&str]; 3] =
+                [&["--no-assume-unchanged"], &["--no-skip-worktree"], &["--add", "--remove"]];
+            for options in steps {
+                let arguments = [&["-c", "core.safecrlf=false", "update-index"], options, &["-z", "--stdin"]];
+                let call = self.call(&arguments.concat());
+                call.env("GIT_INDEX_FILE", &index).input(paths.clone()).output()?;
+            }
+        }
+        self.tree_of(&index)
+    }
+
+    /// Files whose changes git was told to overlook, which a status doesn't show. A file that is kept out of the
+    /// working tree, as in a sparse checkout, has none. One process.
+    fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
+        let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
+        paths.retain(|path| self.worktree().join(os_string(path.as_bytes())).symlink_metadata().is_ok());
+        Ok(paths)
     }
 
     /// The tree of an index that is not the user's.

@@ -13,6 +13,7 @@ use fp_core::repo_path::RepoPath;
 use fp_core::run::event::Base;
 use fp_core::run::state::TaskState;
 use fp_core::verification::change::{ChangeStatus, FileKind};
+use fp_core::verification::surroundings::Surroundings;
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};
@@ -40,6 +41,7 @@ pub(super) struct Conflict<'p> {
     worktrees: Worktrees<'p>,
     head: Oid,
     tree: Oid,
+    around: Option<Surroundings>,
     /// What its builder is told.
     pub(super) feedback: String,
 }
@@ -91,7 +93,13 @@ pub(super) fn integrate<'p>(
         Merge::Clean(merged) => merged,
         Merge::Conflict { tree, files, messages } => {
             let feedback = feedback(&files, &messages, &git.commits_since(&began)?);
-            return Ok(Integration::Conflict(Conflict { worktrees, head, tree, feedback }));
+            return Ok(Integration::Conflict(Conflict {
+                worktrees,
+                head,
+                tree,
+                around: base.around.clone(),
+                feedback,
+            }));
         }
     };
     let changes = git.diff(&head, &merged)?;
@@ -129,7 +137,7 @@ impl Conflict<'_> {
     pub(super) fn show(&self, owner: &AgentName) -> Result<Base, RunError> {
         self.worktrees.show(owner, &self.head, &self.tree)?;
         let head = self.head.to_string();
-        Ok(Base { tree: head.clone(), head, worktree: Some(owner.clone()) })
+        Ok(Base { tree: head.clone(), head, worktree: Some(owner.clone()), around: self.around.clone() })
     }
 }
 

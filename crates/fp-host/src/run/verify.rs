@@ -69,6 +69,7 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
     let request = Request {
         base: &base.tree.parse()?,
         head: &base.head.parse()?,
+        around: base.around.as_ref(),
         scope,
         shared: !scope.others.is_empty(),
         committed: &committed,

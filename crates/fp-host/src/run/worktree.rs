@@ -84,8 +84,11 @@ impl<'p> Worktrees<'p> {
         }
         let head = self.plan.checkout(state)?.head()?.commit;
         // What git takes for changed right after a checkout, such as line ends, is nobody's change.
-        let tree = self.at(owner, &head)?.snapshot_tree()?.tree;
-        Ok(Base { tree: tree.to_string(), head: head.to_string(), worktree: Some(owner.clone()) })
+        let git = self.at(owner, &head)?;
+        let snapshot = git.snapshot_tree()?;
+        let around = Some(git.surroundings(&snapshot.status)?);
+        let tree = snapshot.tree.to_string();
+        Ok(Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around })
     }
 
     /// Makes the worktree of `task` again where it is gone: with what was handed in, where something was. Says

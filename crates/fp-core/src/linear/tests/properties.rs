@@ -64,7 +64,7 @@ impl World<'_> {
     fn run(&mut self, leaf: usize, choice: u8) {
         let task = task(LEAVES[leaf % LEAVES.len()]);
         let name = "builder-1".parse().unwrap();
-        let base = Base { tree: String::new(), head: String::new(), worktree: None };
+        let base = Base { tree: String::new(), head: String::new(), worktree: None, around: None };
         let event = match (self.state.task(&task).unwrap().status, choice % 3) {
             (Status::Pending, 0) => Event::Skipped { because: task.clone(), task },
             (Status::Pending, _) => {

@@ -1,0 +1,128 @@
+//! Git itself, told to show less or to do more.
+
+use std::fs;
+
+use crate::common::plan::PLAN;
+use crate::{Cheat, Place, Scene, all_caught};
+
+impl Scene {
+    /// Adds to a file of git's own folder, which all worktrees share.
+    fn add_to_git(&self, file: &str, text: &str) {
+        let path = format!(".git/{file}");
+        let before = fs::read_to_string(self.environment.path(&path)).unwrap_or_default();
+        self.environment.write(&path, before + text);
+    }
+}
+
+#[test]
+fn changes_that_git_is_told_to_overlook() {
+    all_caught(&[
+        Cheat {
+            name: "a check, assumed to be unchanged",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.write("src/a.rs", "nothing\n");
+                scene.git(&["update-index", "--assume-unchanged", "check.sh"]);
+                scene.write("check.sh", "exit 0\n");
+            },
+            caught: &["boundary: check.sh was changed, is not in the task's files"],
+        },
+        Cheat {
+            name: "a check, said not to be in the working tree",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.write("src/a.rs", "nothing\n");
+                scene.git(&["update-index", "--skip-worktree", "check.sh"]);
+                scene.write("check.sh", "exit 0\n");
+            },
+            caught: &["boundary: check.sh was changed, is not in the task's files"],
+        },
+    ]);
+}
+
+/// A file that its user hides was so when the task was claimed.
+#[test]
+fn what_the_user_hides_is_nobodys_change() {
+    let scene = Scene::new(Place::Checkout, "src/a.rs");
+    scene.environment.done(&["release", PLAN, "1"]);
+    scene.git(&["update-index", "--skip-worktree", "README.md"]);
+    scene.write("README.md", "# The user's own\n");
+    scene.environment.claim_task("builder-1", "2");
+    scene.write("src/b.rs", "pub fn b() {}\n");
+    let token = scene.environment.claim("builder-1").map(|(_, token)| token).unwrap();
+    scene.environment.done(&["submit", PLAN, "2", "--claim", &token]);
+    let verdict = scene.environment.pass("2");
+    assert!(verdict.stdout.starts_with("Task 2 passed: commit "), "{verdict}");
+    assert_eq!(scene.environment.git(&["show", "--format=", "--name-only", "HEAD"]), "src/b.rs\n");
+    assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
+}
+
+#[test]
+fn files_of_git_that_were_edited() {
+    all_caught(&[
+        Cheat {
+            name: "a hook that runs at the commit",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.add_to_git("hooks/pre-commit", "#!/bin/sh\necho more >> src/a.rs\n");
+            },
+            caught: &["git: in git's own folder, hooks/pre-commit is new: put it back"],
+        },
+        Cheat {
+            name: "another folder of hooks",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.git(&["config", "core.hooksPath", "/tmp/nowhere"]);
+            },
+            caught: &["git: in git's own folder, config was changed: put it back"],
+        },
+        Cheat {
+            name: "a file hidden by a rule of this clone alone",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.add_to_git("info/exclude", "src/hidden.rs\n");
+                scene.write("src/hidden.rs", "pub fn hidden() {}\n");
+            },
+            caught: &["git: in git's own folder, info/exclude was changed: put it back"],
+        },
+        Cheat {
+            name: "modes that git is told not to look at",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.git(&["config", "core.fileMode", "false"]);
+            },
+            caught: &["git: in git's own folder, config was changed: put it back"],
+        },
+    ]);
+}
+
+#[test]
+fn what_changes_as_people_work_is_no_cheat() {
+    for place in [Place::Checkout, Place::Worktree] {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        scene.git(&["remote", "add", "origin", "https://example.com/sample.git"]);
+        scene.git(&["config", "branch.main.remote", "origin"]);
+        scene.add_to_git("hooks/pre-push.sample", "#!/bin/sh\n");
+        let verdict = scene.submit_and_pass();
+        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
+    }
+}
+
+/// Put back, it is as if nothing had been.
+#[test]
+fn what_is_put_back_is_forgiven() {
+    let scene = Scene::new(Place::Checkout, "src/a.rs");
+    scene.work();
+    scene.add_to_git("hooks/pre-commit", "#!/bin/sh\n");
+    assert!(scene.submit_and_pass().stdout.contains("git: in git's own folder"));
+    fs::remove_file(scene.environment.path(".git/hooks/pre-commit")).unwrap();
+    let token = scene.environment.claim_task("builder-1", "1");
+    scene.environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verdict = scene.environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+}
