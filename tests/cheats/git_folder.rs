@@ -57,47 +57,43 @@ fn what_the_user_hides_is_nobodys_change() {
     assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
 }
 
+/// Told to whoever judges, and not decisive: the user may have done it.
 #[test]
 fn files_of_git_that_were_edited() {
-    all_caught(&[
-        Cheat {
-            name: "a hook that runs at the commit",
-            files: "src/a.rs",
-            does: |scene| {
-                scene.work();
-                scene.add_to_git("hooks/pre-commit", "#!/bin/sh\necho more >> src/a.rs\n");
-            },
-            caught: &["git: in git's own folder, hooks/pre-commit is new: put it back"],
+    let check = |name: &str, does: &dyn Fn(&Scene), words: &str| {
+        for place in [Place::Checkout, Place::Worktree] {
+            let scene = Scene::new(place, "src/a.rs");
+            scene.work();
+            does(&scene);
+            assert_eq!(scene.submit().code, 0);
+            let verified = scene.verify();
+            let told = format!("note  git: since the claim, in git's own folder: {words}\n");
+            assert!(verified.stdout.contains(&told), "{name} ({place:?}): {verified}");
+        }
+    };
+    check(
+        "a hook that runs at the commit",
+        &|scene| scene.add_to_git("hooks/pre-commit", "#!/bin/sh\necho more >> src/a.rs\n"),
+        "hooks/pre-commit is new",
+    );
+    check(
+        "another folder of hooks",
+        &|scene| drop(scene.git(&["config", "core.hooksPath", "/tmp/nowhere"])),
+        "config was changed",
+    );
+    check(
+        "a file hidden by a rule of this clone alone",
+        &|scene| {
+            scene.add_to_git("info/exclude", "src/hidden.rs\n");
+            scene.write("src/hidden.rs", "pub fn hidden() {}\n");
         },
-        Cheat {
-            name: "another folder of hooks",
-            files: "src/a.rs",
-            does: |scene| {
-                scene.work();
-                scene.git(&["config", "core.hooksPath", "/tmp/nowhere"]);
-            },
-            caught: &["git: in git's own folder, config was changed: put it back"],
-        },
-        Cheat {
-            name: "a file hidden by a rule of this clone alone",
-            files: "src/a.rs",
-            does: |scene| {
-                scene.work();
-                scene.add_to_git("info/exclude", "src/hidden.rs\n");
-                scene.write("src/hidden.rs", "pub fn hidden() {}\n");
-            },
-            caught: &["git: in git's own folder, info/exclude was changed: put it back"],
-        },
-        Cheat {
-            name: "modes that git is told not to look at",
-            files: "src/a.rs",
-            does: |scene| {
-                scene.work();
-                scene.git(&["config", "core.fileMode", "false"]);
-            },
-            caught: &["git: in git's own folder, config was changed: put it back"],
-        },
-    ]);
+        "info/exclude was changed",
+    );
+    check(
+        "modes that git is told not to look at",
+        &|scene| drop(scene.git(&["config", "core.fileMode", "false"])),
+        "config was changed",
+    );
 }
 
 #[test]
@@ -108,21 +104,8 @@ fn what_changes_as_people_work_is_no_cheat() {
         scene.git(&["remote", "add", "origin", "https://example.com/sample.git"]);
         scene.git(&["config", "branch.main.remote", "origin"]);
         scene.add_to_git("hooks/pre-push.sample", "#!/bin/sh\n");
-        let verdict = scene.submit_and_pass();
-        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
+        scene.submit();
+        let verified = scene.verify();
+        assert!(!verified.stdout.contains(" git: "), "{place:?}: {verified}");
     }
-}
-
-/// Put back, it is as if nothing had been.
-#[test]
-fn what_is_put_back_is_forgiven() {
-    let scene = Scene::new(Place::Checkout, "src/a.rs");
-    scene.work();
-    scene.add_to_git("hooks/pre-commit", "#!/bin/sh\n");
-    assert!(scene.submit_and_pass().stdout.contains("git: in git's own folder"));
-    fs::remove_file(scene.environment.path(".git/hooks/pre-commit")).unwrap();
-    let token = scene.environment.claim_task("builder-1", "1");
-    scene.environment.done(&["submit", PLAN, "1", "--claim", &token]);
-    let verdict = scene.environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
 }

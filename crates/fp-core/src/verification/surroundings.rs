@@ -19,14 +19,15 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// That another branch is checked out `now`, in words. A HEAD that was detached belongs to no branch.
+    /// That another branch is checked out `now`, in words. A HEAD that is detached belongs to none, as in a worktree
+    /// or while the user rebases.
     pub(super) fn branch_left(&self, now: &Self) -> Option<String> {
-        let began = self.branch.as_ref().filter(|_| self.branch != now.branch)?;
-        let now = now.branch.as_ref().map_or("no branch".to_owned(), |branch| format!("branch {branch}"));
-        Some(format!("{now} is checked out, the task began on {began}: switch back"))
+        let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
+        (began != now).then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
     }
 
-    /// The check of git's own files, where one has changed.
+    /// The check of git's own files, where one has changed: told, since the user may change them at any time, as
+    /// after a hook that failed.
     pub(super) fn check(&self, now: &Self) -> Option<Check> {
         let gone = self.files.keys().filter(|path| !now.files.contains_key(*path));
         let gone = gone.map(|path| format!("{path} was taken away"));
@@ -35,8 +36,8 @@ impl Surroundings {
             Some(before) => (before != hash).then(|| format!("{path} was changed")),
         });
         let problems: Vec<String> = gone.chain(others).collect();
-        let detail = || format!("in git's own folder, {}: put it back", list(&problems));
-        (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Fail, detail()))
+        let detail = || format!("since the claim, in git's own folder: {}", list(&problems));
+        (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Note, detail()))
     }
 }
 
@@ -62,7 +63,7 @@ mod tests {
             Some("side"),
             Some("branch side is checked out, the task began on main: switch back"),
         );
-        check(Some("main"), None, Some("no branch is checked out, the task began on main: switch back"));
+        check(Some("main"), None, None);
     }
 
     #[test]
@@ -71,8 +72,7 @@ mod tests {
         assert_eq!(before.check(&before), None);
         let now = around(None, &[("config", "2"), ("hooks/b", "1"), ("hooks/c", "1")]);
         let found = before.check(&now).map(|check| check.detail);
-        let expect =
-            "in git's own folder, hooks/a was taken away; config was changed; hooks/c is new: put it back";
+        let expect = "since the claim, in git's own folder: hooks/a was taken away; config was changed; hooks/c is new";
         assert_eq!(found.as_deref(), Some(expect));
     }
 }
