@@ -372,7 +372,7 @@ fn nothing_that_is_broken_breaks_the_client() {
     let environment = held();
     fs::remove_file(environment.path(&plan("lock"))).unwrap();
     fs::create_dir(environment.path(&plan("lock"))).unwrap();
-    check(&environment, &format!("{} can't be used: is a directory", plan("lock")));
+    check(&environment, &format!("{} is not a file", plan("lock")));
 
     let environment = held();
     fs::remove_file(environment.path(&plan("execution-state.json"))).unwrap();
