@@ -159,6 +159,19 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
     );
 }
 
+/// It may stop, and is woken by the answer.
+#[test]
+fn a_builder_that_waits_for_an_answer_is_not_nudged() {
+    let environment = held();
+    let ask =
+        ["clarify", PLAN, "1", "--as", "builder-1", "--question", "Which?", "--option", "a", "--option", "b"];
+    environment.done(&ask);
+    for (event, name) in [("teammate-idle", TEAMMATE_IDLE), ("subagent-stop", HEADLESS_STOP)] {
+        let output = environment.replay(event, name);
+        assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (0, "", ""), "{event}");
+    }
+}
+
 #[test]
 fn a_builder_is_nudged_so_often_in_an_iteration_and_again_in_the_next() {
     let environment = held();

@@ -15,9 +15,9 @@ impl Context {
         let active = |folder: &PlanFolder| {
             let store = Store::new(folder.path().to_owned(), folder.id().clone());
             // A plan whose log can't be read is not passed over: the command that gets it says why.
-            store
-                .load()
-                .map_or(true, |loaded| loaded.state.run.is_none_or(|run| run.status == RunStatus::Running))
+            store.load().map_or(true, |loaded| {
+                loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running)
+            })
         };
         self.resume_archiving()?;
         let plans = self.plans()?;

@@ -12,7 +12,7 @@ mod snapshot;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use fp_core::plan::id::PlanId;
@@ -118,7 +118,7 @@ pub struct Store {
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The state.
-    pub state: State,
+    pub state: Arc<State>,
     /// What was found that is worth a line to the user, such as a torn last line.
     pub notices: Vec<String>,
     mark: LogMark,
@@ -128,6 +128,13 @@ pub struct Loaded {
     unended: bool,
     /// Whether the log had to be read, since no snapshot of it as it is was there.
     replayed: bool,
+}
+
+impl Loaded {
+    /// Of a log that is whole, with a snapshot of it or one under way.
+    const fn in_order(state: Arc<State>, mark: LogMark) -> Self {
+        Self { state, notices: Vec::new(), mark, whole: mark.bytes, unended: false, replayed: false }
+    }
 }
 
 impl Store {
@@ -159,19 +166,15 @@ impl Store {
         Ok(known.insert(self.read(&path, log, mark)?).clone())
     }
 
+    fn remember(&self, loaded: Option<Loaded>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
+    }
+
     /// The state as the snapshot has it, if that is of the log as `mark` shows it, else as the log adds up to it.
     fn read(&self, path: &Path, log: Option<File>, mark: LogMark) -> Result<Loaded, StoreError> {
         let written = match snapshot::stored(&self.folder.join(SNAPSHOT), &self.plan_id) {
             Some((taken_at, state)) if taken_at == mark && log.is_some() => {
-                let whole = mark.bytes;
-                return Ok(Loaded {
-                    state,
-                    notices: Vec::new(),
-                    mark,
-                    whole,
-                    unended: false,
-                    replayed: false,
-                });
+                return Ok(Loaded::in_order(Arc::new(state), mark));
             }
             Some((_, state)) => state.seq,
             None => 0,
@@ -190,7 +193,7 @@ impl Store {
             notices.push(cut_back(path, state.seq, written));
         }
         let unended = text[..whole].last().is_some_and(|last| *last != b'\n');
-        Ok(Loaded { state, notices, mark, whole: whole as u64, unended, replayed })
+        Ok(Loaded { state: Arc::new(state), notices, mark, whole: whole as u64, unended, replayed })
     }
 
     /// Takes the right to append; waits up to `patience` for a process that has it. It is given back when
@@ -202,11 +205,9 @@ impl Store {
             let path = self.log();
             loaded.mark = mend(&path, &loaded).map_err(io_error(&path))?;
         }
-        if loaded.replayed {
-            // Its writer was killed before it could.
-            snapshot::write(&self.folder.join(SNAPSHOT), loaded.mark, &loaded.state);
-        }
-        Ok(Ledger { store: self, loaded, _lock: lock })
+        // Its writer was killed before it could.
+        let snapshot_due = loaded.replayed;
+        Ok(Ledger { store: self, loaded, snapshot_due, _lock: lock })
     }
 }
 
@@ -305,7 +306,17 @@ fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), 
 pub struct Ledger<'a> {
     store: &'a Store,
     loaded: Loaded,
+    /// Whether the snapshot is behind the log. It is brought up to date once, before the lock is given back.
+    snapshot_due: bool,
     _lock: File,
+}
+
+impl Drop for Ledger<'_> {
+    fn drop(&mut self) {
+        if self.snapshot_due {
+            snapshot::write(&self.store.folder.join(SNAPSHOT), self.loaded.mark, &self.loaded.state);
+        }
+    }
 }
 
 impl Ledger<'_> {
@@ -317,8 +328,8 @@ impl Ledger<'_> {
 
     /// The state, and the lock given back.
     #[must_use]
-    pub fn into_state(self) -> State {
-        self.loaded.state
+    pub fn into_state(self) -> Arc<State> {
+        Arc::clone(&self.loaded.state)
     }
 
     /// What was found on opening that is worth a line to the user.
@@ -330,7 +341,7 @@ impl Ledger<'_> {
     /// The state as it will be when `events` have been appended.
     #[must_use]
     pub fn after(&self, events: &[Event], now: Timestamp) -> State {
-        let mut state = self.loaded.state.clone();
+        let mut state = State::clone(&self.loaded.state);
         state.apply(&self.entry(events.to_vec(), now));
         state
     }
@@ -341,8 +352,8 @@ impl Ledger<'_> {
         Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events }
     }
 
-    /// Appends `events`, all or none of them, and brings the snapshot up to date. When this returns they are on
-    /// the disk; when it fails the log is as it was before.
+    /// Appends `events`, all or none of them. When this returns they are on the disk; when it fails the log is as it
+    /// was before.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
@@ -351,8 +362,12 @@ impl Ledger<'_> {
         let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
         line.push(b'\n');
         self.write(&line)?;
-        self.loaded.state.apply(&entry);
-        snapshot::write(&self.store.folder.join(SNAPSHOT), self.loaded.mark, &self.loaded.state);
+        // What was read before is of no use any more, and would be copied for the sake of it.
+        self.store.remember(None);
+        Arc::make_mut(&mut self.loaded.state).apply(&entry);
+        self.snapshot_due = true;
+        let Loaded { state, mark, .. } = &self.loaded;
+        self.store.remember(Some(Loaded::in_order(Arc::clone(state), *mark)));
         Ok(())
     }
 

@@ -80,6 +80,24 @@ fn heads() {
     assert_eq!(repo.git.status().unwrap().head().unwrap(), detached);
 }
 
+/// What git's files say without git is what git says, or nothing.
+#[test]
+fn heads_in_files() {
+    assert_eq!(Repo::unborn().git.head_in_files(), None);
+    let repo = Repo::with(&[("a", "")]);
+    let said = |repo: &Repo| Some(repo.git.head().unwrap().commit.to_string());
+    assert_eq!(repo.git.head_in_files(), said(&repo));
+    repo.run("git", &["switch", "-q", "-c", "feature/x"]);
+    repo.run("git", &["commit", "-q", "--allow-empty", "-m", "More"]);
+    assert_eq!(repo.git.head_in_files(), said(&repo));
+    repo.run("git", &["pack-refs", "--all"]);
+    assert_eq!(repo.git.head_in_files(), None, "a packed branch is left to git");
+    repo.run("git", &["switch", "-q", "--detach"]);
+    assert_eq!(repo.git.head_in_files(), said(&repo));
+    repo.write(".git/HEAD", "ref: ../../outside\n");
+    assert_eq!(repo.git.head_in_files(), None);
+}
+
 #[test]
 fn what_is_in_progress() {
     let check = |commands: &str, expect: Option<Operation>| {

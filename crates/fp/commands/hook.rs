@@ -3,6 +3,7 @@
 
 use std::io::Read as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::hook::own_command::is_own;
@@ -120,7 +121,7 @@ fn run_of(
     context: &Context,
     name: &AgentName,
     session: Option<&str>,
-) -> Result<Option<(OpenPlan, State)>, CommandError> {
+) -> Result<Option<(OpenPlan, Arc<State>)>, CommandError> {
     if Repo::find(&context.cwd).git_dir.is_none() {
         return Ok(None);
     }

@@ -32,15 +32,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let state = plan.load()?.state;
     let works =
         |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
     // Whoever still works wakes the lead again; a commit that another process makes does not.
-    let patience = if state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
+    let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
     let tree = context.tree(&plan)?;
-    let seen = plan.load()?.state;
-    let moved = drift::moved(&plan, &seen)?;
+    let (seen, moved) = {
+        let state = plan.load()?.state;
+        (state.head.clone(), drift::moved(&plan, &state)?)
+    };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let nudge = &plan.settings.nudge;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
         edited: tree.edited(ledger.state()),
         // Whoever looked meanwhile has told it.
-        moved: moved.filter(|_| ledger.state().head == seen.head),
+        moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
     };
     say_edits(context, &tree, ledger.state(), &around.edited);

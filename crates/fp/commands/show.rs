@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         let loaded = plan.load()?;
         context.notices(&loaded.notices);
         report = report.with_run(&parsed, &loaded.state);
-        at_once = loaded.state.run.map_or(at_once, |run| run.builders);
+        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.builders);
     }
     if context.export.is_some() || context.format == Format::Json {
         let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };

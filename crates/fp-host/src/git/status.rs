@@ -1,10 +1,16 @@
 //! What is checked out and what differs from it, in one process.
 
 use std::fmt;
+use std::path::Path;
 
+use fp_core::plan::path;
 use fp_core::repo_path::RepoPath;
 
 use super::{Git, GitError, Oid};
+use crate::file;
+
+/// Largest file of git's that is read for a hash, in bytes.
+const HEAD_CAP: u64 = 4096;
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,6 +172,19 @@ impl Git {
         ]
         .into_iter()
         .find_map(|(name, operation)| has(name).then_some(operation))
+    }
+
+    /// The hash of HEAD as git's files have it; `None` where they don't say so plainly, as in a packed repository.
+    /// No process: to be compared with a hash that is known.
+    #[must_use]
+    pub fn head_in_files(&self) -> Option<String> {
+        let read = |path: &Path| file::read_text(path, HEAD_CAP).ok().map(|text| text.trim_end().to_owned());
+        let head = read(&self.git_dir().join("HEAD"))?;
+        match head.strip_prefix("ref: ") {
+            Some(name) if path::normal(name).is_ok() => read(&self.common_dir().join(name)),
+            Some(_) => None,
+            None => Some(head),
+        }
     }
 
     /// What differs from what is checked out. One process.

@@ -7,8 +7,8 @@ use fp_core::run::state::Status;
 use crate::git::{Commit, GitError};
 use crate::plan::OpenPlan;
 
-/// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. One
-/// process, two where it has moved.
+/// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. No
+/// process where git's files show that it has not moved, else two.
 ///
 /// # Errors
 /// A failing git.
@@ -19,6 +19,9 @@ pub fn moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitError> 
         return Ok(None);
     }
     let git = plan.git()?;
+    if git.head_in_files().as_ref() == Some(seen) {
+        return Ok(None);
+    }
     let head = match git.head() {
         Ok(head) => head.commit.to_string(),
         Err(GitError::NoCommit) => return Ok(None),

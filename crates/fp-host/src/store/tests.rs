@@ -11,6 +11,11 @@ fn store() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
+/// The same ledger as another process sees it.
+fn another(store: &Store) -> Store {
+    Store::new(store.folder().to_owned(), PlanId::new("p").unwrap())
+}
+
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
@@ -21,11 +26,11 @@ fn note(text: &str) -> Vec<Event> {
 }
 
 fn notes(store: &Store) -> Vec<String> {
-    store.load().unwrap().state.notes.into_iter().map(|n| n.text).collect()
+    another(store).load().unwrap().state.notes.iter().map(|n| n.text.clone()).collect()
 }
 
 fn append(store: &Store, text: &str) {
-    store.lock(PATIENCE).unwrap().append(note(text), at(0)).unwrap();
+    another(store).lock(PATIENCE).unwrap().append(note(text), at(0)).unwrap();
 }
 
 #[test]
@@ -49,9 +54,24 @@ fn the_snapshot_equals_the_log() {
     ledger.append(note("b"), at(1)).unwrap();
     drop(ledger);
     let by_snapshot = store.load().unwrap().state;
+    assert_eq!(by_snapshot, another(&store).load().unwrap().state);
     fs::remove_file(store.folder().join(SNAPSHOT)).unwrap();
-    assert_eq!(by_snapshot, store.load().unwrap().state);
+    assert_eq!(by_snapshot, another(&store).load().unwrap().state);
     assert!(by_snapshot.task(&"1".parse().unwrap()).is_some());
+}
+
+/// What a process keeps in memory is what it would read.
+#[test]
+fn what_was_appended_is_known_without_reading() {
+    let (_folder, store) = store();
+    let mut ledger = store.lock(PATIENCE).unwrap();
+    ledger.append(note("a"), at(0)).unwrap();
+    ledger.append(note("b"), at(1)).unwrap();
+    let state = ledger.into_state();
+    assert_eq!(state, store.load().unwrap().state);
+    assert_eq!(state, another(&store).load().unwrap().state);
+    append(&store, "c");
+    assert_eq!(store.load().unwrap().state, another(&store).load().unwrap().state);
 }
 
 #[test]
@@ -127,7 +147,7 @@ fn a_snapshot_whose_writer_was_killed_is_written_by_whoever_locks_next() {
     let snapshot = store.folder().join(SNAPSHOT);
     fs::remove_file(&snapshot).unwrap();
     fs::write(store.folder().join("execution-state.json.tmp"), "half").unwrap();
-    drop(store.lock(PATIENCE).unwrap());
+    drop(another(&store).lock(PATIENCE).unwrap());
     assert!(snapshot.exists());
     assert!(!store.folder().join("execution-state.json.tmp").exists());
 }
