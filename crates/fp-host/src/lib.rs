@@ -18,3 +18,4 @@ pub mod run;
 pub mod screen;
 pub mod store;
 pub mod survey;
+pub mod threads;

@@ -1,16 +1,19 @@
 //! `fp claim`.
 
 use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
 
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::plan::{Plan, Task};
+use fp_core::run::State;
 use fp_core::run::event::{Base, Event};
 use fp_core::run::payload::payload;
-use fp_core::run::state::Status;
+use fp_core::run::state::{Status, TaskState};
 use fp_core::verification::Check;
-use fp_host::plan::{self, OpenPlan};
+use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::run::{before, fresh_token};
+use fp_host::threads::at_once;
 use serde_json::json;
 
 use crate::context::Context;
@@ -32,31 +35,25 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let before = plan.load()?.state;
-    let edited = tree.edited(&before);
-    // A builder that gets nothing should not wait for git to be told so.
-    let chosen = before.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let own = before.run.as_ref().is_some_and(|run| run.checkout.is_some())
-        || before.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
-    // Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
-    let worktrees = own.then(|| Worktrees::lock(&plan)).transpose()?;
-    let base = base(&plan, &args, &edited, worktrees.as_ref(), context)?;
-    let parsed = tree.parse();
-    let checked = match before.wants_checks_before(&chosen.leaf.id) {
+    // Parsing takes as long as git, and the process ends with this command.
+    let (parsed, prepared) =
+        at_once(|| ManuallyDrop::new(tree.parse()), || prepare(&plan, &args, &tree, context));
+    let Prepared { chosen, edited, base, test_first, _worktrees } = prepared?;
+    let checked = match test_first {
         true => {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
-            before::check(find(&plan, &parsed, &chosen.leaf.id)?, place, &plan.settings)
+            before::check(find(&plan, &parsed, &chosen)?, place, &plan.settings)
         }
         false => None,
     };
     if let Some((checks, true)) = &checked {
-        return doubt(&plan, &chosen.leaf.id, checks, context);
+        return doubt(&plan, &chosen, checks, context);
     }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     // What was checked is what is claimed, whatever became ready meanwhile.
-    let wanted = checked.as_ref().map(|_| &chosen.leaf.id).or(args.task.as_ref());
+    let wanted = checked.as_ref().map(|_| &chosen).or(args.task.as_ref());
     let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
     if let Some((checks, passed)) = checked {
         events.insert(0, Event::CheckedBefore { task: id.clone(), checks, passed });
@@ -80,16 +77,52 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What the task that is about to be claimed is measured against. With the right to `worktrees`, it gets one.
+/// What a claim needs to know before it is logged.
+struct Prepared<'p> {
+    chosen: TaskId,
+    edited: BTreeSet<TaskId>,
+    base: Base,
+    /// Whether its check has to be run before its work.
+    test_first: bool,
+    /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
+    _worktrees: Option<Worktrees<'p>>,
+}
+
+fn prepare<'p>(
+    plan: &'p OpenPlan,
+    args: &Args,
+    tree: &Tree,
+    context: &Context,
+) -> Result<Prepared<'p>, CommandError> {
+    let mut state = plan.load()?.state;
+    let edited = tree.edited(&state);
+    // A builder that gets nothing should not wait for git to be told so.
+    state.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let own = state.run.as_ref().is_some_and(|run| run.checkout.is_some())
+        || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
+    let worktrees = own.then(|| Worktrees::lock(plan)).transpose()?;
+    if own {
+        state = plan.load()?.state;
+    }
+    let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
+    Ok(Prepared {
+        chosen: chosen.leaf.id.clone(),
+        base: base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?,
+        test_first: state.wants_checks_before(&chosen.leaf.id),
+        edited,
+        _worktrees: worktrees,
+    })
+}
+
+/// What `chosen`, that is about to be claimed, is measured against. With the right to `worktrees`, it gets one.
 fn base(
     plan: &OpenPlan,
-    args: &Args,
-    edited: &BTreeSet<TaskId>,
+    state: &State,
+    owner: &AgentName,
+    chosen: &TaskState,
     worktrees: Option<&Worktrees<'_>>,
     context: &Context,
 ) -> Result<Base, CommandError> {
-    let state = plan.load()?.state;
-    let chosen = state.choose(&args.owner, args.task.as_ref(), edited)?;
     match (&chosen.base, worktrees) {
         (Some(base), _) if chosen.status == Status::Implementing => {
             if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
@@ -97,7 +130,7 @@ fn base(
             }
             Ok(base.clone())
         }
-        (_, Some(worktrees)) => Ok(worktrees.prepare(&state, &args.owner, chosen)?),
+        (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen)?),
         (_, None) => {
             let git = plan.git()?;
             let snapshot = git.snapshot_tree()?;

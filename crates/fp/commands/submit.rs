@@ -31,9 +31,11 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
     let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
-    let before = plan.load()?.state;
-    before.expect_claim(&args.task, &args.claim)?;
-    let (tree, changes) = measure(&plan, &before, &args.task)?;
+    let (tree, changes) = {
+        let state = plan.load()?.state;
+        state.expect_claim(&args.task, &args.claim)?;
+        measure(&plan, &state, &args.task)?
+    };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
@@ -42,8 +44,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;
+    let state = ledger.into_state();
     // Whoever has edited in another checkout should learn it here.
-    let owner = before.task(&args.task).and_then(TaskState::worktree);
+    let owner = state.task(&args.task).and_then(TaskState::worktree);
     let place = owner.map_or_else(String::new, |owner| format!(" in {}", path(&plan, owner).display()));
     match context.format {
         Format::Text => {

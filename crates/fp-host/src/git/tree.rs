@@ -9,6 +9,7 @@ use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
 use super::{Entry, EntryState, Git, GitError, Oid, Status, os_string};
+use crate::threads::at_once;
 
 /// Name of an index.
 pub(super) const INDEX: &str = "index";
@@ -26,16 +27,16 @@ pub struct Snapshot {
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
     /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
-    /// where nothing differs from HEAD, four to five where something does. A nested repository, and a submodule with changes inside that no commit of
-    /// it holds, are in the tree by a mark.
+    /// at once where nothing differs from HEAD, then two to three more where something does. A nested repository, and
+    /// a submodule with changes inside that no commit of it holds, are in the tree by a mark.
     ///
     /// # Errors
     /// A failing git, or a temporary file that can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
-        let mut status = self.status()?;
+        let (overlooked, status) = at_once(|| self.overlooked_files(), || self.status());
+        let (overlooked, mut status) = (overlooked?, status?);
         status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
         leave_out_by_products(&mut status.entries);
-        let overlooked = self.overlooked_files()?;
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() && overlooked.is_empty() => commit.clone(),
             _ => self.write_tree(&status, &overlooked)?,
