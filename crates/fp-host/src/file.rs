@@ -116,7 +116,9 @@ pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
     if !metadata.is_file() {
         return Err(FileError::NotAFile { path: path.to_owned() });
     }
-    let mut bytes = Vec::new();
+    // One byte more than there is, so that the end is found without another look.
+    let expected = usize::try_from(metadata.len().min(cap)).unwrap_or(0).saturating_add(1);
+    let mut bytes = Vec::with_capacity(expected);
     let file = File::open(path).map_err(failed)?;
     file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > cap {

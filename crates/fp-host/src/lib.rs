@@ -18,4 +18,3 @@ pub mod run;
 pub mod screen;
 pub mod store;
 pub mod survey;
-pub mod threads;

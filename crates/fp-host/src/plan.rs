@@ -1,11 +1,13 @@
 //! A plan that a command works on: its folder, its tree, its ledger and the repository around it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::{self, Plan, Task};
+use fp_core::run::event::Leaf;
 use fp_core::run::{State, approval};
 use fp_core::settings::Settings;
 use fp_core::signals::Record;
@@ -91,6 +93,12 @@ impl Tree {
     #[must_use]
     pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
+    }
+
+    /// The part of the text to parse for `leaf`: itself alone where it is as it was approved, else all.
+    #[must_use]
+    pub fn part_with(&self, leaf: &Leaf) -> Cow<'_, str> {
+        approval::excerpt(&self.text, leaf).map_or(Cow::Borrowed(&self.text), Cow::Owned)
     }
 }
 

@@ -1,19 +1,17 @@
 //! `fp claim`.
 
 use std::collections::BTreeSet;
-use std::mem::ManuallyDrop;
 
 use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::plan::{Plan, Task};
+use fp_core::plan::{Plan, Task, parse};
 use fp_core::run::State;
-use fp_core::run::event::{Base, Event};
+use fp_core::run::event::{Base, Event, Leaf};
 use fp_core::run::payload::payload;
 use fp_core::run::state::{Status, TaskState};
 use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::run::{before, fresh_token};
-use fp_host::threads::at_once;
 use serde_json::json;
 
 use crate::context::Context;
@@ -35,25 +33,23 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    // Parsing takes as long as git, and the process ends with this command.
-    let (parsed, prepared) =
-        at_once(|| ManuallyDrop::new(tree.parse()), || prepare(&plan, &args, &tree, context));
-    let Prepared { chosen, edited, base, test_first, _worktrees } = prepared?;
+    let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
         true => {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
-            before::check(find(&plan, &parsed, &chosen)?, place, &plan.settings)
+            let part = tree.part_with(&chosen);
+            before::check(find(&plan, &parse(&part).0, &chosen.id)?, place, &plan.settings)
         }
         false => None,
     };
     if let Some((checks, true)) = &checked {
-        return doubt(&plan, &chosen, checks, context);
+        return doubt(&plan, &chosen.id, checks, context);
     }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     // What was checked is what is claimed, whatever became ready meanwhile.
-    let wanted = checked.as_ref().map(|_| &chosen).or(args.task.as_ref());
+    let wanted = checked.as_ref().map(|_| &chosen.id).or(args.task.as_ref());
     let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
     if let Some((checks, passed)) = checked {
         events.insert(0, Event::CheckedBefore { task: id.clone(), checks, passed });
@@ -61,6 +57,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     ledger.append(events, context.now())?;
     let state = &ledger.into_state();
     let task = state.expect_task(&id)?;
+    let part = tree.part_with(&task.leaf);
+    let (parsed, _) = parse(&part);
     let leaf = find(&plan, &parsed, &id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
     let text = payload(state, task, leaf, &plan.goal(), place.as_deref());
@@ -79,7 +77,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 
 /// What a claim needs to know before it is logged.
 struct Prepared<'p> {
-    chosen: TaskId,
+    chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
     /// Whether its check has to be run before its work.
@@ -106,7 +104,7 @@ fn prepare<'p>(
     }
     let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
     Ok(Prepared {
-        chosen: chosen.leaf.id.clone(),
+        chosen: chosen.leaf.clone(),
         base: base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?,
         test_first: state.wants_checks_before(&chosen.leaf.id),
         edited,

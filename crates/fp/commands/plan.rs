@@ -1,13 +1,13 @@
 //! `fp plan`.
 
 use std::mem::ManuallyDrop;
+use std::thread;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::plan::parse;
 use fp_core::schedule::{Options, ScheduleError, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
 use fp_host::file;
-use fp_host::threads::at_once;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -69,4 +69,13 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.printer.data(&text?);
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
+}
+
+/// What both give, the first one on a thread of its own.
+fn at_once<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
+    })
 }

@@ -29,7 +29,7 @@ fn entry(seq: u64, at: i64, event: Event) -> Entry {
 fn entries() -> Vec<Entry> {
     let (tree, _) = parse(TREE);
     let leaf = |task: &Task<'_>| {
-        let text = canonical::leaf_text(&tree, task);
+        let text = canonical::leaf_text(task);
         json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
     let leaves: Vec<Value> = tree.leaves().map(leaf).collect();

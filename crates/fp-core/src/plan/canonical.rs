@@ -4,13 +4,13 @@
 use std::fmt::Write;
 
 use super::field::FieldKind;
-use super::task::{Fields, Plan, Task};
+use super::task::{Fields, Task};
 
 /// The canonical text of a leaf: id, title, complexity and every field, each on a line of its own as
 /// `name value`, values escaped so that no two different leaves have the same text. Stable between
 /// versions: a change here voids every approval. A dependency is written as it is in the plan.
 #[must_use]
-pub fn leaf_text(_plan: &Plan, task: &Task) -> String {
+pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
     line(&mut out, "id", &task.id);
     line(&mut out, "title", &task.description);

@@ -10,7 +10,7 @@ use super::state::State;
 use crate::exclusive::exclusive_of;
 use crate::plan::id::{InvalidId, TaskId};
 use crate::plan::path;
-use crate::plan::{Index, Plan, Task, canonical};
+use crate::plan::{Index, Plan, Task, canonical, parse};
 use crate::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
@@ -37,7 +37,7 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
             Ok(Leaf {
                 id: TaskId::new(&*task.id)?,
                 title: task.description.to_string(),
-                hash: hash(canonical::leaf_text(plan, task).as_bytes()),
+                hash: hash_of(task),
                 dependencies: dependencies.into_iter().map(TaskId::new).collect::<Result<_, _>>()?,
                 files: task.files().map(str::to_owned).collect(),
                 references: references(task),
@@ -57,6 +57,36 @@ fn references(task: &Task) -> Vec<String> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// The part of a tree's `text` that is `leaf` and nothing else, its indentation taken off, if it still says what was
+/// approved; `None` where it does not, or it can't be told without reading the whole tree.
+#[must_use]
+pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
+    let mark = format!("[ID: {}]", leaf.id);
+    memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let indent = text[start..at].strip_suffix("- ").filter(|before| before.trim().is_empty())?.len();
+        let of_it = |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+        let mut lines = text[start..].split_inclusive('\n');
+        let mut excerpt = lines.next()?[indent..].to_owned();
+        for line in lines.take_while(of_it) {
+            excerpt.push_str(line.get(indent..).unwrap_or("\n"));
+        }
+        let (plan, _) = parse(&excerpt);
+        let [task] = &plan.tasks[..] else { return None };
+        is_approved(task, leaf).then_some(excerpt)
+    })
+}
+
+/// Whether `task` says what was approved as `leaf`.
+#[must_use]
+pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
+    hash_of(task) == leaf.hash
+}
+
+fn hash_of(task: &Task) -> String {
+    hash(canonical::leaf_text(task).as_bytes())
 }
 
 /// The approved leaves that `plan` has no more, or has with another content.

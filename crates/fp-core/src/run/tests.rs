@@ -17,6 +17,7 @@ use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::settings::ExtensionPolicy;
 
+mod excerpt;
 mod rollback;
 mod stale;
 

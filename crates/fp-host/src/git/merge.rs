@@ -91,19 +91,6 @@ impl Git {
         call.env("GIT_INDEX_FILE", &index).input(list).output().map(drop)
     }
 
-    /// Those of `files` whose changes git was told to overlook, so that its status does not show them.
-    ///
-    /// # Errors
-    /// A failing git.
-    pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
-        let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
-        // A small letter is one that is assumed to be unchanged, S one that is not to be in the working tree.
-        let hidden =
-            |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
-        let records = output.split(|&b| b == 0).filter(hidden);
-        Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
-    }
-
     /// Writes an index of `tree`, a tree or a commit, at `path`.
     fn index_of(&self, tree: &Oid, path: &Path) -> Result<(), GitError> {
         self.call(&["read-tree", tree.as_str()]).env("GIT_INDEX_FILE", path).output().map(drop)

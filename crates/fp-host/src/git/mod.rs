@@ -11,6 +11,7 @@ mod commit;
 mod diff;
 mod error;
 mod history;
+mod index;
 mod locate;
 mod lost;
 mod merge;

@@ -8,8 +8,7 @@ use std::path::Path;
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
-use super::{Entry, EntryState, Git, GitError, Oid, Status, os_string};
-use crate::threads::at_once;
+use super::{Entry, EntryState, Git, GitError, Oid, Status};
 
 /// Name of an index.
 pub(super) const INDEX: &str = "index";
@@ -26,17 +25,17 @@ pub struct Snapshot {
 
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
-    /// at once where nothing differs from HEAD, then two to three more where something does. A nested repository, and
-    /// a submodule with changes inside that no commit of it holds, are in the tree by a mark.
+    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. One process
+    /// where nothing differs from HEAD, three to four where something does. A nested repository, and a submodule with
+    /// changes inside that no commit of it holds, are in the tree by a mark.
     ///
     /// # Errors
     /// A failing git, or a temporary file that can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
-        let (overlooked, status) = at_once(|| self.overlooked_files(), || self.status());
-        let (overlooked, mut status) = (overlooked?, status?);
+        let mut status = self.status()?;
         status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
         leave_out_by_products(&mut status.entries);
+        let overlooked = self.overlooked_files()?;
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() && overlooked.is_empty() => commit.clone(),
             _ => self.write_tree(&status, &overlooked)?,
@@ -60,14 +59,6 @@ impl Git {
             }
         }
         self.tree_of(&index)
-    }
-
-    /// Files whose changes git was told to overlook, which a status doesn't show. A file that is kept out of the
-    /// working tree, as in a sparse checkout, has none. One process.
-    fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
-        let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
-        paths.retain(|path| self.worktree().join(os_string(path.as_bytes())).symlink_metadata().is_ok());
-        Ok(paths)
     }
 
     /// The tree of an index that is not the user's.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::plan::id::TaskId;
+use fp_core::plan::parse;
 use fp_core::run::event::Event;
 use fp_core::run::state::TaskState;
 use fp_core::run::{Refusal, State, approval};
@@ -122,9 +123,10 @@ pub fn verify(
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
     let tree = plan.tree()?;
-    let parsed = tree.parse();
+    let part = tree.part_with(&task.leaf);
+    let (parsed, _) = parse(&part);
     let leaf = plan::leaf(&parsed, id).ok_or_else(|| Refusal::UnknownTask(id.clone()))?;
-    if approval::edited(&state, &parsed).contains(id) {
+    if !approval::is_approved(leaf, &task.leaf) {
         return Err(Refusal::Edited(id.clone()).into());
     }
     let git = submitted_in(plan, &state, task)?;

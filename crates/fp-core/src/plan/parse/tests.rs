@@ -518,7 +518,7 @@ fn size_and_depth_are_no_obstacle() {
 fn canonical_text_follows_meaning_alone() {
     let text = |source: &str| {
         let (plan, _) = parse(source);
-        leaf_text(&plan, plan.leaves().next().unwrap())
+        leaf_text(plan.leaves().next().unwrap())
     };
     let same = |a: &str, b: &str| assert_eq!(text(a), text(b), "{a}\n{b}");
     let differ = |a: &str, b: &str| assert_ne!(text(a), text(b), "{a}\n{b}");
