@@ -5,6 +5,7 @@
 //! this crate forbids it. That is what makes every decision testable with a table.
 
 pub mod commit_message;
+pub mod comments;
 pub mod diagnostic;
 pub mod doctor;
 pub mod exclusive;
