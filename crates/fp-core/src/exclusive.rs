@@ -1,25 +1,9 @@
 //! Generated files that one task at a time may change: lock files, which whoever lists their manifest may change
 //! without listing them, and what the settings name.
 
-use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::plan::path::overlap;
 use crate::plan::task::Task;
-use crate::verification::{is_lock_of, is_manifest};
-
-/// What package managers write at the root of a repository.
-const LOCK_FILES: [&str; 12] = [
-    "Cargo.lock",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "uv.lock",
-    "Pipfile.lock",
-    "go.sum",
-    "Gemfile.lock",
-    "composer.lock",
-    "Package.resolved",
-];
+use crate::verification::{is_lock_of, is_manifest, lock_names};
 
 /// The lock files that `task` may change since it lists their manifest, and those of `named`, files and folders, in
 /// which it lists something.
@@ -27,14 +11,10 @@ const LOCK_FILES: [&str; 12] = [
 pub fn exclusive_of<'n>(task: &Task, named: &'n [String]) -> Vec<&'n str> {
     let manifests: Vec<&str> = task.files().filter(|file| is_manifest(file)).collect();
     let written = |lock: &&str| manifests.iter().any(|manifest| is_lock_of(lock, manifest));
-    let locks = LOCK_FILES.into_iter().filter(|lock| !manifests.is_empty() && written(lock));
-    let listed = |entry: &&str| written(entry) || task.files().any(|file| overlap(entry, file));
-    locks.chain(named.iter().map(String::as_str).filter(listed)).collect()
-}
-
-fn overlap(one: &str, other: &str) -> bool {
-    let held = |path| normal(literal_prefix(path)).ok();
-    held(one).zip(held(other)).is_some_and(|(a, b)| a == b || is_above(&a, &b) || is_above(&b, &a))
+    let mut held: Vec<&str> = lock_names().filter(|lock| !manifests.is_empty() && written(lock)).collect();
+    let listed = |entry: &&str| written(entry) || task.files().any(|file| overlap(&[entry], &[file]));
+    held.extend(named.iter().map(String::as_str).filter(listed));
+    held
 }
 
 #[cfg(test)]
@@ -51,7 +31,10 @@ mod tests {
         };
         check("src/a.rs", &[]);
         check("crates/a/Cargo.toml, src/a.rs", &["Cargo.lock"]);
-        check("package.json", &["package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"]);
+        check(
+            "package.json",
+            &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"],
+        );
         check("made/a.rs", &["made/"]);
         check("made", &["made/"]);
         check("schema.json, go.mod", &["go.sum", "schema.json"]);

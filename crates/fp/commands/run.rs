@@ -134,7 +134,7 @@ fn scaled_iterations(
 /// The uncommitted files that the plan may change.
 fn concerned(state: &State, dirty: impl Iterator<Item = String>) -> Vec<String> {
     let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
-    dirty.filter(|path| fp_core::run::ready::overlap(&listed, std::slice::from_ref(path))).collect()
+    dirty.filter(|path| fp_core::plan::path::overlap(&listed, std::slice::from_ref(path))).collect()
 }
 
 fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {

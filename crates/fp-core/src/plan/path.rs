@@ -73,6 +73,33 @@ pub fn literal_prefix(path: &str) -> &str {
     path[..at].rfind('/').map_or(".", |slash| &path[..slash])
 }
 
+/// What `file`, an entry of a list of files, holds of the repository, in normal form: a pattern counts as the folder
+/// that it begins with, since what is held must never be less than what may be changed. `None` where it leads out.
+#[must_use]
+pub fn held(file: &str) -> Option<Cow<'_, str>> {
+    normal(literal_prefix(file)).ok()
+}
+
+/// The folders above a path in normal form, from the whole repository down.
+pub fn folders(path: &str) -> impl Iterator<Item = &str> {
+    let whole = (path != ".").then_some(".");
+    whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
+}
+
+/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
+#[must_use]
+pub fn covers(listed: &str, path: &str) -> bool {
+    let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
+    listed == path || is_above(&listed, &path)
+}
+
+/// Whether a file of one list is in the other, or below a folder of it.
+#[must_use]
+pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
+    let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);
+    one.iter().any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
+}
+
 /// A reference: `src/a.rs:15 - why`, with or without the line, the reason and backticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference<'t> {
@@ -165,5 +192,21 @@ mod tests {
         check("https://example.com/a.rs:15", None);
         check("the parser - see there", None);
         check("", None);
+    }
+
+    #[test]
+    fn a_folder_covers_what_is_below_it() {
+        let check = |listed: &str, path: &str, expect: bool| {
+            assert_eq!(covers(listed, path), expect, "{listed} {path}")
+        };
+        check("src/a.rs", "src/a.rs", true);
+        check("./src/a.rs", "src/a.rs", true);
+        check("src", "src/a.rs", true);
+        check("src/", "src/a.rs", true);
+        check("src", "src2/a.rs", false);
+        check("src/a.rs", "src", false);
+        check("src/**/*.rs", "src/b/c.rs", true);
+        check("src/**/*.rs", "tests/c.rs", false);
+        check(".", "a", true);
     }
 }

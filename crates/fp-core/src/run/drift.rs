@@ -1,13 +1,14 @@
 //! Drift: a commit has changed what a task that nobody has begun was planned on. It is looked at again before it
 //! is claimed. What the tasks that it waits for have made is no drift: it was planned.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ready::{folders, held};
 use super::state::{State, Status, TaskState};
 use crate::plan::id::TaskId;
+use crate::plan::path::{folders, held};
 
 /// Commits told of one task, at most.
 const COMMITS: usize = 5;
@@ -67,7 +68,7 @@ impl State {
     #[must_use]
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         let waiting = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
-        let waiting: Vec<(&TaskState, Vec<String>)> = self
+        let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
             .tasks
             .iter()
             .filter(waiting)
@@ -88,7 +89,7 @@ impl State {
             for (task, paths) in waiting.iter().filter(|(task, _)| !planned.contains(&task.leaf.id)) {
                 let files: BTreeSet<String> = paths
                     .iter()
-                    .filter_map(|path| changed.get(path.as_str()).map(|file| (*file).to_owned()))
+                    .filter_map(|path| changed.get(&**path).map(|file| (*file).to_owned()))
                     .collect();
                 if !files.is_empty() {
                     let found = Drift { files, commits: vec![commit.told.clone()], asked: false };

@@ -4,10 +4,9 @@
 use super::decide::{Decision, Refusal};
 use super::event::{Decider, Event};
 use super::question::{Choice, Question, Topic, label};
-use super::ready::{covers, overlap};
 use super::state::{State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
-use crate::plan::path;
+use crate::plan::path::{self, covers, overlap};
 use crate::settings::ExtensionPolicy;
 
 /// How many answers a builder may offer.

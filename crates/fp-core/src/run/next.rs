@@ -12,9 +12,10 @@ use super::drift::{Drift, Moved};
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{Choice, Topic, label};
-use super::ready::{Obstacle, overlap};
+use super::ready::Obstacle;
 use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
+use crate::plan::path::overlap;
 
 /// Agent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Note;
 use super::state::State;
 use crate::plan::id::TaskId;
+use crate::plan::path::overlap;
 
 /// How many notes one payload gets at the most.
 pub const NOTES_PER_PAYLOAD: usize = 10;
@@ -77,7 +78,7 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
     let shares = |note: &Note| {
         let writer = note.task.as_ref().and_then(|id| state.task(id));
-        writer.is_some_and(|t| super::ready::overlap(&t.leaf.files, files))
+        writer.is_some_and(|t| overlap(&t.leaf.files, files))
     };
     let (near, far): (Vec<usize>, Vec<usize>) =
         (0..state.notes.len()).rev().partition(|&i| shares(&state.notes[i]));

@@ -4,9 +4,9 @@
 
 use super::decide::{Decision, Refusal, refuse};
 use super::event::Event;
-use super::ready::overlap;
 use super::state::{State, Status, TaskState};
 use crate::plan::id::TaskId;
+use crate::plan::path::overlap;
 
 impl State {
     /// The task `id`, if it may be rolled back: it is completed, nothing that waits for it, directly or not, is done

@@ -1,6 +1,7 @@
 //! How long a run would take with so many builders, and what keeps it from being shorter: the same order of claims
 //! and the same limits as in a run, with a task's complexity as its time.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -8,8 +9,8 @@ use serde::Serialize;
 
 use super::event::Leaf;
 use super::policy::{Policy, work_behind};
-use super::ready::{folders, held};
 use crate::plan::id::TaskId;
+use crate::plan::path::{folders, held};
 use crate::settings::ExecutionModel;
 
 /// Share of the builders' time from which on they count as always busy.
@@ -112,7 +113,7 @@ impl<'l> Shape<'l> {
             let next = numbers.len();
             *numbers.entry(path.to_owned()).or_insert(next)
         };
-        let mut place = |path: String| (number(&path), folders(&path).map(&mut number).collect());
+        let mut place = |path: Cow<'_, str>| (number(&path), folders(&path).map(&mut number).collect());
         let paths =
             leaves.iter().map(|leaf| leaf.held().filter_map(held).map(&mut place).collect()).collect();
         let mut names = vec![String::new(); numbers.len()];

@@ -11,10 +11,11 @@ use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
 use super::inquiry::Extension;
 use super::next::{Action, Surroundings, Turn};
 use super::question::{Choice, label};
-use super::ready::{Obstacle, overlap};
+use super::ready::Obstacle;
 use super::state::{State, Status};
 use super::verdict::Opinion;
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
 
 mod excerpt;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::closed::Closed;
 use crate::exclusive::exclusive_of;
-use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::plan::path::{held, overlap};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// Deepest path whose folders are compared with other paths; beyond it only the upper ones are.
@@ -15,10 +15,9 @@ const MAX_FOLDERS: usize = 64;
 /// leads out of the repository is left out.
 pub(super) fn paths<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str>>> {
     let of = |task: &'p Task<'p>| {
-        let own = task.files().filter_map(|file| normal(literal_prefix(file)).ok());
-        let held =
-            exclusive_of(task, exclusive).into_iter().filter_map(|file| normal(literal_prefix(file)).ok());
-        own.chain(held.map(|path| Cow::Owned(path.into_owned()))).collect()
+        let own = task.files().filter_map(held);
+        let exclusive = exclusive_of(task, exclusive).into_iter().filter_map(held);
+        own.chain(exclusive.map(|path| Cow::Owned(path.into_owned()))).collect()
     };
     plan.tasks.iter().map(of).collect()
 }
@@ -82,9 +81,8 @@ impl<'a, 'p> Files<'a, 'p> {
         task: TaskIndex,
         others: &[TaskIndex],
     ) -> Option<(&'a Cow<'p, str>, TaskIndex)> {
-        let overlap = |one: &str, other: &str| one == other || is_above(one, other) || is_above(other, one);
         self.paths[task].iter().find_map(|path| {
-            let has = |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| overlap(path, theirs));
+            let has = |other: &&TaskIndex| overlap(&[path], &self.paths[**other]);
             others.iter().find(has).map(|&holder| (path, holder))
         })
     }

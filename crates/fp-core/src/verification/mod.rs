@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use commands::{CommandEnd, CommandRun, check as command_check, name as command_check_name};
-pub use dependencies::{is_lock_of, is_manifest};
+pub use dependencies::{is_lock_of, is_manifest, lock_names};
 use surroundings::Surroundings;
 
 use crate::plan::task::Task;

@@ -7,28 +7,38 @@ use serde_json::Value;
 
 use super::{Ecosystem, Names, Read};
 
-/// The kind of lock file that a path, in lower case, is.
+use Ecosystem::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
+
+/// Every kind of lock file, by the name that its package manager gives it.
+const LOCKS: [(&str, Ecosystem, Read); 17] = [
+    ("Cargo.lock", Cargo, toml_packages),
+    ("poetry.lock", Python, toml_packages),
+    ("uv.lock", Python, toml_packages),
+    ("pdm.lock", Python, toml_packages),
+    ("Pipfile.lock", Python, |text| json_keys(text, &["default", "develop"])),
+    ("package-lock.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
+    ("npm-shrinkwrap.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
+    ("yarn.lock", Npm, |text| Some(found(text, &YARN))),
+    ("pnpm-lock.yaml", Npm, |text| Some(found(text, &PNPM))),
+    ("bun.lock", Npm, |text| Some(found(text, &BUN))),
+    ("go.sum", Go, |text| Some(found(text, &GO_SUM))),
+    ("Gemfile.lock", Ruby, |text| Some(found(text, &GEMFILE))),
+    ("composer.lock", Php, |text| Some(found(text, &NAME))),
+    ("packages.lock.json", DotNet, |text| Some(found(text, &NUGET))),
+    ("gradle.lockfile", Jvm, |text| Some(found(text, &GRADLE))),
+    ("buildscript-gradle.lockfile", Jvm, |text| Some(found(text, &GRADLE))),
+    ("Package.resolved", Swift, |text| Some(found(text, &IDENTITY))),
+];
+
+/// The names of lock files.
+pub fn lock_names() -> impl Iterator<Item = &'static str> {
+    LOCKS.iter().map(|(name, ..)| *name)
+}
+
+/// The kind of lock file that a path is, in whatever case.
 pub(super) fn of(path: &str) -> Option<(Ecosystem, Read)> {
-    use Ecosystem::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    Some(match name {
-        "cargo.lock" => (Cargo, toml_packages),
-        "poetry.lock" | "uv.lock" | "pdm.lock" => (Python, toml_packages),
-        "pipfile.lock" => (Python, |text| json_keys(text, &["default", "develop"])),
-        "package-lock.json" | "npm-shrinkwrap.json" => {
-            (Npm, |text| json_keys(text, &["packages", "dependencies"]))
-        }
-        "yarn.lock" => (Npm, |text| Some(found(text, &YARN))),
-        "pnpm-lock.yaml" => (Npm, |text| Some(found(text, &PNPM))),
-        "bun.lock" => (Npm, |text| Some(found(text, &BUN))),
-        "go.sum" => (Go, |text| Some(found(text, &GO_SUM))),
-        "gemfile.lock" => (Ruby, |text| Some(found(text, &GEMFILE))),
-        "composer.lock" => (Php, |text| Some(found(text, &NAME))),
-        "packages.lock.json" => (DotNet, |text| Some(found(text, &NUGET))),
-        "gradle.lockfile" | "buildscript-gradle.lockfile" => (Jvm, |text| Some(found(text, &GRADLE))),
-        "package.resolved" => (Swift, |text| Some(found(text, &IDENTITY))),
-        _ => return None,
-    })
+    LOCKS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, kind, read)| (*kind, *read))
 }
 
 macro_rules! pattern {

@@ -5,6 +5,8 @@ mod manifest;
 
 use std::collections::BTreeSet;
 
+pub use lock::lock_names;
+
 use super::{ChangedText, Check, CheckVerdict, Facts, Scope, boundary::Boundary, intent, list};
 use crate::repo_path::RepoPath;
 
