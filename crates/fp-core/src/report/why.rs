@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::log::{Concern, tell};
 use super::next_step::NextStep;
 use crate::plan::id::{PlanId, TaskId};
-use crate::run::decide::Refusal;
+use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::question::label;
 use crate::run::ready::{Obstacle, Obstacles};

@@ -7,104 +7,10 @@ use super::event::{Decider, Event, Leaf};
 use super::policy::Policy;
 use super::question::{Question, Topic, label};
 use super::ready::{List, Obstacle};
-use super::state::{Before, Claim, State, Status, TaskState};
+use super::refusal::{Refusal, refuse};
+use super::state::{Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
-use crate::settings::ExecutionModel;
 use crate::verification::change::Change;
-use crate::verification::{Check, CheckVerdict};
-
-/// Why a command is refused: what was asked, the state it met, and what is allowed in it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The plan has no such leaf.
-    #[error("the approved plan has no leaf {0}")]
-    UnknownTask(TaskId),
-    /// Nothing was approved yet.
-    #[error("the plan is not approved yet")]
-    NotApproved,
-    /// The run was not started.
-    #[error("the run is not started yet")]
-    NotStarted,
-    /// The run is over.
-    #[error("the run is over")]
-    Over,
-    /// The task is in a state in which the command means nothing.
-    #[error("task {task} is {}: {allowed}", status.word())]
-    Status {
-        /// The task.
-        task: TaskId,
-        /// Its state.
-        status: Status,
-        /// What can be done in it.
-        allowed: String,
-    },
-    /// Nothing can be claimed now.
-    #[error("nothing is ready: {0}")]
-    NothingReady(String),
-    /// The task can't be claimed now.
-    #[error("task {0} is not ready: {1}")]
-    NotReady(TaskId, String),
-    /// The builder holds another task.
-    #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
-    Holds {
-        /// The builder.
-        owner: AgentName,
-        /// What it holds.
-        held: TaskId,
-        /// The state of that task.
-        status: Status,
-    },
-    /// What was built on the task is done or under way.
-    #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
-    BuiltOn {
-        /// The task.
-        task: TaskId,
-        /// What builds on it, in document order, with the state of each.
-        on_it: Vec<(TaskId, Status)>,
-    },
-    /// A running task may change a file of the task's commit.
-    #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
-    Shared {
-        /// The task.
-        task: TaskId,
-        /// The running one.
-        running: TaskId,
-        /// The file, as the running one lists it.
-        file: String,
-    },
-    /// The token is not the one in force.
-    #[error("the claim on task {0} is not yours any more: its token has changed")]
-    OldToken(TaskId),
-    /// The verdict is about another iteration.
-    #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
-    OtherIteration {
-        /// The task.
-        task: TaskId,
-        /// Its iteration.
-        current: u32,
-        /// The one given.
-        given: u32,
-    },
-    /// There is no such open question.
-    #[error("there is no open question {0:?}")]
-    UnknownQuestion(String),
-    /// The question has no such option.
-    #[error("question {question} has no option {given:?}: it has {options}")]
-    UnknownOption {
-        /// The question.
-        question: String,
-        /// What was given.
-        given: String,
-        /// What it has.
-        options: String,
-    },
-    /// Leaves were edited after the approval.
-    #[error("task {0} was edited after the plan was approved")]
-    Edited(TaskId),
-    /// A task that is done, or under way, can't be changed or removed by a new approval.
-    #[error("task {0} is {1} and can't be changed or removed any more")]
-    Frozen(TaskId, &'static str),
-}
 
 /// Events, or the reason why there are none.
 pub type Decision = Result<Vec<Event>, Refusal>;
@@ -268,53 +174,6 @@ impl State {
             Event::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
         };
         Ok((id, vec![event]))
-    }
-
-    /// The checks of a task ran before its work, and all of them passed: the user decides.
-    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> Decision {
-        let task = self.expect_task(id)?;
-        if task.status != Status::Pending || task.before.is_some() {
-            return Ok(Vec::new());
-        }
-        let topic = Topic::PassesBefore(id.clone());
-        Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
-    }
-
-    /// Whether nothing but the user's word keeps the task from being claimed.
-    fn only_doubted(&self, id: &TaskId) -> bool {
-        let none = BTreeSet::new();
-        self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
-    }
-
-    /// The check that `task` was begun with a failing one, in test-driven work.
-    #[must_use]
-    pub fn test_first(&self, task: &TaskState) -> Option<Check> {
-        if self.policy().model != ExecutionModel::Tdd {
-            return None;
-        }
-        let (verdict, detail) = match &task.before {
-            None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
-            Some(Before { passed: false, checks, .. }) => {
-                let ended = checks.iter().filter_map(|check| check.detail.lines().next());
-                (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
-            }
-            Some(Before { waived: Some(by), .. }) => {
-                let who = if *by == Decider::User { "the user" } else { "a rule" };
-                (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
-            }
-            Some(_) => (
-                CheckVerdict::Fail,
-                "Verify passed before the work already, so that it proves nothing".into(),
-            ),
-        };
-        Some(Check { name: "test first".into(), verdict, detail })
-    }
-
-    /// Whether the checks of the pending task `id` have yet to run before its work.
-    #[must_use]
-    pub fn wants_checks_before(&self, id: &TaskId) -> bool {
-        let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
-        self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)
     }
 
     /// Whether `token` is the one in force for `task`, which must be under way.
@@ -562,16 +421,6 @@ impl State {
         }
         parts.join("; ")
     }
-}
-
-fn built(on_it: &[(TaskId, Status)]) -> String {
-    let told: Vec<String> = on_it.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
-    let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
-    format!("{noun} {} {verb}", told.join(", "))
-}
-
-pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
-    Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
 }
 
 fn submit_advice(status: Status) -> &'static str {

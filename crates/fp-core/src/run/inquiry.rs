@@ -1,9 +1,10 @@
 //! What a builder may ask in the middle of its task: one question in its first iteration, and files beyond those
 //! of its task. Whoever has asked ends its turn, is not nudged, and is woken with the answer.
 
-use super::decide::{Decision, Refusal};
+use super::decide::Decision;
 use super::event::{Decider, Event};
 use super::question::{Choice, Question, Topic, label};
+use super::refusal::Refusal;
 use super::state::{State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, covers, overlap};

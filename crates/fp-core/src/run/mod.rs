@@ -14,15 +14,17 @@ pub mod payload;
 pub mod policy;
 pub mod question;
 pub mod ready;
+pub mod refusal;
 pub mod rollback;
 pub mod simulate;
 pub mod state;
+pub mod test_first;
 pub mod verdict;
 
 #[cfg(test)]
 mod tests;
 
-pub use decide::Refusal;
 pub use event::{Entry, Event};
 pub use policy::Policy;
+pub use refusal::Refusal;
 pub use state::State;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::decide::Refusal;
 use super::drift::{Drift, Moved};
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{Choice, Topic, label};
 use super::ready::Obstacle;
+use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;

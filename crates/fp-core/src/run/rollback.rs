@@ -2,8 +2,9 @@
 //! since undoing a commit takes time, during which the log is free, the decision is taken twice: before, when it may
 //! be refused, and after, when it is a fact and others make room for it.
 
-use super::decide::{Decision, Refusal, refuse};
+use super::decide::Decision;
 use super::event::Event;
+use super::refusal::{Refusal, refuse};
 use super::state::{State, Status, TaskState};
 use crate::plan::id::TaskId;
 use crate::plan::path::overlap;

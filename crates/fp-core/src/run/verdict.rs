@@ -1,8 +1,9 @@
 //! The verdict on a submitted task: a pass needs every criterion and every mechanical check, whatever the
 //! verifier says of the whole.
 
-use super::decide::{Decision, Refusal};
+use super::decide::Decision;
 use super::event::{Base, Event, Judgement};
+use super::refusal::Refusal;
 use super::state::State;
 use crate::plan::id::TaskId;
 use crate::verification::{Check, CheckVerdict};

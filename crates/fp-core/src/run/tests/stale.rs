@@ -1,7 +1,7 @@
 //! What is left over from before (a verdict, a question, a claim, an agent) decides nothing later on.
 
 use super::*;
-use crate::run::decide::Refusal;
+use crate::run::Refusal;
 use crate::run::question::{Question, Topic};
 
 /// Task 1 of two in a row, passed in its first iteration, with its commit still to be made.

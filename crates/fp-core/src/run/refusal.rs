@@ -1,0 +1,107 @@
+//! Why a command is refused.
+
+use super::state::{Status, TaskState};
+use crate::plan::id::{AgentName, TaskId};
+
+/// Why a command is refused: what was asked, the state it met, and what is allowed in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The plan has no such leaf.
+    #[error("the approved plan has no leaf {0}")]
+    UnknownTask(TaskId),
+    /// Nothing was approved yet.
+    #[error("the plan is not approved yet")]
+    NotApproved,
+    /// The run was not started.
+    #[error("the run is not started yet")]
+    NotStarted,
+    /// The run is over.
+    #[error("the run is over")]
+    Over,
+    /// The task is in a state in which the command means nothing.
+    #[error("task {task} is {}: {allowed}", status.word())]
+    Status {
+        /// The task.
+        task: TaskId,
+        /// Its state.
+        status: Status,
+        /// What can be done in it.
+        allowed: String,
+    },
+    /// Nothing can be claimed now.
+    #[error("nothing is ready: {0}")]
+    NothingReady(String),
+    /// The task can't be claimed now.
+    #[error("task {0} is not ready: {1}")]
+    NotReady(TaskId, String),
+    /// The builder holds another task.
+    #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
+    Holds {
+        /// The builder.
+        owner: AgentName,
+        /// What it holds.
+        held: TaskId,
+        /// The state of that task.
+        status: Status,
+    },
+    /// What was built on the task is done or under way.
+    #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
+    BuiltOn {
+        /// The task.
+        task: TaskId,
+        /// What builds on it, in document order, with the state of each.
+        on_it: Vec<(TaskId, Status)>,
+    },
+    /// A running task may change a file of the task's commit.
+    #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
+    Shared {
+        /// The task.
+        task: TaskId,
+        /// The running one.
+        running: TaskId,
+        /// The file, as the running one lists it.
+        file: String,
+    },
+    /// The token is not the one in force.
+    #[error("the claim on task {0} is not yours any more: its token has changed")]
+    OldToken(TaskId),
+    /// The verdict is about another iteration.
+    #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
+    OtherIteration {
+        /// The task.
+        task: TaskId,
+        /// Its iteration.
+        current: u32,
+        /// The one given.
+        given: u32,
+    },
+    /// There is no such open question.
+    #[error("there is no open question {0:?}")]
+    UnknownQuestion(String),
+    /// The question has no such option.
+    #[error("question {question} has no option {given:?}: it has {options}")]
+    UnknownOption {
+        /// The question.
+        question: String,
+        /// What was given.
+        given: String,
+        /// What it has.
+        options: String,
+    },
+    /// Leaves were edited after the approval.
+    #[error("task {0} was edited after the plan was approved")]
+    Edited(TaskId),
+    /// A task that is done, or under way, can't be changed or removed by a new approval.
+    #[error("task {0} is {1} and can't be changed or removed any more")]
+    Frozen(TaskId, &'static str),
+}
+
+pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
+    Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
+}
+
+fn built(on_it: &[(TaskId, Status)]) -> String {
+    let told: Vec<String> = on_it.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
+    format!("{noun} {} {verb}", told.join(", "))
+}
