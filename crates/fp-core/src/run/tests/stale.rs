@@ -63,6 +63,18 @@ fn skipping_a_task_closes_what_was_asked_about_it() {
     assert_eq!(open(&machine), Vec::<&Topic>::new());
 }
 
+/// Whoever builds it next may not need to know, and asks for itself.
+#[test]
+fn releasing_a_task_withdraws_what_its_builder_asked() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.clarify(&builder(0));
+    assert_eq!(open(&machine), [&Topic::Clarify(id("1"))]);
+    let events = machine.state.release(&id("1"), "stuck").unwrap();
+    machine.take(events);
+    assert_eq!(open(&machine), Vec::<&Topic>::new());
+}
+
 #[test]
 fn a_task_whose_commit_is_being_made_is_not_given_up() {
     let mut machine = passed();
