@@ -131,7 +131,7 @@ impl Source {
                 "the run of {} is on: its tree is not changed",
                 plan.id()
             ))
-            .hint("`fp cancel` ends the run first"));
+            .hint("`fp task` adds or revises one task; `fp cancel` ends the run"));
         }
         Ok(())
     }

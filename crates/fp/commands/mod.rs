@@ -39,6 +39,7 @@ pub(crate) mod signals;
 pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod submit;
+pub(crate) mod task;
 pub(crate) mod uninstall;
 pub(crate) mod validate;
 pub(crate) mod verdict;

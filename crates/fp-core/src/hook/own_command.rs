@@ -6,7 +6,7 @@
 const NOT_FOR_AGENTS: [&str; 6] = ["bundle", "commit", "demo", "hook", "install", "uninstall"];
 
 /// Subcommands for whoever talks with the user.
-const FOR_THE_LEAD: [&str; 2] = ["approve", "rollback"];
+const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
 
 /// Whether `line` is one call of `fp`, or several joined by `&&`, without substitution, redirection, pipe or
 /// background. `by_agent` says that not the lead itself runs it: only a lead, who talks with the user, approves,
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_the_lead_approves_and_takes_back() {
-        for line in ["fp approve p", "fp rollback p 1"] {
+        for line in ["fp approve p", "fp rollback p 1", "fp task revise p 1 --file x.md"] {
             assert!(is_own(line, false), "{line}");
             assert!(!is_own(line, true), "{line}");
         }

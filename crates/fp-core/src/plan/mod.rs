@@ -2,6 +2,7 @@
 
 pub mod canonical;
 pub mod cycles;
+pub mod edit;
 pub mod field;
 pub mod format;
 pub mod graph;
