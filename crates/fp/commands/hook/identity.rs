@@ -72,7 +72,7 @@ pub(super) fn learn_from_claim(context: &Context, event: &HookEvent) -> Result<(
         return Ok(());
     };
     let calls = calls(line).into_iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
-    let Some(claim) = calls.filter_map(|call| Cli::claim(&call)).last() else { return Ok(()) };
+    let Some(claim) = calls.filter_map(|call| Cli::claim(&call)).next_back() else { return Ok(()) };
     let context = folder(context, event);
     // A name of no plan is the business of the command itself.
     let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
