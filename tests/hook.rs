@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 
 mod common;
+#[path = "hook/guard.rs"]
+mod guard;
 
 use std::fs;
 use std::io::Write as _;

@@ -65,6 +65,16 @@ enum Command {
     Demo(commands::demo::Args),
 }
 
+impl Cli {
+    /// The claim that a command line is, if it is one.
+    pub(crate) fn claim(words: &[String]) -> Option<commands::claim::Args> {
+        match Self::try_parse_from(words).ok()?.command {
+            Command::Claim(args) => Some(args),
+            _ => None,
+        }
+    }
+}
+
 impl Command {
     /// The forms that a command has beside text and JSON.
     fn exports(&self) -> &'static [Export] {

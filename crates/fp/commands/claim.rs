@@ -22,10 +22,10 @@ use crate::printer::Format;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The plan.
-    plan: String,
+    pub(crate) plan: String,
     /// Who claims.
     #[arg(long = "as", value_name = "NAME")]
-    owner: AgentName,
+    pub(crate) owner: AgentName,
     /// The task; the first that is ready where left out.
     task: Option<TaskId>,
 }

@@ -1,27 +1,25 @@
 //! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
 //! were no hook: the exit status is never the one that blocks it.
 
+mod guard;
+mod identity;
+
 use std::io::Read as _;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use fp_core::hook::identity::{Agent, BUILDER, VERIFIER};
 use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, allow, block};
-use fp_host::plan::OpenPlan;
-use fp_host::repo::Repo;
+use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
 
+use self::identity::Member;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
 /// How long a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Name of the builder that there is in any run: who a subagent is that nothing names, where it is the only one.
-const ONLY_BUILDER: &str = "builder-1";
 
 /// Answer an event of the client, which is read from standard input
 #[derive(Debug, clap::Args)]
@@ -48,24 +46,32 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "teammate-idle" => {
             let event = read()?;
             let name = event.teammate().or(event.agent_type());
-            agent_stopped(context, &event, name, true)
+            let name = name.and_then(|name| AgentName::new(name).ok());
+            agent_stopped(context, &event, name.map(Agent::Named))
         }
         "subagent-stop" => {
             let event = read()?;
             // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
-            match event.agent_type() {
-                Some("fp:builder") => {
-                    let named = event.own_description().filter(|text| AgentName::new(*text).is_ok());
-                    agent_stopped(context, &event, named.or(Some(ONLY_BUILDER)), named.is_some())
-                }
-                Some("fp:verifier") => agent_stopped(context, &event, event.own_description(), true),
-                _ => Ok(()),
-            }
+            let kind = event.agent_type().filter(|kind| [BUILDER, VERIFIER].contains(kind));
+            let agent = kind.and_then(|kind| Agent::new(kind, event.agent_id(), event.own_description()));
+            agent_stopped(context, &event, agent)
         }
         "pre-tool-use" => {
             let event = read()?;
             if event.command().is_some_and(|line| is_own(line, event.agent_id().is_some())) {
                 context.printer.data(&(allow("a command of this plugin") + "\n"));
+                return identity::learn_from_claim(context, &event);
+            }
+            if let Some(reason) = guard::refuses(context, &event)? {
+                context.printer.data(&(deny(&reason) + "\n"));
+            }
+            Ok(())
+        }
+        "post-tool-use" => {
+            let event = read()?;
+            identity::learn_from_start(context, &event)?;
+            if let Some(text) = guard::after_edit(context, &event)? {
+                context.printer.data(&(after_tool(&text) + "\n"));
             }
             Ok(())
         }
@@ -82,22 +88,12 @@ fn read() -> Result<HookEvent, CommandError> {
     HookEvent::parse(&bytes).map_err(CommandError::failed)
 }
 
-/// The agent `name` stops; where it is not `certain` that it is, only in a run that has no other builder.
-fn agent_stopped(
-    context: &Context,
-    event: &HookEvent,
-    name: Option<&str>,
-    certain: bool,
-) -> Result<(), CommandError> {
-    let Some(name) = name.and_then(|name| AgentName::new(name).ok()) else { return Ok(()) };
-    let context = match event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_dir()) {
-        Some(cwd) => &context.at(cwd),
-        None => context,
-    };
-    let Some((plan, state)) = run_of(context, &name, event.session())? else { return Ok(()) };
-    if !certain && state.run.as_ref().is_none_or(|run| run.builders != 1) {
-        return Ok(());
-    }
+/// `agent` stops, if it is one of a run.
+fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>) -> Result<(), CommandError> {
+    let Some(agent) = agent else { return Ok(()) };
+    let context = &identity::folder(context, event);
+    let Some(member) = identity::find(context, &agent, event.session())? else { return Ok(()) };
+    let Member { plan, state, name } = member;
     let settings = &plan.settings.nudge;
     let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
     let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
@@ -113,33 +109,4 @@ fn agent_stopped(
         context.printer.data(&(block(&reason) + "\n"));
     }
     Ok(())
-}
-
-/// The run that `name` is an agent of, with its state: one of this session, else one that knows no session. A log
-/// that can't be read is the business of the commands that need it.
-fn run_of(
-    context: &Context,
-    name: &AgentName,
-    session: Option<&str>,
-) -> Result<Option<(OpenPlan, Arc<State>)>, CommandError> {
-    if Repo::find(&context.cwd).git_dir.is_none() {
-        return Ok(None);
-    }
-    let plans = context.plans()?;
-    let mut without_session = None;
-    // The newest is the likeliest, and each costs a read.
-    for id in plans.list()?.into_iter().rev() {
-        let Ok(folder) = plans.open(&id) else { continue };
-        let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-        let Ok(state) = plan.load().map(|loaded| loaded.state) else { continue };
-        if !state.is_running() || !(state.agents.contains_key(name) || state.held_by(name).is_some()) {
-            continue;
-        }
-        match state.run.as_ref().and_then(|run| run.session.as_deref()) {
-            Some(own) if Some(own) == session => return Ok(Some((plan, state))),
-            Some(_) => {}
-            None => without_session = without_session.or(Some((plan, state))),
-        }
-    }
-    Ok(without_session)
 }

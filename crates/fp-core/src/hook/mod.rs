@@ -1,5 +1,7 @@
 //! What a hook answers, decided from facts. The binary gathers them and speaks the client's language.
 
+pub mod guard;
+pub mod identity;
 pub mod own_command;
 
 use crate::plan::id::AgentName;

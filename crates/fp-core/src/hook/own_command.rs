@@ -17,6 +17,21 @@ pub fn is_own(line: &str, by_agent: bool) -> bool {
         .is_some_and(|words| words.split(|word| *word == Word::And).all(|call| is_own_call(call, by_agent)))
 }
 
+/// The calls of `fp` that `line` is nothing but, each with its words; none where it is anything else.
+#[must_use]
+pub fn calls(line: &str) -> Vec<Vec<String>> {
+    let words = words(line).unwrap_or_default();
+    let calls: Vec<&[Word]> = words.split(|word| *word == Word::And).collect();
+    if !calls.iter().all(|call| is_own_call(call, true)) {
+        return Vec::new();
+    }
+    let text = |word: &Word| match word {
+        Word::Text(text) => Some(text.clone()),
+        Word::And => None,
+    };
+    calls.iter().map(|call| call.iter().filter_map(text).collect()).collect()
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Word {
     Text(String),
@@ -145,6 +160,21 @@ mod tests {
             assert!(!is_own(line, true), "{line}");
         }
         assert!(is_own("fp claim p --as builder-1", true));
+    }
+
+    #[test]
+    fn the_calls_of_a_line() {
+        let check = |line: &str, expect: &[&[&str]]| assert_eq!(calls(line), expect, "{line:?}");
+        check("fp claim p --as builder-1", &[&["fp", "claim", "p", "--as", "builder-1"]]);
+        check(
+            "fp status p && fp note p add 'a b'",
+            &[&["fp", "status", "p"], &["fp", "note", "p", "add", "a b"]],
+        );
+        check("fp claim p --as builder-1 && touch q", &[]);
+        check("fp claim p --as builder-1; touch q", &[]);
+        check("echo fp claim p --as builder-1", &[]);
+        check("fp approve p", &[]);
+        check("", &[]);
     }
 
     proptest! {

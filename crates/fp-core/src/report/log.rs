@@ -59,6 +59,8 @@ fn text(event: &Event) -> String {
         Event::Dispatched { name, .. } => format!("{name} is to be started"),
         Event::Told => "the lead has been told".into(),
         Event::AgentEnded { name } => format!("{name} has ended its turn"),
+        Event::AgentKnown { name, id } => format!("{name} is the agent {id} of the client"),
+        Event::Edited { path, .. } => format!("its builder has edited {path}, which it doesn't list"),
         Event::Claimed { owner, iteration, .. } => format!("{owner} claims it, iteration {iteration}"),
         Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
         Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
@@ -176,6 +178,7 @@ fn about(event: &Event) -> Option<TaskId> {
         | Event::CheckedBefore { task, .. }
         | Event::Waived { task, .. }
         | Event::ScopeExtended { task, .. }
+        | Event::Edited { task, .. }
         | Event::RolledBack { task, .. } => Some(task.clone()),
         Event::Dispatched { task, .. } => task.clone(),
         Event::Asked { question } => question.topic.task().cloned(),
@@ -186,6 +189,7 @@ fn about(event: &Event) -> Option<TaskId> {
         | Event::HeadMoved { .. }
         | Event::Kept { .. }
         | Event::AgentEnded { .. }
+        | Event::AgentKnown { .. }
         | Event::Answered { .. }
         | Event::Cancelled { .. }
         | Event::Finished => None,

@@ -72,8 +72,8 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
 }
 
 /// `text` as one word of a shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
     }

@@ -11,6 +11,7 @@ use super::drift::Drift;
 use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, TaskId};
+use crate::repo_path::RepoPath;
 use crate::verification::Check;
 use crate::verification::change::Change;
 use crate::verification::surroundings::Surroundings;
@@ -227,6 +228,13 @@ pub enum Event {
         /// The agent.
         name: AgentName,
     },
+    /// It showed which of the client's agents goes by a name of the run.
+    AgentKnown {
+        /// The name.
+        name: AgentName,
+        /// The client's id of it.
+        id: String,
+    },
     /// A builder took a task.
     Claimed {
         /// The task.
@@ -264,6 +272,13 @@ pub enum Event {
         tree: String,
         /// What the task changed, as git tells it.
         files: Vec<Change>,
+    },
+    /// A builder was seen to edit a path that its task doesn't list, where others work in the same checkout.
+    Edited {
+        /// The task.
+        task: TaskId,
+        /// The path.
+        path: RepoPath,
     },
     /// A file beyond its own became part of a task.
     ScopeExtended {

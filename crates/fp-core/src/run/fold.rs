@@ -56,6 +56,7 @@ impl State {
                 let same = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), *client));
                 if !same {
                     self.agents.clear();
+                    self.agent_ids.clear();
                     self.untold.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
@@ -100,6 +101,10 @@ impl State {
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => self.untold.clear(),
             Event::AgentEnded { name } => self.agent_ended(name, at),
+            Event::AgentKnown { name, id } => {
+                self.agent_ids.retain(|_, known| known != name);
+                self.agent_ids.insert(id.clone(), name.clone());
+            }
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
@@ -137,6 +142,11 @@ impl State {
                         Some(Measured { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
                     t.verification = None;
                     t.verifiers = 0;
+                }
+            }
+            Event::Edited { task, path } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.edited.insert(path.clone());
                 }
             }
             Event::ScopeExtended { task, path, reason, by } => {

@@ -1,6 +1,6 @@
 //! The state of a run: what the events of its log add up to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
 use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
+use crate::repo_path::RepoPath;
 use crate::verification::Check;
 use crate::verification::change::Change;
 
@@ -191,6 +192,9 @@ pub struct TaskState {
     /// The files that it may change beyond those that were approved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
+    /// The paths beyond those that its builder was seen to edit, where others work in the same checkout.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub edited: BTreeSet<RepoPath>,
     /// The builder's question that was answered, and of whose answer it has yet to be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
@@ -231,6 +235,7 @@ impl TaskState {
             nudges: 0,
             verifiers: 0,
             granted: Vec::new(),
+            edited: BTreeSet::new(),
             answered: None,
             drift: None,
             before: None,
@@ -429,6 +434,9 @@ pub struct State {
     /// The agents of the current session.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, Agent>,
+    /// The client's ids of those of which they are known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agent_ids: BTreeMap<String, AgentName>,
     /// The task whose work is in each builder's own worktree: the last one that it claimed there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
@@ -463,6 +471,7 @@ impl State {
             run: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
+            agent_ids: BTreeMap::new(),
             worktrees: BTreeMap::new(),
             untold: Vec::new(),
             questions: Vec::new(),
@@ -491,6 +500,12 @@ impl State {
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
+    }
+
+    /// Whether `name` is an agent of this run.
+    #[must_use]
+    pub fn has_agent(&self, name: &AgentName) -> bool {
+        self.agents.contains_key(name) || self.held_by(name).is_some()
     }
 
     /// The task that `owner` holds, if any; a builder holds at most one.

@@ -35,6 +35,12 @@ impl Boundary {
         self.files.iter().any(|file| test_files::is_test_beside(&path, file))
     }
 
+    /// Whether a file may be changed at `path`: it is listed, the lock file of a listed manifest, or a test beside a
+    /// listed file that `is_new`, which is asked for nothing else.
+    pub fn allows(&self, path: &RepoPath, is_new: impl FnOnce() -> bool) -> bool {
+        self.covers(path) || self.allows_lock(path) || self.allows_new(path) && is_new()
+    }
+
     /// Whether the name of the test file `path` holds that of a listed file.
     #[must_use]
     pub fn is_named_like(&self, path: &RepoPath) -> bool {
@@ -117,11 +123,11 @@ fn problem(
 }
 
 fn allowed(path: &RepoPath, change: &Change, boundary: &Boundary) -> bool {
-    let comes = path == &change.path;
-    let new = comes && matches!(change.status, ChangeStatus::Added | ChangeStatus::Renamed { .. });
-    boundary.covers(path)
-        || comes && boundary.allows_lock(path)
-        || new && change.kind == FileKind::File && boundary.allows_new(path)
+    if path != &change.path {
+        return boundary.covers(path);
+    }
+    let new = matches!(change.status, ChangeStatus::Added | ChangeStatus::Renamed { .. });
+    boundary.allows(path, || new && change.kind == FileKind::File)
 }
 
 #[cfg(test)]

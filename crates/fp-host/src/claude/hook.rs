@@ -62,6 +62,28 @@ impl HookEvent {
             .flatten()
     }
 
+    /// The path that a call of a tool edits, as the call has it.
+    #[must_use]
+    pub fn edited_path(&self) -> Option<&str> {
+        let field = match self.text("tool_name")? {
+            "Write" | "Edit" | "MultiEdit" => "file_path",
+            "NotebookEdit" => "notebook_path",
+            _ => return None,
+        };
+        self.0.get("tool_input")?.get(field)?.as_str()
+    }
+
+    /// Type, name and id of the agent that a call of a tool has started.
+    #[must_use]
+    pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
+        if self.text("tool_name") != Some("Agent") {
+            return None;
+        }
+        let input = |name: &str| self.0.get("tool_input")?.get(name)?.as_str();
+        let id = self.0.get("tool_response")?.get("agentId")?.as_str()?;
+        Some((input("subagent_type")?, input("name")?, id))
+    }
+
     /// Whether the agent goes on only because a stop hook made it.
     #[must_use]
     pub fn stop_hook_active(&self) -> bool {
@@ -81,11 +103,28 @@ impl HookEvent {
 /// The reply that lets a tool call through without asking the user.
 #[must_use]
 pub fn allow(reason: &str) -> String {
+    permission("allow", reason)
+}
+
+/// The reply that refuses a tool call and tells the agent `reason`.
+#[must_use]
+pub fn deny(reason: &str) -> String {
+    permission("deny", reason)
+}
+
+fn permission(decision: &str, reason: &str) -> String {
     let output = json!({
         "hookEventName": "PreToolUse",
-        "permissionDecision": "allow",
+        "permissionDecision": decision,
         "permissionDecisionReason": reason,
     });
+    json!({ "hookSpecificOutput": output }).to_string()
+}
+
+/// The reply that tells an agent `text` after a tool call.
+#[must_use]
+pub fn after_tool(text: &str) -> String {
+    let output = json!({ "hookEventName": "PostToolUse", "additionalContext": text });
     json!({ "hookSpecificOutput": output }).to_string()
 }
 

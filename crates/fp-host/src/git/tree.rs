@@ -43,6 +43,15 @@ impl Git {
         Ok(Snapshot { tree, status })
     }
 
+    /// Whether there is something at `path` in `tree`, a tree or a commit. One process.
+    ///
+    /// # Errors
+    /// A failing git, or a tree that is gone.
+    pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
+        let call = self.call(&["ls-tree", "-z", "--name-only", "--full-tree"]).arg(tree.to_string());
+        Ok(!call.paths([path]).output()?.is_empty())
+    }
+
     fn write_tree(&self, status: &Status, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
         let folder = self.copied_index(status)?;
         let index = folder.path().join(INDEX);

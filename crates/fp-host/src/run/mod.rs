@@ -6,6 +6,7 @@ pub mod commit;
 pub mod drift;
 pub mod evidence;
 mod integrate;
+pub mod place;
 pub mod rollback;
 pub mod verify;
 pub mod worktree;

@@ -1,7 +1,6 @@
 //! The mechanical checks of a submitted task: measured from git, run in the working tree, and recorded before
 //! anybody judges.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,7 +73,7 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
         scope,
         shared: !scope.others.is_empty(),
         committed: &committed,
-        seen: &HashSet::new(),
+        seen: &task.edited.iter().cloned().collect(),
     };
     Ok(changes::measure(git, &request)?)
 }

@@ -1,0 +1,119 @@
+//! The guard: which edits of a builder are its task's. It goes by the same boundary as the verification of the task,
+//! so that what it lets through doesn't fail there, and what would fail there is told before the work is done.
+
+use crate::repo_path::RepoPath;
+use crate::report::next_step::quoted;
+use crate::run::State;
+use crate::run::event::Event;
+use crate::run::inquiry::Extension;
+use crate::run::state::{Status, TaskState};
+use crate::settings::ExtensionPolicy;
+use crate::verification::Boundary;
+
+/// Most files of a task that are named.
+const NAMED: usize = 5;
+
+/// Where an edit would change something; links are resolved. Paths that are text are as the agent knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In the working tree that the task is done in.
+    Work(RepoPath),
+    /// In another checkout of the repository: the path in it, and the same in the working tree of the task.
+    OtherCheckout(RepoPath, String),
+    /// In the folder of plans.
+    Plans(String),
+    /// In git's own folder.
+    Git(String),
+    /// In a folder for temporary files.
+    Temporary,
+    /// Somewhere else.
+    Outside(String),
+}
+
+/// An edit that a builder is about to make, or has made.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit<'a> {
+    /// The run.
+    pub state: &'a State,
+    /// The task that the builder holds.
+    pub task: &'a TaskState,
+    /// Where it edits.
+    pub place: &'a Place,
+    /// What becomes of a wish for another file, and the folder of plans as the settings have it.
+    pub extension: (ExtensionPolicy, &'a str),
+}
+
+impl Edit<'_> {
+    /// What is to be said against the edit, with the way out; nothing where it is the task's. `is_new` says whether
+    /// a path of the working tree wasn't there when the task was claimed.
+    pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        match self.place {
+            Place::Temporary => None,
+            Place::Plans(path) => Some(format!(
+                "{path} is in the folder of plans, which nobody but fp writes. Notes for later builders: \
+                 fp note {plan} add 'GOTCHA: ...'"
+            )),
+            Place::Git(path) => Some(format!("{path} is git's own: a builder changes its task's files.")),
+            Place::Outside(path) => Some(format!(
+                "{path} is outside of the repository: a builder changes its task's files. What is needed for a moment \
+                 belongs into the folder for temporary files."
+            )),
+            Place::Work(_) | Place::OtherCheckout(..) if self.task.status == Status::AwaitingVerification => {
+                Some(format!(
+                    "task {id} of {plan} is handed in, and verified as it is. End your turn: you are told if something \
+                     has to be mended."
+                ))
+            }
+            Place::Work(path) => {
+                (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
+            }
+            Place::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
+                true => Some(format!("task {id} of {plan} is not done in this checkout: edit {instead}")),
+                false => Some(self.not_listed(path)),
+            },
+        }
+    }
+
+    fn boundary(&self) -> Boundary {
+        Boundary::new(self.task.files())
+    }
+
+    fn not_listed(&self, path: &RepoPath) -> String {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        let files: Vec<String> =
+            self.task.files().take(NAMED).map(|file| RepoPath::from(file).to_string()).collect();
+        let more = if self.task.files().count() > NAMED { " and more" } else { "" };
+        let listed = match files.is_empty() {
+            true => "no files".into(),
+            false => format!("{}{more}", files.join(", ")),
+        };
+        format!("task {id} of {plan} lists {listed}; {path} is not among its files. {}", self.way_out(path))
+    }
+
+    /// What the builder can do about a path that isn't its task's.
+    fn way_out(&self, path: &RepoPath) -> String {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        let token = self.task.claim.as_ref().map_or("", |claim| claim.token.as_str());
+        match self.state.extend(id, token, &path.to_lossy(), "", self.extension) {
+            Ok(Extension::Asked(_, events)) if events.is_empty() => {
+                "The user has been asked about it: end your turn, you are told the answer.".into()
+            }
+            Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
+                "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
+                quoted(&path.to_string())
+            ),
+            Ok(Extension::Listed) => "Do without it: tools alone write it.".into(),
+            Err(refusal) => format!("Do without it: {refusal}."),
+        }
+    }
+}
+
+/// What has to be logged of an edit that was made at `path` of a checkout in which several builders work: whose it
+/// is, where the files of the task don't tell, and unless that is known.
+#[must_use]
+pub fn seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
+    let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.builders > 1);
+    let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
+    telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })
+}

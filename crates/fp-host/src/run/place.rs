@@ -1,0 +1,204 @@
+//! Where a path that an agent edits really is: links are followed, since a link inside of the repository may lead
+//! out of it, and what a builder has in a worktree of its own is at the same path in the checkout.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use fp_core::hook::guard::Place;
+use fp_core::repo_path::RepoPath;
+use fp_core::run::State;
+use fp_core::run::state::TaskState;
+
+use super::worktree;
+use crate::git::os_string;
+use crate::plan::OpenPlan;
+
+/// Longest path that any system opens, in bytes.
+const LONGEST: usize = 32 * 1024;
+/// So many links that lead to nothing are followed one after the other, as the kernel does.
+const LINKS: usize = 40;
+
+/// The working tree that a task is done in, and what lies around it.
+#[derive(Debug)]
+pub struct Site<'p> {
+    plan: &'p OpenPlan,
+    task: &'p TaskState,
+    /// Where the task is done.
+    work: PathBuf,
+    /// The other checkouts that the run knows of.
+    others: Vec<PathBuf>,
+}
+
+impl<'p> Site<'p> {
+    /// The site of `task` in the run with this state.
+    #[must_use]
+    pub fn new(plan: &'p OpenPlan, state: &State, task: &'p TaskState) -> Self {
+        let checkout = match plan.checkout(state) {
+            Ok(git) => git.worktree().to_owned(),
+            Err(_) => plan.repo.worktree.clone(),
+        };
+        let work = match task.worktree() {
+            Some(owner) => worktree::path(plan, owner),
+            None => checkout.clone(),
+        };
+        let others = [checkout, plan.repo.worktree.clone(), plan.repo.root.clone()];
+        Self { plan, task, work: real(&work), others: others.iter().map(|path| real(path)).collect() }
+    }
+
+    /// Where `path` is, as an agent in `cwd` means it; nothing of what names no file.
+    #[must_use]
+    pub fn place(&self, cwd: &Path, path: &str) -> Option<Place> {
+        let path = path.trim();
+        if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
+            return None;
+        }
+        let path = real(&plain(&cwd.join(from_home(path))));
+        let plans = real(&self.plan.repo.plans_dir(&self.plan.settings));
+        // A worktree of a builder is in the folder of plans, which in turn is in the checkout.
+        let in_worktree = self.work.starts_with(&plans) && path.starts_with(&self.work);
+        if path.starts_with(&plans) && !in_worktree {
+            return Some(Place::Plans(shown(&path)));
+        }
+        if let Some(inner) = below(&self.work, &path) {
+            return Self::in_checkout(&path, inner, Place::Work);
+        }
+        if self.plan.repo.git_dir.as_ref().is_some_and(|git| path.starts_with(git)) {
+            return Some(Place::Git(shown(&path)));
+        }
+        if let Some(inner) = self.others.iter().find_map(|other| below(other, &path)) {
+            let instead = |inner: RepoPath| {
+                let instead = shown(&self.work.join(os_string(inner.as_bytes())));
+                Place::OtherCheckout(inner, instead)
+            };
+            return Self::in_checkout(&path, inner, instead);
+        }
+        let temporary = temporary_folders().iter().any(|folder| path.starts_with(real(folder)));
+        Some(if temporary { Place::Temporary } else { Place::Outside(shown(&path)) })
+    }
+
+    /// The place of `inner` in a checkout; nothing of the checkout itself.
+    fn in_checkout(path: &Path, inner: RepoPath, place: impl FnOnce(RepoPath) -> Place) -> Option<Place> {
+        let mut parts = inner.as_bytes().split(|&byte| byte == b'/');
+        if parts.any(|part| part.eq_ignore_ascii_case(b".git")) {
+            return Some(Place::Git(shown(path)));
+        }
+        (!inner.as_bytes().is_empty()).then(|| place(inner))
+    }
+
+    /// Whether `path` wasn't in the working tree when the task was claimed. Costs a process of git where it is there
+    /// now. Where git fails, the verification has to tell.
+    #[must_use]
+    pub fn is_new(&self, path: &RepoPath) -> bool {
+        if self.work.join(os_string(path.as_bytes())).symlink_metadata().is_err() {
+            return true;
+        }
+        let base = self.task.base.as_ref().and_then(|base| base.tree.parse().ok());
+        let git = self.plan.git().ok();
+        let known = base.zip(git).and_then(|(tree, git)| git.is_in_tree(&tree, path).ok());
+        !known.unwrap_or(false)
+    }
+}
+
+/// What a client makes of `~/x`.
+fn from_home(path: &str) -> PathBuf {
+    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
+    match rest.zip(std::env::home_dir()) {
+        Some((rest, home)) => home.join(rest.trim_start_matches(['/', '\\'])),
+        None => path.into(),
+    }
+}
+
+/// The path without `.` and `..`, which the client takes out before it looks at any link.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The path without links, as far as it exists; a link to what does not exist yet leads where it says.
+fn real(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Some((found, at)) = path.ancestors().find_map(|at| Some((fs::canonicalize(at).ok()?, at))) else {
+            return path;
+        };
+        let mut rest = path.strip_prefix(at).unwrap_or(Path::new("")).components();
+        let Some(next) = rest.next() else { return found };
+        let Ok(target) = fs::read_link(found.join(next)) else {
+            return found.join(next).join(rest.as_path());
+        };
+        path = plain(&found.join(target).join(rest.as_path()));
+    }
+    path
+}
+
+/// The path of `path` in `folder`, with `/` between its parts; empty for the folder itself.
+fn below(folder: &Path, path: &Path) -> Option<RepoPath> {
+    let parts: Vec<&[u8]> = path.strip_prefix(folder).ok()?.iter().map(OsStr::as_encoded_bytes).collect();
+    Some(RepoPath::from_bytes(parts.join(&b'/')))
+}
+
+/// The path as text on one line.
+fn shown(path: &Path) -> String {
+    RepoPath::from_bytes(path.as_os_str().as_encoded_bytes()).to_string()
+}
+
+/// Folders in which a builder may keep what it needs for a moment.
+fn temporary_folders() -> Vec<PathBuf> {
+    let mut folders = vec![std::env::temp_dir()];
+    if cfg!(unix) {
+        folders.push("/tmp".into());
+    }
+    folders
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_lead_where_they_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        for name in ["a/b", "out"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        fs::write(top.join("a/file"), "").unwrap();
+        symlink("../out", top.join("a/link")).unwrap();
+        symlink("file", top.join("a/to_file")).unwrap();
+        symlink("../out/none", top.join("a/to_none")).unwrap();
+        symlink("turn", top.join("a/turn")).unwrap();
+        let check = |path: &str, expect: &str| {
+            assert_eq!(real(&plain(&top.join(path))), top.join(expect), "{path}");
+        };
+        check("a/file", "a/file");
+        check("a/none", "a/none");
+        check("a/./b/../file", "a/file");
+        check("a/link/x/y", "out/x/y");
+        check("a/link/../file", "a/file");
+        check("a/to_file", "a/file");
+        check("a/to_none", "out/none");
+        check("a/to_none/x", "out/none/x");
+        check("a/turn", "a/turn");
+        check("a/file/x", "a/file/x");
+        check("../../../../../../../../..", "/");
+    }
+
+    #[test]
+    fn the_home_folder() {
+        let home = std::env::home_dir().unwrap();
+        assert_eq!(from_home("~/x"), home.join("x"));
+        assert_eq!(from_home("~"), home);
+        assert_eq!(from_home("~x"), Path::new("~x"));
+        assert_eq!(from_home("a~/x"), Path::new("a~/x"));
+    }
+}
