@@ -1,15 +1,21 @@
 //! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
 //! were no hook: the exit status is never the one that blocks it.
 
+mod lead;
+mod legacy;
+mod runs;
+
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fp_core::hook::legacy::is_team;
 use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
+use fp_core::settings::Settings;
 use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, allow, block};
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
@@ -47,6 +53,9 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
     match event {
         "teammate-idle" => {
             let event = read()?;
+            if event.team().is_some_and(is_team) {
+                return legacy::teammate_goes_idle(&event, context);
+            }
             let name = event.teammate().or(event.agent_type());
             agent_stopped(context, &event, name, true)
         }
@@ -69,6 +78,9 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
             }
             Ok(())
         }
+        "session-start" => lead::session_starts(&read()?, context),
+        "pre-compact" => lead::is_compacted(&read()?, context),
+        "stop" => lead::stops(&read()?, context),
         _ => Ok(()),
     }
 }
@@ -98,9 +110,7 @@ fn agent_stopped(
     if !certain && state.run.as_ref().is_none_or(|run| run.builders != 1) {
         return Ok(());
     }
-    let settings = &plan.settings.nudge;
-    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
-    let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
+    let nudges = nudges(&plan.settings, context);
     let may_continue = !event.stop_hook_active();
     let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
     if decide(&state).events.is_empty() {
@@ -113,6 +123,12 @@ fn agent_stopped(
         context.printer.data(&(block(&reason) + "\n"));
     }
     Ok(())
+}
+
+/// How often whoever stops too early is told to go on; 0 where nudging is off.
+fn nudges(settings: &Settings, context: &Context) -> u32 {
+    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
+    if settings.nudge.enabled && !disabled { settings.nudge.max_retries } else { 0 }
 }
 
 /// The run that `name` is an agent of, with its state: one of this session, else one that knows no session. A log

@@ -1,6 +1,10 @@
 //! What a hook answers, decided from facts. The binary gathers them and speaks the client's language.
 
+pub mod lead;
+pub mod legacy;
 pub mod own_command;
+pub mod quote;
+pub mod recovery;
 
 use crate::plan::id::AgentName;
 use crate::run::State;

@@ -58,6 +58,7 @@ fn text(event: &Event) -> String {
         Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
         Event::Dispatched { name, .. } => format!("{name} is to be started"),
         Event::Told => "the lead has been told".into(),
+        Event::LeadNudged => "the lead had stopped, and is told to go on".into(),
         Event::AgentEnded { name } => format!("{name} has ended its turn"),
         Event::Claimed { owner, iteration, .. } => format!("{owner} claims it, iteration {iteration}"),
         Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
@@ -183,6 +184,7 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Approved { .. }
         | Event::RunStarted { .. }
         | Event::Told
+        | Event::LeadNudged
         | Event::HeadMoved { .. }
         | Event::Kept { .. }
         | Event::AgentEnded { .. }

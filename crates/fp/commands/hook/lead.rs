@@ -1,0 +1,110 @@
+//! Hooks for the session that leads a run: what it is told when it begins, when its conversation is summed up, and
+//! when it stops.
+
+use std::collections::BTreeSet;
+
+use fp_core::hook::Reply;
+use fp_core::hook::lead::{Due, due, lead_stops};
+use fp_core::hook::recovery::{self, Beginning, Led};
+use fp_core::run::next::Surroundings;
+use fp_host::claude::hook::{HookEvent, block, session_context};
+use jiff::SignedDuration;
+
+use super::runs::{Run, place, runs};
+use super::{PATIENCE, nudges};
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// A session begins: it is told of the runs that are on.
+pub(super) fn session_starts(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    let beginning = match event.source() {
+        Some("compact" | "clear") => Beginning::SameProcess,
+        _ => Beginning::NewProcess,
+    };
+    let said = of_runs(event, context, |led| recovery::context(led, beginning))?;
+    if let Some(said) = said {
+        context.printer.data(&(session_context(&said) + "\n"));
+    }
+    Ok(())
+}
+
+/// The conversation is about to be summed up. The client takes what is printed, as it is, for instructions to do so.
+pub(super) fn is_compacted(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    if let Some(said) = of_runs(event, context, recovery::to_keep)? {
+        context.printer.data(&said);
+    }
+    Ok(())
+}
+
+fn of_runs(
+    event: &HookEvent,
+    context: &Context,
+    tell: impl Fn(&[Led<'_>]) -> Option<String>,
+) -> Result<Option<String>, CommandError> {
+    if event.agent_id().is_some() {
+        return Ok(None);
+    }
+    let runs = runs(&place(event, context))?;
+    let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
+    let led = runs.iter().zip(&goals).map(|(run, goal)| Led {
+        state: &run.state,
+        goal,
+        own: run.is_led_by(event.session()),
+    });
+    Ok(tell(&led.collect::<Vec<_>>()))
+}
+
+/// A session ends its turn: if it leads a run in which something is due, it goes on.
+pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    if event.agent_id().is_some() {
+        return Ok(());
+    }
+    let context = &place(event, context);
+    for run in runs(context)?.iter().filter(|run| run.is_led_by(event.session())) {
+        if let Some(reason) = goes_on(run, !event.stop_hook_active(), context)? {
+            context.printer.data(&(block(&reason) + "\n"));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Why the lead of `run` goes on, if it does. That it is told so is in the log first.
+fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<String>, CommandError> {
+    let nudges = nudges(&run.plan.settings, context);
+    let look = |state| -> Result<Due, CommandError> {
+        let mut around = surroundings(run, context);
+        // Only where something may be due is it worth to look for what was edited, which can but make it less.
+        if due(state, &around) == Due::Nothing {
+            return Ok(Due::Nothing);
+        }
+        around.edited = context.tree(&run.plan)?.edited(state);
+        Ok(due(state, &around))
+    };
+    let found = look(&run.state)?;
+    if lead_stops(&run.state, found, nudges, may_continue).reply == Reply::Silent {
+        return Ok(None);
+    }
+    let mut ledger = run.plan.store.lock(PATIENCE)?;
+    let found = look(ledger.state())?;
+    let decision = lead_stops(ledger.state(), found, nudges, may_continue);
+    ledger.append(decision.events, context.now())?;
+    Ok(match decision.reply {
+        Reply::Continue(reason) => Some(reason),
+        Reply::Silent => None,
+    })
+}
+
+/// What `fp next` would know, but for what git would have to be asked.
+fn surroundings(run: &Run, context: &Context) -> Surroundings {
+    let settings = &run.plan.settings;
+    Surroundings {
+        now: context.now(),
+        attended: context.attended(),
+        nudges: if settings.nudge.enabled { settings.nudge.max_retries } else { 0 },
+        timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+        edited: BTreeSet::new(),
+        moved: None,
+        token: String::new(),
+    }
+}
