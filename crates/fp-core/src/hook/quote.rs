@@ -28,7 +28,11 @@ fn is_invisible(c: char) -> bool {
 fn cut(mut text: String, max: usize) -> String {
     const MORE: char = '…';
     if text.len() > max {
-        text.truncate(text.floor_char_boundary(max.saturating_sub(MORE.len_utf8())));
+        let mut end = max.saturating_sub(MORE.len_utf8());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
         text.push(MORE);
     }
     text
