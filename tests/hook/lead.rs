@@ -231,7 +231,7 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
     assert_snapshot!(told, @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"You lead the run of plan sample-20261121, and something is due. Run `fp next sample-20261121`, do each action as it is printed, and so on until one ends your turn."}
+    {"decision":"block","reason":"You lead the run of plan sample-20261121, and something is due. Unless the user wants it to rest, run `fp next sample-20261121`, do each action as it is printed, and so on until one ends your turn."}
     "#);
     assert_eq!(environment.replay("stop", STOPS[1]), told);
     assert_eq!(environment.replay("stop", "interactive-stop-2.json"), told);

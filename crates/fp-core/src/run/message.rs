@@ -38,8 +38,8 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
 #[must_use]
 pub fn lead_nudge(plan: &PlanId) -> String {
     format!(
-        "You lead the run of plan {plan}, and something is due. Run `fp next {plan}`, do each action as it is \
-         printed, and so on until one ends your turn."
+        "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
+         `fp next {plan}`, do each action as it is printed, and so on until one ends your turn."
     )
 }
 

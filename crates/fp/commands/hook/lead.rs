@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use fp_core::hook::Reply;
 use fp_core::hook::lead::{Due, due, lead_stops};
 use fp_core::hook::recovery::{self, Beginning, Led};
+use fp_core::run::State;
 use fp_core::run::next::Surroundings;
 use fp_host::claude::hook::{HookEvent, block, session_context};
 use jiff::SignedDuration;
@@ -72,27 +73,35 @@ pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandE
 /// Why the lead of `run` goes on, if it does. That it is told so is in the log first.
 fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<String>, CommandError> {
     let nudges = nudges(&run.plan.settings, context);
-    let look = |state| -> Result<Due, CommandError> {
-        let mut around = surroundings(run, context);
-        // Only where something may be due is it worth to look for what was edited, which can but make it less.
-        if due(state, &around) == Due::Nothing {
-            return Ok(Due::Nothing);
-        }
-        around.edited = context.tree(&run.plan)?.edited(state);
-        Ok(due(state, &around))
-    };
-    let found = look(&run.state)?;
-    if lead_stops(&run.state, found, nudges, may_continue).reply == Reply::Silent {
+    let told = |state: &State, due| lead_stops(state, due, nudges, may_continue);
+    // Most that stop are not told whatever is due, or nothing is.
+    if told(&run.state, Due::Work).reply == Reply::Silent {
+        return Ok(None);
+    }
+    let found = look(run, &run.state, context)?;
+    if told(&run.state, found).reply == Reply::Silent {
         return Ok(None);
     }
     let mut ledger = run.plan.store.lock(PATIENCE)?;
-    let found = look(ledger.state())?;
-    let decision = lead_stops(ledger.state(), found, nudges, may_continue);
+    let unchanged = ledger.state().seq == run.state.seq;
+    let found = if unchanged { found } else { look(run, ledger.state(), context)? };
+    let decision = told(ledger.state(), found);
     ledger.append(decision.events, context.now())?;
     Ok(match decision.reply {
         Reply::Continue(reason) => Some(reason),
         Reply::Silent => None,
     })
+}
+
+/// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
+fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
+    let around = surroundings(run, context);
+    let found = due(state, &around);
+    if found == Due::Nothing {
+        return Ok(found);
+    }
+    let edited = context.tree(&run.plan)?.edited(state);
+    Ok(if edited.is_empty() { found } else { due(state, &Surroundings { edited, ..around }) })
 }
 
 /// What `fp next` would know, but for what git would have to be asked.
