@@ -136,7 +136,7 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["config", "show", ..]
-            | ["linear", _, ..]
+            | ["linear" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

@@ -3,8 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 
 mod common;
+#[path = "hook/fuzz.rs"]
+mod fuzz;
 #[path = "hook/guard.rs"]
 mod guard;
+#[path = "hook/lead.rs"]
+mod lead;
+#[path = "hook/legacy.rs"]
+mod legacy;
 
 use std::fs;
 use std::io::Write as _;

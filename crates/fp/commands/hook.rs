@@ -3,18 +3,24 @@
 
 mod guard;
 mod identity;
+mod lead;
+mod legacy;
+mod runs;
 
 use std::io::Read as _;
 use std::time::Duration;
 
 use fp_core::hook::identity::{Agent, BUILDER, VERIFIER};
+use fp_core::hook::legacy::is_team;
 use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
+use fp_core::settings::Settings;
 use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
 
 use self::identity::Member;
+use self::runs::place;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
@@ -45,6 +51,9 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
     match event {
         "teammate-idle" => {
             let event = read()?;
+            if event.team().is_some_and(is_team) {
+                return legacy::teammate_goes_idle(&event, context);
+            }
             let name = event.teammate().or(event.agent_type());
             let name = name.and_then(|name| AgentName::new(name).ok());
             agent_stopped(context, &event, name.map(Agent::Named))
@@ -75,6 +84,9 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
             }
             Ok(())
         }
+        "session-start" => lead::session_starts(&read()?, context),
+        "pre-compact" => lead::is_compacted(&read()?, context),
+        "stop" => lead::stops(&read()?, context),
         _ => Ok(()),
     }
 }
@@ -91,12 +103,10 @@ fn read() -> Result<HookEvent, CommandError> {
 /// `agent` stops, if it is one of a run.
 fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>) -> Result<(), CommandError> {
     let Some(agent) = agent else { return Ok(()) };
-    let context = &identity::folder(context, event);
+    let context = &place(context, event);
     let Some(member) = identity::find(context, &agent, event.session())? else { return Ok(()) };
     let Member { plan, state, name } = member;
-    let settings = &plan.settings.nudge;
-    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
-    let nudges = if settings.enabled && !disabled { settings.max_retries } else { 0 };
+    let nudges = nudges(&plan.settings, context);
     let may_continue = !event.stop_hook_active();
     let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
     if decide(&state).events.is_empty() {
@@ -109,4 +119,10 @@ fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>)
         context.printer.data(&(block(&reason) + "\n"));
     }
     Ok(())
+}
+
+/// How often whoever stops too early is told to go on; 0 where nudging is off.
+fn nudges(settings: &Settings, context: &Context) -> u32 {
+    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
+    if settings.nudge.enabled && !disabled { settings.nudge.max_retries } else { 0 }
 }

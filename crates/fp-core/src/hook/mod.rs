@@ -2,7 +2,11 @@
 
 pub mod guard;
 pub mod identity;
+pub mod lead;
+pub mod legacy;
 pub mod own_command;
+pub mod quote;
+pub mod recovery;
 
 use crate::plan::id::AgentName;
 use crate::run::State;

@@ -58,6 +58,7 @@ fn text(event: &Event) -> String {
         Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
         Event::Dispatched { name, .. } => format!("{name} is to be started"),
         Event::Told => "the lead has been told".into(),
+        Event::LeadNudged => "the lead had stopped, and is told to go on".into(),
         Event::AgentEnded { name } => format!("{name} has ended its turn"),
         Event::AgentKnown { name, id } => format!("{name} is the agent {id} of the client"),
         Event::Edited { path, .. } => format!("its builder has edited {path}, which it doesn't list"),
@@ -186,6 +187,7 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Approved { .. }
         | Event::RunStarted { .. }
         | Event::Told
+        | Event::LeadNudged
         | Event::HeadMoved { .. }
         | Event::Kept { .. }
         | Event::AgentEnded { .. }

@@ -262,6 +262,8 @@ pub enum Event {
         /// The builder.
         owner: AgentName,
     },
+    /// The lead had stopped although something was due, and was told to go on.
+    LeadNudged,
     /// A builder handed its task in.
     Submitted {
         /// The task.

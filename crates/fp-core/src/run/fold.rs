@@ -36,6 +36,8 @@ impl State {
     }
 
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
+        // Whatever else happens, the run has moved on.
+        self.lead_nudges = if *event == Event::LeadNudged { self.lead_nudges + 1 } else { 0 };
         match event {
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
@@ -100,6 +102,7 @@ impl State {
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => self.untold.clear(),
+            Event::LeadNudged => {}
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
                 self.agent_ids.retain(|_, known| known != name);

@@ -34,6 +34,24 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     )
 }
 
+/// What a lead is told that stopped although something is due.
+#[must_use]
+pub fn lead_nudge(plan: &PlanId) -> String {
+    format!(
+        "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
+         `fp next {plan}`, do each action as it is printed, and so on until one ends your turn."
+    )
+}
+
+/// What a lead is told that stopped while nothing can go on.
+#[must_use]
+pub fn lead_deadlock(plan: &PlanId) -> String {
+    format!(
+        "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
+         user which tasks wait for what, unless you have."
+    )
+}
+
 /// The message to the idle `owner` of `task`: the answer that it waits for, or its feedback, unless it was told that
 /// already and has stopped.
 #[must_use]

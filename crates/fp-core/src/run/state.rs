@@ -405,6 +405,11 @@ pub struct Untold {
     pub task: Option<TaskId>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// All that a log adds up to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -452,6 +457,9 @@ pub struct State {
     /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
+    /// How often the lead was told to go on since anything else has happened.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lead_nudges: u32,
     /// Position of each task by id.
     #[serde(skip)]
     pub(super) index: HashMap<TaskId, usize>,
@@ -477,6 +485,7 @@ impl State {
             questions: Vec::new(),
             notes: Vec::new(),
             undone: Vec::new(),
+            lead_nudges: 0,
             index: HashMap::new(),
         }
     }

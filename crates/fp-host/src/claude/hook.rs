@@ -54,6 +54,18 @@ impl HookEvent {
         self.text("teammate_name")
     }
 
+    /// The teammate's team.
+    #[must_use]
+    pub fn team(&self) -> Option<&str> {
+        self.text("team_name")
+    }
+
+    /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        self.text("source")
+    }
+
     /// The command line of a Bash call.
     #[must_use]
     pub fn command(&self) -> Option<&str> {
@@ -132,4 +144,11 @@ pub fn after_tool(text: &str) -> String {
 #[must_use]
 pub fn block(reason: &str) -> String {
     json!({ "decision": "block", "reason": reason }).to_string()
+}
+
+/// The reply that tells a session that begins `text`.
+#[must_use]
+pub fn session_context(text: &str) -> String {
+    let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+    json!({ "hookSpecificOutput": output }).to_string()
 }

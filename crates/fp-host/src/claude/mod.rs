@@ -4,3 +4,4 @@ pub mod bundle;
 pub mod client;
 pub mod hook;
 pub mod install;
+pub mod team;

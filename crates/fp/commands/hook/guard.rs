@@ -8,6 +8,7 @@ use fp_host::claude::hook::HookEvent;
 use fp_host::run::place::Site;
 
 use super::identity::{self, Member};
+use super::runs::place;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -23,7 +24,7 @@ impl<'e> Editing<'e> {
     fn of(context: &Context, event: &'e HookEvent) -> Result<Option<Self>, CommandError> {
         let Some((path, kind)) = event.edited_path().zip(event.agent_type()) else { return Ok(None) };
         let Some(agent) = Agent::new(kind, event.agent_id(), None) else { return Ok(None) };
-        let context = identity::folder(context, event);
+        let context = place(context, event);
         let Some(member) = identity::find(&context, &agent, event.session())? else { return Ok(None) };
         let holds = member.state.held_by(&member.name).is_some();
         Ok(holds.then_some(Self { member, context, path }))

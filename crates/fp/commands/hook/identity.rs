@@ -1,6 +1,5 @@
 //! Which run an agent belongs to, and by which name: looked up, and remembered where it shows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use fp_core::hook::identity::{Agent, BUILDER, VERIFIER, remember};
@@ -10,9 +9,9 @@ use fp_core::run::State;
 use fp_core::run::event::Event;
 use fp_host::claude::hook::HookEvent;
 use fp_host::plan::OpenPlan;
-use fp_host::repo::Repo;
 
 use super::PATIENCE;
+use super::runs::{Run, place, runs};
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -24,12 +23,6 @@ pub(super) struct Member {
     pub(super) name: AgentName,
 }
 
-/// The folder that the event is from: that of its session, unless it is gone.
-pub(super) fn folder(context: &Context, event: &HookEvent) -> Context {
-    let cwd = event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-    context.at(cwd.unwrap_or_else(|| context.cwd.clone()))
-}
-
 /// The run that `agent` belongs to: one of this session, else one that knows no session. A log that can't be read is
 /// the business of the commands that need it.
 pub(super) fn find(
@@ -37,18 +30,10 @@ pub(super) fn find(
     agent: &Agent<'_>,
     session: Option<&str>,
 ) -> Result<Option<Member>, CommandError> {
-    if Repo::find(&context.cwd).git_dir.is_none() {
-        return Ok(None);
-    }
-    let plans = context.plans()?;
     let mut likeliest: Option<((bool, bool), Member)> = None;
     // The newest is the likeliest, and each costs a read.
-    for id in plans.list()?.into_iter().rev() {
-        let Ok(folder) = plans.open(&id) else { continue };
-        let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-        let Ok(state) = plan.load().map(|loaded| loaded.state) else { continue };
-        let name = agent.name_in(&state).filter(|_| state.is_running());
-        let Some(name) = name else { continue };
+    for Run { plan, state } in runs(context)? {
+        let Some(name) = agent.name_in(&state) else { continue };
         let of_session = session_of(&state).map(|own| Some(own) == session);
         let rank = (of_session == Some(true), agent.known_in(&state).is_some());
         if of_session != Some(false) && likeliest.as_ref().is_none_or(|(best, _)| rank > *best) {
@@ -73,7 +58,7 @@ pub(super) fn learn_from_claim(context: &Context, event: &HookEvent) -> Result<(
     };
     let calls = calls(line).into_iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
     let Some(claim) = calls.filter_map(|call| Cli::claim(&call)).next_back() else { return Ok(()) };
-    let context = folder(context, event);
+    let context = place(context, event);
     // A name of no plan is the business of the command itself.
     let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
@@ -89,7 +74,7 @@ pub(super) fn learn_from_claim(context: &Context, event: &HookEvent) -> Result<(
 pub(super) fn learn_from_start(context: &Context, event: &HookEvent) -> Result<(), CommandError> {
     let Some((BUILDER | VERIFIER, name, id)) = event.started_agent() else { return Ok(()) };
     let Ok(name) = AgentName::new(name) else { return Ok(()) };
-    let context = folder(context, event);
+    let context = place(context, event);
     match find(&context, &Agent::Named(name), event.session())? {
         Some(Member { plan, state, name }) => {
             log(&context, &plan, &state, |state| remember(state, &name, id))

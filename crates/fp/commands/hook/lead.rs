@@ -1,0 +1,120 @@
+//! Hooks for the session that leads a run: what it is told when it begins, when its conversation is summed up, and
+//! when it stops.
+
+use std::collections::BTreeSet;
+
+use fp_core::hook::Reply;
+use fp_core::hook::lead::{Due, due, lead_stops};
+use fp_core::hook::recovery::{self, Beginning, Led};
+use fp_core::run::State;
+use fp_core::run::next::Surroundings;
+use fp_host::claude::hook::{HookEvent, block, session_context};
+use jiff::SignedDuration;
+
+use super::runs::{Run, place, runs};
+use super::{PATIENCE, nudges};
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// A session begins: it is told of the runs that are on.
+pub(super) fn session_starts(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    let beginning = match event.source() {
+        Some("compact" | "clear") => Beginning::SameProcess,
+        _ => Beginning::NewProcess,
+    };
+    let said = of_runs(event, context, |led| recovery::context(led, beginning))?;
+    if let Some(said) = said {
+        context.printer.data(&(session_context(&said) + "\n"));
+    }
+    Ok(())
+}
+
+/// The conversation is about to be summed up. The client takes what is printed, as it is, for instructions to do so.
+pub(super) fn is_compacted(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    if let Some(said) = of_runs(event, context, recovery::to_keep)? {
+        context.printer.data(&said);
+    }
+    Ok(())
+}
+
+fn of_runs(
+    event: &HookEvent,
+    context: &Context,
+    tell: impl Fn(&[Led<'_>]) -> Option<String>,
+) -> Result<Option<String>, CommandError> {
+    if event.agent_id().is_some() {
+        return Ok(None);
+    }
+    let context = place(context, event);
+    let runs: Vec<Run> = runs(&context)?.collect();
+    let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
+    let led = runs.iter().zip(&goals).map(|(run, goal)| Led {
+        state: &run.state,
+        goal,
+        own: run.is_led_by(event.session()),
+    });
+    Ok(tell(&led.collect::<Vec<_>>()))
+}
+
+/// A session ends its turn: if it leads a run in which something is due, it goes on.
+pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
+    if event.agent_id().is_some() {
+        return Ok(());
+    }
+    let context = &place(context, event);
+    for run in runs(context)?.filter(|run| run.is_led_by(event.session())) {
+        if let Some(reason) = goes_on(&run, !event.stop_hook_active(), context)? {
+            context.printer.data(&(block(&reason) + "\n"));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Why the lead of `run` goes on, if it does. That it is told so is in the log first.
+fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<String>, CommandError> {
+    let nudges = nudges(&run.plan.settings, context);
+    let told = |state: &State, due| lead_stops(state, due, nudges, may_continue);
+    // Most that stop are not told whatever is due, or nothing is.
+    if told(&run.state, Due::Work).reply == Reply::Silent {
+        return Ok(None);
+    }
+    let found = look(run, &run.state, context)?;
+    if told(&run.state, found).reply == Reply::Silent {
+        return Ok(None);
+    }
+    let mut ledger = run.plan.store.lock(PATIENCE)?;
+    let unchanged = ledger.state().seq == run.state.seq;
+    let found = if unchanged { found } else { look(run, ledger.state(), context)? };
+    let decision = told(ledger.state(), found);
+    ledger.append(decision.events, context.now())?;
+    Ok(match decision.reply {
+        Reply::Continue(reason) => Some(reason),
+        Reply::Silent => None,
+    })
+}
+
+/// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
+fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
+    let around = surroundings(run, context);
+    let found = due(state, &around);
+    if found == Due::Nothing {
+        return Ok(found);
+    }
+    let edited = context.tree(&run.plan)?.edited(state);
+    Ok(if edited.is_empty() { found } else { due(state, &Surroundings { edited, ..around }) })
+}
+
+/// What `fp next` would know, but for what git would have to be asked.
+fn surroundings(run: &Run, context: &Context) -> Surroundings {
+    let settings = &run.plan.settings;
+    Surroundings {
+        now: context.now(),
+        attended: context.attended(),
+        nudges: if settings.nudge.enabled { settings.nudge.max_retries } else { 0 },
+        timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+        edited: BTreeSet::new(),
+        moved: None,
+        token: String::new(),
+    }
+}

@@ -1,0 +1,48 @@
+//! The runs that are on where an event comes from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fp_core::run::State;
+use fp_host::claude::hook::HookEvent;
+use fp_host::plan::OpenPlan;
+use fp_host::repo::Repo;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// A run that is on, as it was read.
+pub(super) struct Run {
+    pub(super) plan: OpenPlan,
+    pub(super) state: Arc<State>,
+}
+
+impl Run {
+    /// Whether `session` leads it.
+    pub(super) fn is_led_by(&self, session: Option<&str>) -> bool {
+        let leads = self.state.run.as_ref().and_then(|run| run.session.as_deref());
+        session.is_some() && leads == session
+    }
+}
+
+/// The context of where `event` comes from: its folder, or this one where that is gone.
+pub(super) fn place(context: &Context, event: &HookEvent) -> Context {
+    let cwd = event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+    context.at(cwd.unwrap_or_else(|| context.cwd.clone()))
+}
+
+/// The runs of the repository that are not over, the newest first, each read when it is asked for. A log that can't be
+/// read is the business of the commands that need it.
+pub(super) fn runs(context: &Context) -> Result<impl Iterator<Item = Run>, CommandError> {
+    let mut ids = Vec::new();
+    let plans = context.plans()?;
+    if Repo::find(&context.cwd).git_dir.is_some() {
+        ids = plans.list()?;
+    }
+    let settings = context.settings()?;
+    Ok(ids.into_iter().rev().filter_map(move |id| {
+        let plan = OpenPlan::new(context.repo().clone(), settings.clone(), plans.open(&id).ok()?);
+        let state = plan.load().ok()?.state;
+        state.is_running().then_some(Run { plan, state })
+    }))
+}
