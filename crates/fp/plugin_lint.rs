@@ -130,7 +130,7 @@ fn every_hook_calls_this_program_and_gives_up_soon() {
             events.push(event.as_str());
         }
     }
-    assert_eq!(events, ["PreToolUse", "SubagentStop", "TeammateIdle"]);
+    assert_eq!(events, ["PreCompact", "PreToolUse", "SessionStart", "Stop", "SubagentStop", "TeammateIdle"]);
 }
 
 #[test]
