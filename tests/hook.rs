@@ -476,7 +476,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_json_is_answered_with_one_decision_or_none(event in prop_oneof![Just("teammate-idle"), Just("subagent-stop"), Just("pre-compact")], value in json()) {
+    fn any_json_is_answered_with_one_decision_or_none(event in prop_oneof![Just("teammate-idle"), Just("subagent-stop"), Just("stop"), Just("tomorrow")], value in json()) {
         thread_local!(static HELD: Environment = held());
         HELD.with(|environment| {
             let text = value.to_string().replace("[CWD]", environment.path("").to_str().unwrap());

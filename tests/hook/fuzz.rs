@@ -117,14 +117,8 @@ fn running() -> Environment {
 fn harmless(hook: &str, output: &Output, what: &str) {
     assert_eq!(output.code, 0, "{hook}, {what}: {output}");
     assert!(output.stderr.lines().count() <= 1, "{hook}, {what}: {output}");
-    if output.stdout.is_empty() {
-        return;
-    }
-    match hook {
-        // It is put before the model as it is.
-        "pre-compact" => assert!(output.stdout.starts_with("Keep in the summary that "), "{what}: {output}"),
-        _ => assert!(output.json().is_object(), "{hook}, {what}: {output}"),
-    }
+    let is_reply = output.stdout.is_empty() || output.json().is_object();
+    assert!(is_reply, "{hook}, {what}: {output}");
 }
 
 /// What no hook changes: where the tasks are, the tree, and the user's files.

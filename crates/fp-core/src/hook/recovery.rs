@@ -22,25 +22,33 @@ pub struct Led<'a> {
     pub state: &'a State,
     /// What the plan is for, in the user's words.
     pub goal: &'a str,
-    /// Whether it is this session that leads it.
-    pub own: bool,
+    /// Who leads it.
+    pub leader: Leader,
 }
 
-/// How a session comes to begin.
+/// Who leads a run, as a session sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beginning {
-    /// In a new process of the client: the agents of the one before are gone.
-    NewProcess,
-    /// In the same process, with less of what was said before.
-    SameProcess,
+pub enum Leader {
+    /// The session itself.
+    This,
+    /// The session itself, in a process of the client that is over, and the agents with it.
+    ThisBefore,
+    /// Another session, or nobody knows which.
+    Another,
+}
+
+impl Led<'_> {
+    fn is_own(&self) -> bool {
+        self.leader != Leader::Another
+    }
 }
 
 /// What a session that begins is told, at most [`MAX_BYTES`]; nothing where no run is on. `runs` are the newest first.
 #[must_use]
-pub fn context(runs: &[Led<'_>], beginning: Beginning) -> Option<String> {
-    let (mut own, mut others): (Vec<Led<'_>>, Vec<Led<'_>>) = runs.iter().partition(|led| led.own);
+pub fn context(runs: &[Led<'_>]) -> Option<String> {
+    let (mut own, mut others): (Vec<Led<'_>>, Vec<Led<'_>>) = runs.iter().partition(|led| led.is_own());
     let first = if own.is_empty() { take_first(&mut others) } else { take_first(&mut own) }?;
-    let mut lines = if first.own { lead(first, beginning) } else { interrupted(first) };
+    let mut lines = opening(first);
     lines.extend(details(first));
     let further: Vec<Led<'_>> = own.into_iter().chain(others).collect();
     lines.extend(further.iter().take(NAMED).map(|led| one_line(*led)));
@@ -51,11 +59,11 @@ pub fn context(runs: &[Led<'_>], beginning: Beginning) -> Option<String> {
 /// What a summary of the conversation has to keep, for the session that leads `runs`; nothing where it leads none.
 #[must_use]
 pub fn to_keep(runs: &[Led<'_>]) -> Option<String> {
-    let own = runs.iter().find(|led| led.own)?;
+    let own = runs.iter().find(|led| led.is_own())?;
     let plan = &own.state.plan_id;
     Some(format!(
         "Keep in the summary that this session is the lead of the run of plan {plan} of Fractal Planner, and that \
-         `fp next {plan}` says what is due, whatever the summary says of its tasks.\n"
+         `fp next {plan}` says what is due, whatever the summary says of its tasks."
     ))
 }
 
@@ -63,33 +71,35 @@ fn take_first<T>(list: &mut Vec<T>) -> Option<T> {
     if list.is_empty() { None } else { Some(list.remove(0)) }
 }
 
-fn lead(led: Led<'_>, beginning: Beginning) -> Vec<String> {
+fn opening(led: Led<'_>) -> Vec<String> {
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
     let is_lead = format!(
         "Fractal Planner: this session is the lead of the run of plan {plan}, which is on: {so_far}."
     );
-    let how = match beginning {
-        Beginning::SameProcess => format!(
-            "`fp next {plan}` says what is due: run it, do each action as it is printed, and so on until one ends \
-             your turn."
-        ),
-        Beginning::NewProcess => format!(
-            "Its agents ended with the client's process before. To go on when the user wants to, run \
-             `fp run start {plan}`; then `fp next {plan}` says what is due."
-        ),
-    };
-    vec![is_lead, how]
-}
-
-fn interrupted(led: Led<'_>) -> Vec<String> {
-    let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
-    vec![
-        format!("Fractal Planner: a run in this repository is not over: plan {plan}, {so_far}."),
-        format!(
-            "Another session leads it, or led it and was interrupted. Start nothing by yourself; where it matters to \
-             the user, say that `/fp:implement {plan}` goes on with it and `fp cancel {plan}` ends it."
-        ),
-    ]
+    let is_on = format!("Fractal Planner: a run in this repository is not over: plan {plan}, {so_far}.");
+    match led.leader {
+        Leader::This => vec![
+            is_lead,
+            format!(
+                "`fp next {plan}` says what is due: run it, do each action as it is printed, and so on until one \
+                 ends your turn."
+            ),
+        ],
+        Leader::ThisBefore => vec![
+            is_lead,
+            format!(
+                "Its agents ended with the client's process before. To go on when the user wants to, run \
+                 `fp run start {plan}`; then `fp next {plan}` says what is due."
+            ),
+        ],
+        Leader::Another => vec![
+            is_on,
+            format!(
+                "Another session leads it, or led it and was interrupted. Start nothing by yourself; where it \
+                 matters to the user, say that `/fp:implement {plan}` goes on with it and `fp cancel {plan}` ends it."
+            ),
+        ],
+    }
 }
 
 fn details(led: Led<'_>) -> Vec<String> {
@@ -117,7 +127,7 @@ fn under_way(task: &TaskState) -> String {
 
 fn one_line(led: Led<'_>) -> String {
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
-    match led.own {
+    match led.is_own() {
         true => format!("This session leads plan {plan} as well: {so_far}; `fp next {plan}`."),
         false => format!("Not over either: plan {plan}, {so_far}; `/fp:implement {plan}` goes on with it."),
     }

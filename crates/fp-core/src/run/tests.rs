@@ -14,6 +14,8 @@ use super::question::{Choice, label};
 use super::ready::Obstacle;
 use super::state::{State, Status};
 use super::verdict::Opinion;
+use crate::hook::Reply;
+use crate::hook::lead::{Due, due, lead_stops};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
@@ -24,6 +26,7 @@ mod stale;
 
 const MAX_ITERATIONS: u32 = 2;
 const BUILDERS: u32 = 3;
+const NUDGES: u32 = 2;
 
 fn id(text: &str) -> TaskId {
     TaskId::new(text).unwrap()
@@ -118,19 +121,32 @@ impl Machine {
 
     /// A `next` that is killed before it shows anything.
     fn killed_next(&mut self, ended: &[AgentName]) -> Turn {
-        let token = self.token();
-        let around = Surroundings {
-            now: self.now,
-            attended: self.attended,
-            nudges: 2,
-            timeout: SignedDuration::from_mins(30),
-            edited: BTreeSet::new(),
-            moved: self.moved.take(),
-            token,
-        };
+        let moved = self.moved.take();
+        let around = self.around(moved);
         let turn = self.state.next(ended, &around).unwrap();
         self.take(turn.events.clone());
         turn
+    }
+
+    fn around(&mut self, moved: Option<Moved>) -> Surroundings {
+        Surroundings {
+            now: self.now,
+            attended: self.attended,
+            nudges: NUDGES,
+            timeout: SignedDuration::from_mins(30),
+            edited: BTreeSet::new(),
+            moved,
+            token: self.token(),
+        }
+    }
+
+    /// The lead ends its turn: what was due, and whether it was told so.
+    fn lead_stops(&mut self) -> (Due, bool) {
+        let around = self.around(None);
+        let due = due(&self.state, &around);
+        let decision = lead_stops(&self.state, due, NUDGES, true);
+        self.take(decision.events);
+        (due, decision.reply != Reply::Silent)
     }
 
     fn claim(&mut self, owner: &AgentName) -> bool {
@@ -277,6 +293,7 @@ enum Step {
     Clarify(u8),
     Extend(u8, u8),
     Commit(u8),
+    LeadStops,
     Takeover,
     Later,
 }
@@ -298,6 +315,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8).prop_map(Step::Clarify),
         1 => (0..3u8).prop_map(Step::Commit),
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
+        1 => Just(Step::LeadStops),
         1 => Just(Step::Takeover),
         1 => Just(Step::Later),
     ]
@@ -317,6 +335,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
                 .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
             assert!(!again.is_empty(), "next is never silent");
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
+            assert_ne!(machine.lead_stops().0, Due::Work, "who has just asked may stop: {again:?}");
         }
         Step::KilledNext => {
             machine.killed_next(&[]);
@@ -367,6 +386,13 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Clarify(n) => machine.clarify(&builder(n)),
         Step::Extend(n, file) => machine.extend(&builder(n), &format!("f{file}")),
         Step::Commit(file) => machine.commit(&format!("f{file}")),
+        Step::LeadStops => {
+            let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
+            assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");
+            let is_due = machine.lead_stops().0 == Due::Work;
+            let asked = machine.state.lead_nudges;
+            assert!(!is_due || asked == NUDGES, "what is due is said: {asked}");
+        }
         Step::Takeover => {
             *sessions += 1;
             machine.start(&format!("s{sessions}"));

@@ -152,3 +152,10 @@ pub fn session_context(text: &str) -> String {
     let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
     json!({ "hookSpecificOutput": output }).to_string()
 }
+
+/// The reply that has a summary of the conversation keep `text`. Of an object that the client knows for this event it
+/// puts all that was printed before the model that sums up; one with `additionalContext` it refuses.
+#[must_use]
+pub fn keep_in_summary(text: &str) -> String {
+    json!({ "systemMessage": text }).to_string()
+}

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use fp_core::hook::Reply;
 use fp_core::hook::lead::{Due, due, lead_stops};
-use fp_core::hook::recovery::{self, Beginning, Led};
+use fp_core::hook::recovery::{self, Leader, Led};
 use fp_core::run::State;
 use fp_core::run::next::Surroundings;
-use fp_host::claude::hook::{HookEvent, block, session_context};
+use fp_host::claude::hook::{HookEvent, block, keep_in_summary, session_context};
 use jiff::SignedDuration;
 
 use super::runs::{Run, place, runs};
@@ -18,21 +18,16 @@ use crate::error::CommandError;
 
 /// A session begins: it is told of the runs that are on.
 pub(super) fn session_starts(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
-    let beginning = match event.source() {
-        Some("compact" | "clear") => Beginning::SameProcess,
-        _ => Beginning::NewProcess,
-    };
-    let said = of_runs(event, context, |led| recovery::context(led, beginning))?;
-    if let Some(said) = said {
+    if let Some(said) = of_runs(event, context, recovery::context)? {
         context.printer.data(&(session_context(&said) + "\n"));
     }
     Ok(())
 }
 
-/// The conversation is about to be summed up. The client takes what is printed, as it is, for instructions to do so.
+/// The conversation is about to be summed up.
 pub(super) fn is_compacted(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
     if let Some(said) = of_runs(event, context, recovery::to_keep)? {
-        context.printer.data(&said);
+        context.printer.data(&(keep_in_summary(&said) + "\n"));
     }
     Ok(())
 }
@@ -51,9 +46,20 @@ fn of_runs(
     let led = runs.iter().zip(&goals).map(|(run, goal)| Led {
         state: &run.state,
         goal,
-        own: run.is_led_by(event.session()),
+        leader: leader(run, event, &context),
     });
     Ok(tell(&led.collect::<Vec<_>>()))
+}
+
+fn leader(run: &Run, event: &HookEvent, context: &Context) -> Leader {
+    if !run.is_led_by(event.session(), None) {
+        return Leader::Another;
+    }
+    let process_is_known = context.client().is_some() && run.client().is_some();
+    // A compaction and the like leave the process as it is.
+    let goes_on = matches!(event.source(), None | Some("compact" | "clear"));
+    let is_same = if process_is_known { run.is_led_by(event.session(), context.client()) } else { goes_on };
+    if is_same { Leader::This } else { Leader::ThisBefore }
 }
 
 /// A session ends its turn: if it leads a run in which something is due, it goes on.
@@ -62,7 +68,8 @@ pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandE
         return Ok(());
     }
     let context = &place(context, event);
-    for run in runs(context)?.filter(|run| run.is_led_by(event.session())) {
+    // Who comes back to a run in another process has no agents any more, and goes on when the user wants to.
+    for run in runs(context)?.filter(|run| run.is_led_by(event.session(), context.client())) {
         if let Some(reason) = goes_on(&run, !event.stop_hook_active(), context)? {
             context.printer.data(&(block(&reason) + "\n"));
             break;

@@ -18,10 +18,14 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether `session` leads it.
-    pub(super) fn is_led_by(&self, session: Option<&str>) -> bool {
-        let leads = self.state.run.as_ref().and_then(|run| run.session.as_deref());
-        session.is_some() && leads == session
+    /// Whether `session` leads it, in the client's process `client` where that is known.
+    pub(super) fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
+        self.state.run.as_ref().is_some_and(|run| run.is_led_by(session, client))
+    }
+
+    /// The client's process that it was started in, where that is known.
+    pub(super) fn client(&self) -> Option<u32> {
+        self.state.run.as_ref().and_then(|run| run.client)
     }
 }
 
