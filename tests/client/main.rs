@@ -9,6 +9,7 @@ mod bundle;
 mod cast;
 mod client_binary;
 mod headless;
+mod hooks;
 mod implement;
 mod plan;
 mod probe;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         implement::TESTS,
         teammates::TESTS,
         resume::TESTS,
+        hooks::TESTS,
     ]
     .concat()
     .into_iter()

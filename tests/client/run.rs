@@ -45,7 +45,9 @@ pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
     let log = sample.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
     let events = lines.flat_map(|line| line["events"].as_array().cloned().unwrap_or_default());
-    events.filter_map(|event| event.get(wanted).cloned()).collect()
+    // An event that says no more than that it happened is its name alone.
+    let bare = |event: &Value| (event == wanted).then_some(Value::Null);
+    events.filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event))).collect()
 }
 
 /// Asserts that the repository is as the plan wants it: one commit a task, with that task's files only, the

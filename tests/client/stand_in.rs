@@ -7,7 +7,7 @@ use std::any::Any;
 use std::io::{Cursor, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
@@ -19,6 +19,12 @@ use crate::request::{Block, Entry, Request, Speaker, text};
 /// Decides what the model answers. Requests of several agents arrive at once, so it may not keep a count
 /// of its own: what it needs to know is in the request.
 pub(crate) type Script = dyn Fn(&Request) -> Vec<Block> + Send + Sync;
+
+/// Decides whether an answer counts as filling the model's window.
+type IsFull = dyn Fn(&Request) -> bool + Send + Sync;
+
+/// Tokens that leave no room in the window.
+const WINDOW: u32 = 2_000_000;
 
 /// A running stand-in; it stops when dropped.
 pub(crate) struct StandIn {
@@ -36,6 +42,7 @@ struct Started {
 
 struct Model {
     script: Box<Script>,
+    is_full: OnceLock<Box<IsFull>>,
     requests: Mutex<Vec<Arc<Request>>>,
     started: Mutex<Vec<Started>>,
     broken: Mutex<Option<String>>,
@@ -47,6 +54,7 @@ impl StandIn {
         let server = Arc::new(Server::http("127.0.0.1:0").expect("loopback has a free port"));
         let model = Arc::new(Model {
             script: Box::new(script),
+            is_full: OnceLock::new(),
             requests: Mutex::default(),
             started: Mutex::default(),
             broken: Mutex::default(),
@@ -60,6 +68,17 @@ impl StandIn {
             }
         });
         Self { server, model, listener: Some(listener) }
+    }
+
+    /// Says of its answers to the requests of which `is_full` that they fill the model's window, which has the client
+    /// compact the conversation.
+    pub(crate) fn filling_the_window_at(
+        self,
+        is_full: impl Fn(&Request) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let set = self.model.is_full.set(Box::new(is_full));
+        assert!(set.is_ok(), "it is said once");
+        self
     }
 
     /// What `ANTHROPIC_BASE_URL` has to be.
@@ -160,7 +179,8 @@ impl Model {
                 return request.respond(json_response(400, &error(&reason)));
             }
         };
-        let message = message(asked.number, &asked.body["model"], &blocks);
+        let full = self.is_full.get().is_some_and(|is_full| is_full(&asked));
+        let message = message(&asked, &blocks, if full { WINDOW } else { 10 });
         if !streaming {
             return request.respond(json_response(200, &message));
         }
@@ -233,7 +253,8 @@ fn error(reason: &str) -> Value {
     json!({ "type": "error", "error": { "type": "invalid_request_error", "message": reason } })
 }
 
-fn message(number: usize, model: &Value, blocks: &[Block]) -> Value {
+fn message(asked: &Request, blocks: &[Block], tokens: u32) -> Value {
+    let (number, model) = (asked.number, &asked.body["model"]);
     let content = blocks.iter().enumerate().map(|(index, block)| match block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Call { tool, input } => {
@@ -245,7 +266,7 @@ fn message(number: usize, model: &Value, blocks: &[Block]) -> Value {
     json!({
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
         "content": content, "stop_reason": if calls { "tool_use" } else { "end_turn" }, "stop_sequence": null,
-        "usage": { "input_tokens": 10, "output_tokens": 5 },
+        "usage": { "input_tokens": tokens, "output_tokens": 5 },
     })
 }
 

@@ -14,6 +14,7 @@ const STOPPING: &str = "I stop here for now.";
 #[derive(Default)]
 pub(crate) struct Builder {
     edits: Vec<Edit>,
+    attempts: Vec<Edit>,
     stops: Vec<String>,
 }
 
@@ -48,6 +49,13 @@ impl Builder {
         self
     }
 
+    /// Whoever has `task` tries to give the file at `path` this `content` first, and goes on whatever comes of it.
+    pub(crate) fn trying(mut self, task: &str, path: &str, content: &str) -> Self {
+        let [task, path, content] = [task, path, content].map(str::to_owned);
+        self.attempts.push(Edit { task, from: 1, path, content });
+        self
+    }
+
     /// Whoever has `task` stops in its middle, and goes on when nudged.
     pub(crate) fn stopping_at(mut self, task: &str) -> Self {
         self.stops.push(task.to_owned());
@@ -79,14 +87,17 @@ impl Builder {
         since: &[&Done<'_>],
         stops: bool,
     ) -> Vec<Block> {
+        let edits = self.edits_of(assignment);
+        assert!(!edits.is_empty(), "no edits were given for task {}", assignment.task);
+        let attempts = self.attempts.iter().filter(|attempt| attempt.task == assignment.task);
+        let attempts = attempts.map(|attempt| (Path::new(attempt.path.as_str()), attempt.content.as_str()));
         let mut steps: Vec<Vec<Block>> = Vec::new();
-        for (path, content) in self.edits_of(assignment) {
+        for (path, content) in attempts.chain(edits) {
             let path = assignment.place.unwrap_or_else(|| working_directory(request)).join(path);
             // The client lets nobody overwrite a file they have not looked at.
             steps.push(call("Read", json!({ "file_path": path })));
             steps.push(call("Write", json!({ "file_path": path, "content": content })));
         }
-        assert!(!steps.is_empty(), "no edits were given for task {}", assignment.task);
         if stops {
             steps.push(text(STOPPING));
         }

@@ -49,16 +49,34 @@ pub(super) fn reply(request: &Request) -> Vec<Block> {
     let done = calls(request);
     let arguments = arguments(request);
     let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp run start")) else {
+        if let Some(plan) = plan_to_go_on_with(request) {
+            return go_on_from(request, plan, &done);
+        }
         return bash(format!("fp run start {arguments}").trim_end());
     };
     if start.failed {
         return text(format!("The run does not start: {}", start.result));
     }
     let plan = arguments.split_whitespace().next().filter(|word| !word.starts_with("--")).unwrap_or_default();
+    go_on_from(request, plan, &done)
+}
+
+fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>]) -> Vec<Block> {
     match done.iter().rposition(|call| call.command().starts_with("fp next")) {
         Some(last) => go_on(request, plan, &done[last], &done[last + 1..]),
         None => next(plan, &[]),
     }
+}
+
+/// The plan of the run that a session is said to lead when it has forgotten all about it.
+fn plan_to_go_on_with(request: &Request) -> Option<&str> {
+    request.entries().iter().find_map(|entry| match entry {
+        Entry::Heard(text) => {
+            let (_, rest) = text.split_once("this session is the lead of the run of plan ")?;
+            rest.split([',', ' ']).next()
+        }
+        _ => None,
+    })
 }
 
 /// What the user typed behind the skill's name.

@@ -27,8 +27,12 @@ pub fn due(state: &State, around: &Surroundings) -> Due {
     };
     let ends_in = |is: fn(&Action) -> bool| actions.iter().any(is);
     let nobody_works = state.agents.values().all(|agent| agent.activity == Activity::Idle);
-    if actions.iter().any(starts) || (nobody_works && ends_in(|a| matches!(a, Action::Wait { .. }))) {
-        // What nobody works on and is waited for all the same is a commit, which `fp next` makes.
+    if !state.unstarted.is_empty()
+        || actions.iter().any(starts)
+        || (nobody_works && ends_in(|a| matches!(a, Action::Wait { .. })))
+    {
+        // An agent that it was told to start is not heard of before that is done. What nobody works on and is waited
+        // for all the same is a commit, which `fp next` makes.
         Due::Work
     } else if ends_in(|a| matches!(a, Action::Deadlock { .. })) {
         Due::Deadlock

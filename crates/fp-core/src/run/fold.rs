@@ -36,8 +36,12 @@ impl State {
     }
 
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
-        // Whatever else happens, the run has moved on.
-        self.lead_nudges = if *event == Event::LeadNudged { self.lead_nudges + 1 } else { 0 };
+        self.lead_nudges = match event {
+            Event::LeadNudged => self.lead_nudges + 1,
+            Event::Told => self.lead_nudges,
+            // Whatever else happens, the run has moved on.
+            _ => 0,
+        };
         match event {
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
@@ -60,6 +64,7 @@ impl State {
                     self.agents.clear();
                     self.agent_ids.clear();
                     self.untold.clear();
+                    self.unstarted.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
                 self.run = Some(Run {
@@ -101,10 +106,15 @@ impl State {
                 }
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
-            Event::Told => self.untold.clear(),
-            Event::LeadNudged => {}
+            Event::Told => {
+                let starts = |untold: &Untold| untold.dispatch != Dispatch::Resume;
+                self.unstarted.extend(self.untold.drain(..).filter(starts));
+            }
+            // What it has not done by now it is told again.
+            Event::LeadNudged => self.untold.append(&mut self.unstarted),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
+                self.heard_of(name);
                 self.agent_ids.retain(|_, known| known != name);
                 self.agent_ids.insert(id.clone(), name.clone());
             }
@@ -328,7 +338,7 @@ impl State {
     }
 
     fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
-        self.untold.retain(|u| u.name != *name);
+        self.heard_of(name);
         let holds = self.held_by(name).is_some();
         if let Some(agent) = self.agents.get_mut(name) {
             if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
@@ -339,8 +349,14 @@ impl State {
         }
     }
 
-    fn working(&mut self, name: &AgentName, at: Timestamp) {
+    /// The lead has started `name`, or need not any more.
+    fn heard_of(&mut self, name: &AgentName) {
         self.untold.retain(|u| u.name != *name);
+        self.unstarted.retain(|u| u.name != *name);
+    }
+
+    fn working(&mut self, name: &AgentName, at: Timestamp) {
+        self.heard_of(name);
         let agent = self.agent(name, Role::Builder, at);
         agent.activity = Activity::Working;
         agent.since = at;
@@ -354,6 +370,7 @@ impl State {
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
         self.untold.retain(|u| u.task.as_ref() != Some(task));
+        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
         for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
             agent.activity = Activity::Idle;
             agent.since = at;

@@ -448,6 +448,9 @@ pub struct State {
     /// What was dispatched and may not have reached the lead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
+    /// Agents that the lead was told to start, and that nothing has been heard of yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unstarted: Vec<Untold>,
     /// Every question, in the order they were asked.
     #[serde(default)]
     pub questions: Vec<Asked>,
@@ -482,6 +485,7 @@ impl State {
             agent_ids: BTreeMap::new(),
             worktrees: BTreeMap::new(),
             untold: Vec::new(),
+            unstarted: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
             undone: Vec::new(),

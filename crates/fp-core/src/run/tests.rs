@@ -128,6 +128,26 @@ impl Machine {
         turn
     }
 
+    /// Whatever the lead was told to start shows that it was started.
+    fn start_agents(&mut self) {
+        let started = self.state.unstarted.iter().map(|unstarted| unstarted.name.clone());
+        let known = started.map(|name| Event::AgentKnown { id: format!("id of {name}"), name });
+        self.take(known.collect());
+    }
+
+    /// A lead that starts nothing of what it is told and stops: it is told all of it again, unless it was so often
+    /// enough.
+    fn forgetful_next(&mut self) {
+        let starts = |action: &Action| matches!(action, Action::Spawn { .. } | Action::Verify { .. });
+        let due: Vec<Action> = self.next(&[]).into_iter().filter(starts).collect();
+        if self.lead_stops().1 {
+            let again = self.next(&[]);
+            assert!(due.iter().all(|action| again.contains(action)), "{due:?} is due, and told is {again:?}");
+        } else {
+            assert!(due.is_empty() || self.state.lead_nudges == NUDGES, "{due:?} is forgotten");
+        }
+    }
+
     fn around(&mut self, moved: Option<Moved>) -> Surroundings {
         Surroundings {
             now: self.now,
@@ -280,6 +300,7 @@ impl Machine {
 enum Step {
     Next,
     KilledNext,
+    ForgetfulNext,
     Ended(u8),
     Claim(u8),
     Submit(u8),
@@ -302,6 +323,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => Just(Step::Next),
         1 => Just(Step::KilledNext),
+        1 => Just(Step::ForgetfulNext),
         2 => (0..3u8).prop_map(Step::Ended),
         5 => (0..3u8).prop_map(Step::Claim),
         5 => (0..3u8).prop_map(Step::Submit),
@@ -329,14 +351,16 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
     match step {
         Step::Next => {
             machine.next(&[]);
+            machine.start_agents();
             let again = machine.next(&[]);
             let starts = again
                 .iter()
                 .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
             assert!(!again.is_empty(), "next is never silent");
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
-            assert_ne!(machine.lead_stops().0, Due::Work, "who has just asked may stop: {again:?}");
+            assert_ne!(machine.lead_stops().0, Due::Work, "who has done it all may stop: {again:?}");
         }
+        Step::ForgetfulNext => machine.forgetful_next(),
         Step::KilledNext => {
             machine.killed_next(&[]);
         }
