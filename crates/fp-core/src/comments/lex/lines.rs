@@ -75,6 +75,14 @@ pub(super) fn vim(cursor: &mut Cursor<'_>) {
     }
 }
 
+/// What begins and ends text in TeX that is printed as it stands.
+const VERBATIM: &[(&str, &str)] = &[
+    ("\\begin{verbatim", "\\end{verbatim"),
+    ("\\begin{Verbatim", "\\end{Verbatim"),
+    ("\\begin{lstlisting", "\\end{lstlisting"),
+    ("\\begin{minted", "\\end{minted"),
+];
+
 /// Takes the comments of a TeX file.
 pub(super) fn tex(cursor: &mut Cursor<'_>) {
     while !cursor.done() {
@@ -87,10 +95,8 @@ pub(super) fn tex(cursor: &mut Cursor<'_>) {
             let rest = cursor.bytes.get(at + 1..).unwrap_or_default();
             cursor.at =
                 memchr::memchr2(cursor.byte(at), b'\n', rest).map_or(cursor.bytes.len(), |end| at + end + 2);
-        } else if let Some(name) =
-            ["verbatim", "lstlisting", "minted"].iter().find(|name| cursor.sees(&format!("\\begin{{{name}")))
-        {
-            cursor.skip_past(cursor.at, &format!("\\end{{{name}"));
+        } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
+            cursor.skip_past(cursor.at, close);
         } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
             let rest = cursor.rest();
             cursor.at += memchr::memchr2(b'}', b'\n', rest).unwrap_or(rest.len());

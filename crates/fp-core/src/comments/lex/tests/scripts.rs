@@ -131,6 +131,9 @@ fn perl() {
             ("print \"# no\"; my @a = qw(# no); # yes", &["# yes"]),
             ("my $l = $#{$x}; my $m = $#$y; # yes", &["# yes"]),
             ("$x =~ tr/#/-/; y/a/#/; # yes", &["# yes"]),
+            ("exit(-s $f ? 0 : 1); # yes", &["# yes"]),
+            ("my $m = ${^W} // 1; # yes", &["# yes"]),
+            ("$x =~ s,#,/,g; # yes", &["# yes"]),
             ("$obj->s(1); $obj->y; # yes", &["# yes"]),
         ],
     );
