@@ -119,6 +119,7 @@ fn inline_comment(cursor: &Cursor<'_>, marks: &[u8]) -> Option<usize> {
         match (quote, byte) {
             (Some(open), _) if open == byte => quote = None,
             (None, b'"') => quote = Some(byte),
+            (None, b'\'') if blank || line[index - 1] == b'=' => quote = Some(byte),
             (None, mark)
                 if blank && marks.contains(mark) && matches!(line.get(index + 1), Some(b' ' | b'\t')) =>
             {
@@ -144,7 +145,9 @@ fn words(cursor: &mut Cursor<'_>, marks: &[u8], goes_on: bool) {
             quote = if byte == quote { 0 } else { quote };
         } else if matches!(byte, b'"' | b'\'' | b'`') && !is_word(before) {
             quote = byte;
-        } else if marks.contains(&byte) && matches!(before, 0 | b' ' | b'\t' | b'\n' | b';') {
+        } else if marks.contains(&byte)
+            && (matches!(before, 0 | b' ' | b'\t' | b'\n' | b';') || (goes_on && before == b'@'))
+        {
             let mut end = end;
             while goes_on && cursor.byte(end - 1) == b'\\' && end < cursor.bytes.len() {
                 let next = cursor.find(end, "\n").map_or(cursor.bytes.len(), |found| found + 1);
