@@ -66,8 +66,9 @@ fn sql_rule(engine: &mut Engine<'_, '_>) -> Turn {
             Turn::Moved
         }
         b'[' if !is_word(cursor.before()) => {
-            let end = cursor.rest().iter().take(130).position(|byte| matches!(byte, b']' | b'\n'));
-            cursor.at += end.map_or(1, |end| if cursor.peek(end) == b']' { end + 1 } else { 1 });
+            let name = &cursor.rest()[1..];
+            let end = name.iter().take(128).position(|byte| matches!(byte, b'[' | b']' | b'\n'));
+            cursor.at += end.filter(|end| name[*end] == b']').map_or(1, |end| end + 2);
             Turn::Moved
         }
         _ => Turn::Pass,

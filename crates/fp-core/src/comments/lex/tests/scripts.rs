@@ -81,6 +81,7 @@ fn php() {
             ("<?php $s = \"{$a[\"// no\"]} // no\"; /* yes */", &["/* yes */"]),
             ("<script>// js\n</script><?= $x // php\n?> # no", &["// js", "// php"]),
             ("// a fragment\n$x = 'http://y';", &["// a fragment"]),
+            ("@if (x)\n<p>it's # no</p>\n@endif // no", &[]),
             ("<?php\n/** doc */\nfunction f() {}", &["/** doc */"]),
         ],
     );
