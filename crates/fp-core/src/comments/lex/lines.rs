@@ -19,7 +19,7 @@ pub(super) fn settings(cursor: &mut Cursor<'_>, marks: &[u8], inline: bool) {
     }
 }
 
-/// Takes the comments of `.env` files and of shells' little languages, which may follow any value that is not quoted.
+/// Takes the comments of `.env` files, which may follow any value that is not quoted.
 pub(super) fn environment(cursor: &mut Cursor<'_>) {
     while !cursor.done() {
         words(cursor, b"#", false);
