@@ -1,10 +1,12 @@
 //! The comments of a source file, and which of those that an edit added are worth a question.
 
 mod language;
+mod lex;
 
 use std::ops::Range;
 
 pub use language::Language;
+pub use lex::comments;
 
 /// How a comment is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
