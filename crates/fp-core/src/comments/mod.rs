@@ -1,9 +1,15 @@
 //! The comments of a source file, and which of those that an edit added are worth a question.
 
+mod added;
+mod body;
+pub mod edit;
 mod language;
+pub mod policy;
+pub mod reply;
 
 use std::ops::Range;
 
+pub use added::added;
 pub use language::Language;
 
 /// How a comment is written.
