@@ -14,6 +14,7 @@ use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, allow, block};
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 
+use crate::commands::comments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
@@ -69,6 +70,7 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
             }
             Ok(())
         }
+        "post-tool-use" => comments::after_edit(context, &read()?),
         _ => Ok(()),
     }
 }

@@ -2,15 +2,21 @@
 
 mod added;
 mod body;
+mod check;
 pub mod edit;
 mod language;
-pub mod policy;
+mod lex;
+mod policy;
 pub mod reply;
+mod restating;
 
 use std::ops::Range;
 
 pub use added::added;
+pub use check::{MAX_BYTES, ignores, of_edit, remarks_between, remarks_in, restating_in};
 pub use language::Language;
+pub use lex::comments;
+pub use policy::Remark;
 
 /// How a comment is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

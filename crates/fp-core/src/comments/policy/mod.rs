@@ -24,8 +24,7 @@ pub struct Remark {
 }
 
 /// The remarks among the `added` ones of the `comments` of `text`, which is the file at `path`.
-#[must_use]
-pub fn remarks(path: &str, text: &str, comments: &[Comment<'_>], added: &[bool]) -> Vec<Remark> {
+pub(super) fn remarks(path: &str, text: &str, comments: &[Comment<'_>], added: &[bool]) -> Vec<Remark> {
     let file = File { path, text, in_test: is_test_file(&RepoPath::from_text(path)) };
     let mut remarks = Vec::new();
     let mut start = 0;

@@ -1,0 +1,136 @@
+//! Perl.
+
+use super::{Syntax, Text, regex, ruby};
+use crate::comments::Kind;
+use crate::comments::lex::cursor::{Cursor, is_word};
+use crate::comments::lex::engine::{Engine, Heredoc, Turn};
+
+pub(in crate::comments::lex) static PERL: Syntax = Syntax {
+    lines: &["#"],
+    texts: &[Text::escaped("\"").lines(), Text::escaped("'").lines(), Text::escaped("`").lines()],
+    asks: b"=_$@%&/<qmsyt'",
+    rule: perl_rule,
+    ..Syntax::PLAIN
+};
+
+fn perl_rule(engine: &mut Engine<'_, '_>) -> Turn {
+    let cursor = &mut *engine.cursor;
+    match cursor.peek(0) {
+        b'=' if cursor.at_line_start() && cursor.peek(1).is_ascii_alphabetic() => {
+            let end = cursor.find(cursor.at, "\n=cut");
+            cursor.take(Kind::Doc, end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)));
+        }
+        b'_' if cursor.at_line_start() && ends_program(cursor) => return Turn::Leave,
+        b'$' => cursor.at += variable(cursor),
+        b'@' | b'%' | b'&' if cursor.peek(1) == b'$' => cursor.at += 1,
+        b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => cursor.at += 1 + cursor.word(cursor.at + 1),
+        b'\'' if is_word(cursor.before()) => cursor.at += 1,
+        b'/' if regex::expected(cursor) => {
+            cursor.at += 1;
+            return Turn::Text(Text::escaped("/").lines(), 0);
+        }
+        b'<' if cursor.sees("<<") => return heredoc(engine),
+        b'q' | b'm' | b's' | b'y' | b't' => return quote_like(cursor),
+        _ => return Turn::Pass,
+    }
+    Turn::Moved
+}
+
+/// Whether this line is the one behind which no code comes.
+fn ends_program(cursor: &Cursor<'_>) -> bool {
+    matches!(&cursor.bytes[cursor.at..cursor.line_end(cursor.at)], b"__END__" | b"__DATA__")
+}
+
+/// How long the variable at the cursor is, as far as its marks could mean something else: `$#x`, `$'`, `$y`.
+fn variable(cursor: &Cursor<'_>) -> usize {
+    match cursor.peek(1) {
+        b'#' if is_word(cursor.peek(2)) || matches!(cursor.peek(2), b'{' | b'$') => {
+            2 + cursor.word(cursor.at + 2)
+        }
+        b'{' | b'$' | b' ' | b'\n' => 1,
+        byte if is_word(byte) => 1 + cursor.word(cursor.at + 1),
+        byte if byte.is_ascii_punctuation() => 2,
+        _ => 1,
+    }
+}
+
+/// `q{}`, `m//`, `s{}{}`, `tr///` and the like; anything else that begins with these letters is passed as a name.
+fn quote_like(cursor: &mut Cursor<'_>) -> Turn {
+    let length = cursor.word(cursor.at);
+    let name = &cursor.rest()[..length];
+    let parts = match name {
+        b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" => 1,
+        b"s" | b"tr" | b"y" => 2,
+        _ => 0,
+    };
+    if parts == 0
+        || is_word(cursor.before())
+        || matches!(cursor.before(), b'>' | b'{') && cursor.peek(length) == b'}'
+    {
+        cursor.at += length.max(1);
+        return Turn::Moved;
+    }
+    let blank = cursor.rest()[length..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let open = cursor.peek(length + blank);
+    let assigned = matches!(open, b'=' | b',' | b';' | b')') || (blank > 0 && open == b'#');
+    let called = cursor.before() == b'>'
+        || (length + blank + 1 < cursor.rest().len() && cursor.rest()[length + blank..].starts_with(b"=>"));
+    let Some(text) = ruby::delimited(open).filter(|_| !assigned && !called) else {
+        cursor.at += length;
+        return Turn::Moved;
+    };
+    cursor.at += length + blank + 1;
+    skip_delimited(cursor, text);
+    if parts == 2 && text.nest.is_none() {
+        skip_delimited(cursor, text);
+    } else if parts == 2 {
+        let blank = cursor.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if let Some(second) = ruby::delimited(cursor.peek(blank)) {
+            cursor.at += blank + 1;
+            skip_delimited(cursor, second);
+        }
+    }
+    Turn::Moved
+}
+
+/// Moves behind the end of `text`.
+fn skip_delimited(cursor: &mut Cursor<'_>, text: Text) {
+    let close = text.close.as_bytes()[0];
+    let mut depth = 0_usize;
+    while !cursor.done() {
+        let byte = cursor.peek(0);
+        cursor.at += 1;
+        if byte == b'\\' && close != b'\\' {
+            cursor.at += 1;
+        } else if byte == close && depth == 0 {
+            return;
+        } else if byte == close {
+            depth -= 1;
+        } else if Some(byte) == text.nest {
+            depth += 1;
+        }
+    }
+}
+
+fn heredoc(engine: &mut Engine<'_, '_>) -> Turn {
+    let cursor = &mut *engine.cursor;
+    let tilde = usize::from(cursor.peek(2) == b'~');
+    let quote = cursor.peek(2 + tilde);
+    let quoted = usize::from(matches!(quote, b'"' | b'\''));
+    let name = cursor.at + 2 + tilde + quoted;
+    let length = if quoted == 1 {
+        let line = &cursor.bytes[name..cursor.line_end(name)];
+        line.iter().position(|byte| *byte == quote).unwrap_or(0)
+    } else {
+        cursor.word(name)
+    };
+    let first = cursor.byte(name);
+    if length == 0 || (quoted == 0 && !(first.is_ascii_alphabetic() || first == b'_')) {
+        cursor.at += 2;
+        return Turn::Moved;
+    }
+    cursor.at = name + length + quoted;
+    let close = &cursor.bytes[name..name + length];
+    engine.heredocs.push(Heredoc { close, indented: tilde == 1 });
+    Turn::Moved
+}
