@@ -12,6 +12,8 @@ pub(super) struct Cursor<'t> {
     pub(super) bytes: &'t [u8],
     /// Where this lexer began.
     pub(super) start: usize,
+    /// Up to where no regular expression closes that begins behind the cursor: it isn't looked for twice.
+    pub(super) unclosed: usize,
     /// The next byte to look at.
     pub(super) at: usize,
     found: Vec<Comment<'t>>,
@@ -23,7 +25,16 @@ impl<'t> Cursor<'t> {
     /// At the start of `text`, behind its byte order mark.
     pub(super) fn new(text: &'t str) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        Self { text, bytes: text.as_bytes(), start, at: start, found: Vec::new(), counted: 0, line: 1 }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            start,
+            unclosed: 0,
+            at: start,
+            found: Vec::new(),
+            counted: 0,
+            line: 1,
+        }
     }
 
     /// The comments found, in order.

@@ -45,12 +45,17 @@ pub(super) struct Engine<'c, 't> {
 /// Takes the comments of `syntax` up to the cursor's end, or to where the language ends.
 pub(super) fn lex(cursor: &mut Cursor<'_>, syntax: &'static Syntax) {
     let marks = syntax.first_bytes();
+    let mut marks_in_hole = marks;
+    for byte in b"{}()[]:" {
+        marks_in_hole[usize::from(*byte)] = true;
+    }
     let mut engine = Engine { cursor, heredocs: Vec::new(), syntax, stack: Vec::new() };
     while !engine.cursor.done() {
         if let Some(Frame::Text { rule, hashes, depth }) = engine.stack.last().copied() {
             engine.text(rule, hashes, depth);
             continue;
         }
+        let marks = if engine.stack.is_empty() { &marks } else { &marks_in_hole };
         let rest = engine.cursor.rest();
         engine.cursor.at += rest.iter().position(|byte| marks[usize::from(*byte)]).unwrap_or(rest.len());
         if engine.cursor.done() || engine.step().is_none() {
@@ -158,13 +163,29 @@ impl Engine<'_, '_> {
             let byte = cursor.peek(0);
             if cursor.done() {
                 return;
-            } else if Some(byte) == rule.escape {
+            }
+            if let Some(hole) = rule.hole.filter(|hole| cursor.sees(hole.open)) {
+                cursor.at += hole.open.len();
+                if hole.format && cursor.peek(0) == b'{' {
+                    cursor.at += 1;
+                    continue;
+                }
+                if let Some(Frame::Text { depth: kept, .. }) = self.stack.last_mut() {
+                    *kept = depth;
+                }
+                let bare = hole.format || !rule.lines;
+                self.stack.push(Frame::Hole { hole, depth: 0, lines: rule.lines, bare });
+                return;
+            }
+            if Some(byte) == rule.escape {
                 cursor.at += 2;
                 continue;
-            } else if byte == b'\n' && !rule.lines {
+            }
+            if byte == b'\n' && !rule.lines {
                 self.stack.pop();
                 return;
-            } else if byte == close[0]
+            }
+            if byte == close[0]
                 && cursor.sees(rule.close)
                 && cursor.run(cursor.at + close.len(), b'#') >= hashes
             {
@@ -181,23 +202,9 @@ impl Engine<'_, '_> {
                 }
                 depth -= 1;
                 continue;
-            } else if Some(byte) == rule.nest {
+            }
+            if Some(byte) == rule.nest {
                 depth += 1;
-            } else if let Some(hole) = rule.hole
-                && byte == hole.open.as_bytes()[0]
-                && cursor.sees(hole.open)
-            {
-                cursor.at += hole.open.len();
-                if hole.format && cursor.peek(0) == b'{' {
-                    cursor.at += 1;
-                    continue;
-                }
-                if let Some(Frame::Text { depth: kept, .. }) = self.stack.last_mut() {
-                    *kept = depth;
-                }
-                let bare = hole.format || !rule.lines;
-                self.stack.push(Frame::Hole { hole, depth: 0, lines: rule.lines, bare });
-                return;
             }
             cursor.at += 1;
             if rule.hole.is_none() && rule.nest.is_none() {

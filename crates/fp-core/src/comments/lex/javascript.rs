@@ -115,7 +115,7 @@ impl Lexer<'_, '_> {
         }
         let end = self.cursor.code_end(self.cursor.at);
         let behind_parenthesis = end > self.cursor.start && self.cursor.byte(end - 1) == b')';
-        if (behind_parenthesis && self.behind_head) || regex::expected(self.cursor) {
+        if (behind_parenthesis && self.behind_head) || regex::expected(self.cursor, regex::SCRIPT_WORDS) {
             regex::skip(self.cursor);
         } else {
             self.cursor.at += 1;
@@ -227,7 +227,7 @@ fn begins_element(cursor: &Cursor<'_>) -> bool {
     if first != b'>' && !first.is_ascii_alphabetic() && first != b'_' && first != b'$' {
         return false;
     }
-    if !regex::expected(cursor) {
+    if !regex::expected(cursor, regex::SCRIPT_WORDS) {
         return false;
     }
     let name = cursor.at + 1;

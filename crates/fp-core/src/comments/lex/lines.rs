@@ -84,17 +84,16 @@ pub(super) fn tex(cursor: &mut Cursor<'_>) {
             cursor.take_line(Kind::Line);
         } else if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
             let at = cursor.at + 5 + usize::from(cursor.peek(5) == b'*');
-            let (close, end) = (cursor.byte(at), cursor.line_end(at));
-            let body = cursor.bytes.get(at + 1..end).unwrap_or_default();
-            cursor.at = memchr::memchr(close, body).map_or(end, |found| at + found + 2);
+            let rest = cursor.bytes.get(at + 1..).unwrap_or_default();
+            cursor.at =
+                memchr::memchr2(cursor.byte(at), b'\n', rest).map_or(cursor.bytes.len(), |end| at + end + 2);
         } else if let Some(name) =
             ["verbatim", "lstlisting", "minted"].iter().find(|name| cursor.sees(&format!("\\begin{{{name}")))
         {
             cursor.skip_past(cursor.at, &format!("\\end{{{name}"));
         } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
-            let end = cursor.line_end(cursor.at);
-            let body = &cursor.bytes[cursor.at..end];
-            cursor.at = memchr::memchr(b'}', body).map_or(end, |found| cursor.at + found);
+            let rest = cursor.rest();
+            cursor.at += memchr::memchr2(b'}', b'\n', rest).unwrap_or(rest.len());
         } else {
             cursor.at += 2;
         }

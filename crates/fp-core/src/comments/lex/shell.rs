@@ -169,12 +169,15 @@ impl Lexer<'_, '_> {
     }
 
     fn comment(&mut self) {
-        let mut end = self.cursor.line_end(self.cursor.at);
-        if matches!(self.stack.last(), Some(Frame::Backticks)) {
-            let line = &self.cursor.bytes[self.cursor.at..end];
-            end = memchr::memchr(b'`', line).map_or(end, |found| self.cursor.at + found);
+        let rest = self.cursor.rest();
+        if matches!(self.stack.last(), Some(Frame::Backticks))
+            && let Some(end) = memchr::memchr2(b'`', b'\n', rest)
+            && rest[end] == b'`'
+        {
+            self.cursor.take(Kind::Line, self.cursor.at + end);
+        } else {
+            self.cursor.take_line(Kind::Line);
         }
-        self.cursor.take(Kind::Line, end);
     }
 
     /// Moves behind the single quotes at the cursor, with or without escapes in them.

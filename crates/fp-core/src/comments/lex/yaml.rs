@@ -91,19 +91,17 @@ impl Lexer<'_, '_> {
     /// Passes a block scalar's header, with the comment and the line break behind it. Gives how far it says that the
     /// body is indented; nothing if it is no header.
     fn header(&mut self) -> Option<Option<usize>> {
-        let end = self.cursor.line_end(self.cursor.at);
-        let line = &self.cursor.bytes[self.cursor.at + 1..end];
+        let line = &self.cursor.rest()[1..];
         let length = line.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
-        let behind = &line[length..];
-        let comment = behind.iter().position(|byte| *byte == b'#').unwrap_or(behind.len());
-        let blank = behind[..comment].iter().all(|byte| matches!(byte, b' ' | b'\t'));
-        if length > 2 || !blank || (comment == 0 && !behind.is_empty()) {
+        let blank = line[length..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let behind = self.cursor.peek(1 + length + blank);
+        if length > 2 || !(matches!(behind, 0 | b'\r' | b'\n') || (behind == b'#' && blank > 0)) {
             return None;
         }
         let digit = line[..length].iter().find(|byte| byte.is_ascii_digit());
         let indent = digit.map(|digit| usize::from(digit - b'0'));
-        self.cursor.at += 1 + length + comment;
-        if self.cursor.at < end {
+        self.cursor.at += 1 + length + blank;
+        if behind == b'#' {
             self.cursor.take_line(Kind::Line);
         }
         self.cursor.next_line();

@@ -109,10 +109,10 @@ pub(super) fn char_or_quote(engine: &mut Engine<'_, '_>) -> Turn {
         b'\\' => 3,
         first => 1 + utf8_width(first),
     };
-    let line_end = cursor.line_end(cursor.at);
-    let end =
-        (cursor.at + width..line_end.min(cursor.at + width + 10)).find(|index| cursor.byte(*index) == b'\'');
-    let closed = end.filter(|end| cursor.peek(1) == b'\\' || *end == cursor.at + width);
+    let end = (cursor.at + width..cursor.at + width + 10)
+        .find(|index| matches!(cursor.byte(*index), b'\'' | b'\n'));
+    let escaped = cursor.peek(1) == b'\\';
+    let closed = end.filter(|end| cursor.byte(*end) == b'\'' && (escaped || *end == cursor.at + width));
     cursor.at = closed.unwrap_or(cursor.at) + 1;
     Turn::Moved
 }
@@ -220,7 +220,9 @@ fn scala_rule(engine: &mut Engine<'_, '_>) -> Turn {
 }
 
 fn groovy_rule(engine: &mut Engine<'_, '_>) -> Turn {
-    if matches!(engine.cursor.peek(1), b'/' | b'*') || !super::regex::expected(engine.cursor) {
+    if matches!(engine.cursor.peek(1), b'/' | b'*')
+        || !super::regex::expected(engine.cursor, super::regex::SCRIPT_WORDS)
+    {
         return Turn::Pass;
     }
     super::regex::skip(engine.cursor);
@@ -234,7 +236,10 @@ fn swift_rule(engine: &mut Engine<'_, '_>) -> Turn {
         b'"' if engine.cursor.bytes[behind..].starts_with(b"\"\"\"") => (Text::raw("\"\"\"").lines(), 3),
         b'"' => (Text::raw("\""), 1),
         b'/' => (Text::raw("/").lines(), 1),
-        _ => return Turn::Pass,
+        _ => {
+            engine.cursor.at = behind;
+            return Turn::Moved;
+        }
     };
     engine.cursor.at = behind + width;
     Turn::Text(text, hashes)

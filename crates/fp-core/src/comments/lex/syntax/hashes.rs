@@ -124,9 +124,9 @@ fn python_rule(engine: &mut Engine<'_, '_>) -> Turn {
 fn r_rule(engine: &mut Engine<'_, '_>) -> Turn {
     let cursor = &mut *engine.cursor;
     if cursor.peek(0) == b'%' {
-        let line = &cursor.bytes[cursor.at + 1..cursor.line_end(cursor.at)];
-        let length = line.iter().take(12).position(|byte| *byte == b'%' || *byte == b' ');
-        cursor.at += length.filter(|length| line[*length] == b'%').map_or(1, |length| length + 2);
+        let rest = &cursor.rest()[1..];
+        let length = rest.iter().take(12).position(|byte| *byte == b'%' || byte.is_ascii_whitespace());
+        cursor.at += length.filter(|length| rest[*length] == b'%').map_or(1, |length| length + 2);
         return Turn::Moved;
     }
     let (quote, dashes) = (cursor.peek(1), cursor.run(cursor.at + 2, b'-'));

@@ -40,11 +40,6 @@ impl Syntax {
         for mark in marks.chain(self.texts.iter().map(|text| &text.open)) {
             first[usize::from(mark.as_bytes()[0])] = true;
         }
-        for hole in self.texts.iter().filter_map(|text| text.hole) {
-            for byte in hole.opens.iter().chain(b")]:").chain([&hole.close]) {
-                first[usize::from(*byte)] = true;
-            }
-        }
         for byte in self.asks.iter().chain(b"\n") {
             first[usize::from(*byte)] = true;
         }

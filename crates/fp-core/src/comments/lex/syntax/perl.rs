@@ -25,7 +25,7 @@ fn perl_rule(engine: &mut Engine<'_, '_>) -> Turn {
         b'@' | b'%' | b'&' if cursor.peek(1) == b'$' => cursor.at += 1,
         b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => cursor.at += 1 + cursor.word(cursor.at + 1),
         b'\'' if is_word(cursor.before()) => cursor.at += 1,
-        b'/' if regex::expected(cursor) => {
+        b'/' if regex::expected(cursor, regex::PERL_WORDS) => {
             cursor.at += 1;
             return Turn::Text(Text::escaped("/").lines(), 0);
         }
@@ -118,12 +118,7 @@ fn heredoc(engine: &mut Engine<'_, '_>) -> Turn {
     let quote = cursor.peek(2 + tilde);
     let quoted = usize::from(matches!(quote, b'"' | b'\''));
     let name = cursor.at + 2 + tilde + quoted;
-    let length = if quoted == 1 {
-        let line = &cursor.bytes[name..cursor.line_end(name)];
-        line.iter().position(|byte| *byte == quote).unwrap_or(0)
-    } else {
-        cursor.word(name)
-    };
+    let length = if quoted == 1 { ruby::quoted_name(cursor, name, quote) } else { cursor.word(name) };
     let first = cursor.byte(name);
     if length == 0 || (quoted == 0 && !(first.is_ascii_alphabetic() || first == b'_')) {
         cursor.at += 2;

@@ -36,10 +36,13 @@ fn php_rule(engine: &mut Engine<'_, '_>) -> Turn {
 
 /// Takes the comment that ends with its line, or where PHP ends.
 fn line_comment(cursor: &mut Cursor<'_>) {
-    let end = cursor.line_end(cursor.at);
-    let leaves = memchr::memmem::find(&cursor.bytes[cursor.at..end], b"?>");
     let kind = if is_doc(cursor.rest()) { Kind::Doc } else { Kind::Line };
-    cursor.take(kind, leaves.map_or(end, |leaves| cursor.at + leaves));
+    let rest = cursor.rest();
+    let mut ends = memchr::memchr2_iter(b'\n', b'?', rest);
+    match ends.find(|end| rest[*end] == b'\n' || rest.get(end + 1) == Some(&b'>')) {
+        Some(end) if rest[end] == b'?' => cursor.take(kind, cursor.at + end),
+        _ => cursor.take_line(kind),
+    }
 }
 
 /// Moves behind a heredoc or nowdoc, whose closing name may stand behind blanks and before more code.

@@ -2,8 +2,8 @@
 
 use crate::comments::lex::cursor::{Cursor, is_word};
 
-/// Words behind which a value comes, in any of the languages with such expressions.
-const BEFORE_VALUE: &[&[u8]] = &[
+/// Words of JavaScript and Groovy behind which a value comes.
+pub(in crate::comments::lex) const SCRIPT_WORDS: &[&[u8]] = &[
     b"return",
     b"typeof",
     b"case",
@@ -20,27 +20,20 @@ const BEFORE_VALUE: &[&[u8]] = &[
     b"await",
     b"default",
     b"extends",
-    b"if",
-    b"unless",
-    b"while",
-    b"until",
-    b"when",
-    b"and",
-    b"or",
-    b"not",
-    b"then",
-    b"elsif",
-    b"split",
-    b"grep",
-    b"map",
-    b"join",
-    b"x",
-    b"cmp",
-    b"assert",
+];
+/// Words of Ruby behind which a value comes.
+pub(in crate::comments::lex) const RUBY_WORDS: &[&[u8]] = &[
+    b"return", b"case", b"in", b"do", b"else", b"yield", b"if", b"unless", b"while", b"until", b"when",
+    b"and", b"or", b"not", b"then", b"elsif", b"begin",
+];
+/// Words of Perl behind which a value comes.
+pub(in crate::comments::lex) const PERL_WORDS: &[&[u8]] = &[
+    b"return", b"else", b"if", b"unless", b"while", b"until", b"and", b"or", b"not", b"elsif", b"split",
+    b"grep", b"map", b"join", b"x", b"cmp", b"eq", b"ne", b"when", b"push", b"print", b"die",
 ];
 
-/// Whether a value has to come at the cursor, rather than an operator.
-pub(in crate::comments::lex) fn expected(cursor: &Cursor<'_>) -> bool {
+/// Whether a value has to come at the cursor, rather than an operator; it comes behind `words`.
+pub(in crate::comments::lex) fn expected(cursor: &Cursor<'_>, words: &[&[u8]]) -> bool {
     let end = cursor.code_end(cursor.at);
     let Some(index) = end.checked_sub(1).filter(|index| *index >= cursor.start) else { return true };
     match cursor.byte(index) {
@@ -54,18 +47,20 @@ pub(in crate::comments::lex) fn expected(cursor: &Cursor<'_>) -> bool {
         byte if is_word(byte) || byte == b'$' || byte == b'@' => {
             let word = cursor.word_before(end);
             let before = cursor.byte((end - word.len()).wrapping_sub(1));
-            BEFORE_VALUE.contains(&word) && !matches!(before, b'.' | b'$' | b'@' | b'%' | b':' | b'#')
+            words.contains(&word) && !matches!(before, b'.' | b'$' | b'@' | b'%' | b':' | b'#')
         }
-        b'?' => true,
         _ => true,
     }
 }
 
 /// Moves behind the expression that begins at the cursor, or, if it isn't closed in its line, behind its slash.
 pub(in crate::comments::lex) fn skip(cursor: &mut Cursor<'_>) {
-    let end = cursor.line_end(cursor.at);
     let (mut index, mut class) = (cursor.at + 1, false);
-    while index < end {
+    cursor.at += 1;
+    if index <= cursor.unclosed {
+        return;
+    }
+    while !matches!(cursor.byte(index), 0 | b'\n') {
         match cursor.byte(index) {
             b'\\' => index += 1,
             b'[' => class = true,
@@ -78,5 +73,5 @@ pub(in crate::comments::lex) fn skip(cursor: &mut Cursor<'_>) {
         }
         index += 1;
     }
-    cursor.at += 1;
+    cursor.unclosed = index;
 }

@@ -87,7 +87,7 @@ fn percent(cursor: &mut Cursor<'_>) -> Turn {
         Some(text) if width == 1 && matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/') => text,
         _ => return Turn::Pass,
     };
-    if !regex::expected(cursor) && !is_argument(cursor, 1) {
+    if !regex::expected(cursor, regex::RUBY_WORDS) && !is_argument(cursor, 1) {
         return Turn::Pass;
     }
     cursor.at += width + 1;
@@ -97,7 +97,7 @@ fn percent(cursor: &mut Cursor<'_>) -> Turn {
 }
 
 fn slash(cursor: &mut Cursor<'_>) -> Turn {
-    if regex::expected(cursor) {
+    if regex::expected(cursor, regex::RUBY_WORDS) {
         cursor.at += 1;
         return Turn::Text(Text::escaped("/").lines().hole(HASH), 0);
     }
@@ -114,12 +114,7 @@ fn heredoc(engine: &mut Engine<'_, '_>) -> Turn {
     let quote = cursor.peek(2 + mark);
     let quoted = usize::from(matches!(quote, b'"' | b'\'' | b'`'));
     let name = cursor.at + 2 + mark + quoted;
-    let length = if quoted == 1 {
-        let line = &cursor.bytes[name..cursor.line_end(name)];
-        line.iter().position(|byte| *byte == quote).unwrap_or(0)
-    } else {
-        cursor.word(name)
-    };
+    let length = if quoted == 1 { quoted_name(cursor, name, quote) } else { cursor.word(name) };
     let bare = mark + quoted == 0;
     let upper = cursor.byte(name).is_ascii_uppercase() || cursor.byte(name) == b'_';
     let value = is_word(cursor.before()) || matches!(cursor.before(), b')' | b']');
@@ -131,4 +126,11 @@ fn heredoc(engine: &mut Engine<'_, '_>) -> Turn {
     let close = &cursor.bytes[name..name + length];
     engine.heredocs.push(Heredoc { close, indented: mark == 1 });
     Turn::Moved
+}
+
+/// How long the name is that ends with `quote`; 0 if it isn't closed soon.
+pub(super) fn quoted_name(cursor: &Cursor<'_>, name: usize, quote: u8) -> usize {
+    let rest = cursor.bytes.get(name..).unwrap_or_default();
+    let end = rest.iter().take(200).position(|byte| *byte == quote || *byte == b'\n');
+    end.filter(|end| rest[*end] == quote).unwrap_or(0)
 }

@@ -1,0 +1,137 @@
+//! JavaScript and TypeScript, PHP, Ruby and Perl.
+
+use super::check;
+
+#[test]
+fn javascript() {
+    check(
+        "a.js",
+        &[
+            ("const y = x / 2; '/'; // half /", &["// half /"]),
+            ("const y = (a + b) / 2; // the mean /", &["// the mean /"]),
+            ("const r = /[/\"]\\/\\/'/g; // yes", &["// yes"]),
+            ("const s = `a ${b + `// no ${c /* in */}`} // no`; // yes", &["/* in */", "// yes"]),
+            ("x = a++ / b; y = \"/ // no\"; // yes", &["// yes"]),
+            ("if (x) /\"/.test(y); // yes", &["// yes"]),
+            ("return /'/; // yes", &["// yes"]),
+            ("const s = 'open\nf(); // yes", &["// yes"]),
+            ("const π = \"é//ü🎉\"; // é", &["// é"]),
+            ("x = {a: 1} / 2; // yes", &["// yes"]),
+            ("`unclosed ${ '`' // yes\n", &["// yes"]),
+            ("a.return / b; '/' // yes", &["// yes"]),
+            ("f(/* one */ /x/, /* two */ 1 / 2)", &["/* one */", "/* two */"]),
+            ("const s = \"a \\\n// no\"; // yes", &["// yes"]),
+            ("x = a /* b */ / c; '/'; // yes", &["/* b */", "// yes"]),
+            ("xs.map(x => /\\/\\*/.test(x)) // yes", &["// yes"]),
+            ("if (a < b) { c } // yes", &["// yes"]),
+        ],
+    );
+}
+
+#[test]
+fn elements_in_scripts() {
+    check(
+        "a.tsx",
+        &[
+            ("export const A = () => <p>see http://x.y // not, it's text /* nor this */</p>;", &[]),
+            ("const a = <p>{/* yes */}it's</p>; // and", &["/* yes */", "// and"]),
+            ("return <a href=\"http://x\" b={c /* yes */}>'</a>; // and", &["/* yes */", "// and"]),
+            ("const f = <T,>(x: T) => x; // it's", &["// it's"]),
+            ("const f = <T extends U>(x: T) => x; // yes", &["// yes"]),
+            ("return <>\n  // no\n  <b/>\n  // no\n</>; // yes", &["// yes"]),
+            ("const x = a < b && c > d; // yes", &["// yes"]),
+            ("const a = <L<string> b='//no' // yes\n c />; // and", &["// yes", "// and"]),
+            ("x ? <b>// no</b> : <i>{y ? <u>// no</u> : z /* yes */}</i> // and", &["/* yes */", "// and"]),
+            ("type F = <T>(x: T) => void; // yes", &["// yes"]),
+            ("const m = new Map<string, number>(); // yes", &["// yes"]),
+            ("const a = <p>{`// no`} {'// no'} // no</p>", &[]),
+        ],
+    );
+    check("a.jsx", &[("<div>\n  {/* a */}\n  // no\n</div>", &["/* a */"])]);
+}
+
+#[test]
+fn typescript() {
+    check(
+        "a.ts",
+        &[
+            ("const x = <any>y; // yes", &["// yes"]),
+            ("const f = <T>(x: T): x is T => true; // yes", &["// yes"]),
+            ("const v = a! / b; // yes '", &["// yes '"]),
+            ("type T = `a/${string}//no`; // yes", &["// yes"]),
+            ("const m: Map<string, Array<number>> = z; /** doc */", &["/** doc */"]),
+            (
+                "/// <reference types=\"x\" />\nlet a = b as c; // d",
+                &["/// <reference types=\"x\" />", "// d"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn php() {
+    check(
+        "a.php",
+        &[
+            ("<?php\n// set x to one\n$x = 1;\n", &["// set x to one"]),
+            ("<p>// no # no</p><?php // yes ?><p>// no</p><!-- html -->", &["// yes ", "<!-- html -->"]),
+            ("<?php\n$s = <<<EOT\n// no\n  EOT; // yes", &["// yes"]),
+            ("<?php\n$s = <<<'X'\n# no\nX;\n# yes", &["# yes"]),
+            ("<?php #[Attr('x')]\n$s = 'it\\'s # no'; # yes", &["# yes"]),
+            ("<?php $s = \"{$a[\"// no\"]} // no\"; /* yes */", &["/* yes */"]),
+            ("<script>// js\n</script><?= $x // php\n?> # no", &["// js", "// php"]),
+            ("// a fragment\n$x = 'http://y';", &["// a fragment"]),
+            ("<?php\n/** doc */\nfunction f() {}", &["/** doc */"]),
+        ],
+    );
+}
+
+#[test]
+fn ruby() {
+    check(
+        "a.rb",
+        &[
+            ("x = \"#{y} # no\" # yes", &["# yes"]),
+            ("x = %q(a (# no) b) # yes", &["# yes"]),
+            ("x = %w[# no] # yes", &["# yes"]),
+            ("x = y =~ /#\"/ # yes", &["# yes"]),
+            ("s = <<~EOS\n  # no\n  #{x}\nEOS\n# yes", &["# yes"]),
+            ("=begin\nblock # x\n=end\ny # yes", &["=begin\nblock # x\n=end", "# yes"]),
+            ("x = ?# # yes", &["# yes"]),
+            ("# yes\n__END__\n# no", &["# yes"]),
+            ("f(<<-A, <<-B) # yes\n  # no\n  A\n# no\n  B\n# and", &["# yes", "# and"]),
+            ("x = a / b # c / d", &["# c / d"]),
+            ("puts /# no/ # yes", &["# yes"]),
+            ("x = %r{/#no} # yes", &["# yes"]),
+            ("x = \"#{h[\"# no\"]}\" # yes", &["# yes"]),
+            ("a << B # yes\n# and", &["# yes", "# and"]),
+            ("x = y % 3 # yes", &["# yes"]),
+            ("x = `echo # no` # yes", &["# yes"]),
+            ("x ? 'a' : 'b' # yes", &["# yes"]),
+            ("class << self # yes\nend", &["# yes"]),
+        ],
+    );
+}
+
+#[test]
+fn perl() {
+    check(
+        "a.pl",
+        &[
+            ("my $n = $#array; # yes", &["# yes"]),
+            ("my $s = q{a {# no} b}; # yes", &["# yes"]),
+            ("$x =~ s/#/\\//g; # yes", &["# yes"]),
+            ("$x =~ s{#}{#}; # yes", &["# yes"]),
+            ("print <<EOT; # yes\n# no\nEOT\n# and", &["# yes", "# and"]),
+            ("=pod\n\n# no\n\n=cut\n# yes", &["=pod\n\n# no\n\n=cut", "# yes"]),
+            ("# yes\n__END__\n# no", &["# yes"]),
+            ("if ($x =~ /#/) { } # yes", &["# yes"]),
+            ("my $y = $h{s}; my %s = (y => 1, q => 2); # yes", &["# yes"]),
+            ("my $x = $a / $b; # c / d", &["# c / d"]),
+            ("print \"# no\"; my @a = qw(# no); # yes", &["# yes"]),
+            ("my $l = $#{$x}; my $m = $#$y; # yes", &["# yes"]),
+            ("$x =~ tr/#/-/; y/a/#/; # yes", &["# yes"]),
+            ("$obj->s(1); $obj->y; # yes", &["# yes"]),
+        ],
+    );
+}
