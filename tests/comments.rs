@@ -315,3 +315,12 @@ fn changes_are_checked_for_what_they_add() {
     assert_eq!(environment.fp(&["comments", "check", "--diff", "--output=x"]).code, 2);
     assert!(!environment.path("x").exists());
 }
+
+/// Comments say why here, and a check that is not kept by its own project is no check.
+#[test]
+fn this_project_is_clean() {
+    let environment = Environment::new();
+    let output = environment.fp(&["comments", "check", env!("CARGO_MANIFEST_DIR"), "--format", "json"]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
+    assert!(output.json()["files"].as_u64().unwrap() > 300, "{output}");
+}

@@ -5,10 +5,10 @@
 use super::Comment;
 
 /// Words that say nothing of their own, or what the form of the code says already.
-const EMPTY: [&str; 62] = [
+const EMPTY: [&str; 61] = [
     "a", "an", "the", "this", "that", "these", "those", "it", "its", "is", "are", "be", "to", "of", "in",
     "on", "for", "with", "from", "by", "and", "or", "as", "at", "all", "each", "every", "new", "now", "we",
-    "then", "first", "next", "here", "into", "up", "our", "my", "your", "do", "does", "have", "has", "call",
+    "then", "first", "next", "here", "into", "up", "our", "my", "your", "do", "does", "have", "has",
     "function", "method", "variable", "value", "values", "define", "declare", "create", "make", "using",
     "use", "loop", "through", "over", "iterate", "some", "there", "them",
 ];
@@ -60,7 +60,8 @@ const REASONS: [&str; 42] = [
 ];
 
 /// What signs of code are called in words.
-const SIGNS: [(char, &[&str]); 8] = [
+const SIGNS: [(char, &[&str]); 9] = [
+    ('(', &["call", "invoke", "run"]),
     ('+', &["add", "plus", "sum", "increment", "increase", "append"]),
     ('-', &["subtract", "minus", "decrement", "decrease"]),
     ('*', &["multiply", "times"]),
@@ -72,7 +73,10 @@ const SIGNS: [(char, &[&str]); 8] = [
 ];
 
 /// Share of a comment's words, in hundredths, from which they are those of the code.
-const SHARE: usize = 60;
+const SHARE: usize = 75;
+
+/// Fewest words with a meaning of which that can be said: one alone is a heading.
+const MIN_CONTENT: usize = 2;
 
 /// Most words of a comment that can be a mere repetition.
 const MAX_WORDS: usize = 12;
@@ -82,7 +86,8 @@ pub(super) fn restates(text: &str, comments: &[Comment<'_>]) -> bool {
     let words: Vec<String> = comments.iter().flat_map(|comment| words(&comment.said())).collect();
     let is_prose = |word: &&String| !EMPTY.contains(&word.as_str());
     let content: Vec<&String> = words.iter().filter(is_prose).collect();
-    if content.is_empty() || words.len() > MAX_WORDS || words.iter().any(|w| REASONS.contains(&w.as_str())) {
+    let gives_reason = words.iter().any(|word| REASONS.contains(&word.as_str()));
+    if content.len() < MIN_CONTENT || words.len() > MAX_WORDS || gives_reason {
         return false;
     }
     let Some(code) = code_beside(text, comments) else { return false };
@@ -157,6 +162,8 @@ mod tests {
         check("// sort the items, since the log needs it\nitems.sort();", false);
         check("// sort the items\n\nitems.sort();", false);
         check("// a first look costs less\nread(head);", false);
+        check("// the tree\ntree();", false);
+        check("// set x to one\nx = 1;", true);
         check("// the\nx();", false);
         check("// sort the items", false);
     }

@@ -8,9 +8,12 @@ use super::HookEvent;
 
 impl HookEvent {
     /// The file that a Write, Edit or MultiEdit was about, as it names it, and what was done; `None` for another tool,
-    /// or where the event does not say.
+    /// for an edit that is still to be made, or where the event does not say.
     #[must_use]
     pub fn edit(&self) -> Option<(&str, Edit<'_>)> {
+        if self.text("hook_event_name").is_some_and(|name| name != "PostToolUse") {
+            return None;
+        }
         let input = self.0.get("tool_input")?;
         let path = input.get("file_path").and_then(Value::as_str).filter(|path| !path.is_empty())?;
         let action = match self.text("tool_name")? {
