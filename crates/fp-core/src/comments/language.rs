@@ -75,7 +75,7 @@ pub enum Language {
     Php,
     /// PowerShell.
     PowerShell,
-    /// Java's properties.
+    /// Java's properties, and other settings with comments in lines of their own.
     Properties,
     /// Protocol buffers.
     Protobuf,
@@ -128,7 +128,7 @@ const EXTENSIONS: &[(Language, &str)] = &[
         "c h cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ixx cppm m mm ino cu cuh glsl vert frag hlsl metal",
     ),
     (Language::CSharp, "cs csx cake"),
-    (Language::Clojure, "clj cljs cljc edn bb"),
+    (Language::Clojure, "clj cljs cljc edn"),
     (Language::CMake, "cmake"),
     (Language::Conf, "conf nginx"),
     (Language::Css, "css pcss postcss"),
@@ -145,13 +145,13 @@ const EXTENSIONS: &[(Language, &str)] = &[
     (Language::Haskell, "hs hsc hs-boot purs elm"),
     (Language::Hcl, "tf tfvars hcl nomad"),
     (Language::Html, "html htm"),
-    (Language::Ini, "ini cfg inf desktop service socket timer editorconfig gitconfig"),
+    (Language::Ini, "ini cfg inf editorconfig gitconfig"),
     (Language::Java, "java"),
     (Language::JavaScript, "js jsx mjs cjs es6"),
     (Language::Jsonc, "jsonc json5"),
     (Language::Julia, "jl"),
     (Language::Kotlin, "kt kts"),
-    (Language::Lisp, "lisp lsp cl el scm ss rkt"),
+    (Language::Lisp, "lisp lsp el scm ss rkt"),
     (Language::Lua, "lua luau rockspec"),
     (Language::Makefile, "mk mak make"),
     (Language::Nim, "nim nims nimble"),
@@ -160,7 +160,7 @@ const EXTENSIONS: &[(Language, &str)] = &[
     (Language::Perl, "pl pm t psgi"),
     (Language::Php, "php phtml php3 php4 php5 php7 phps phpt"),
     (Language::PowerShell, "ps1 psm1 psd1"),
-    (Language::Properties, "properties"),
+    (Language::Properties, "properties service socket timer desktop"),
     (Language::Protobuf, "proto"),
     (Language::Python, "py pyi pyw pyx pxd bzl star"),
     (Language::R, "r rprofile"),
@@ -172,7 +172,7 @@ const EXTENSIONS: &[(Language, &str)] = &[
     (Language::Sql, "sql ddl dml psql pgsql mysql"),
     (Language::Svelte, "svelte"),
     (Language::Swift, "swift"),
-    (Language::Tex, "tex sty cls ltx"),
+    (Language::Tex, "tex sty ltx"),
     (Language::Toml, "toml"),
     (Language::Tsx, "tsx"),
     (Language::TypeScript, "ts mts cts"),
@@ -189,12 +189,8 @@ const EXTENSIONS: &[(Language, &str)] = &[
 /// Files known by their whole name, in lower case.
 const NAMES: &[(Language, &str)] = &[
     (Language::CMake, "cmakelists.txt"),
-    (
-        Language::Conf,
-        ".gitignore .dockerignore .npmignore .gitattributes .prettierignore .eslintignore codeowners justfile .justfile requirements.txt",
-    ),
+    (Language::Conf, "justfile .justfile"),
     (Language::Dockerfile, "dockerfile containerfile"),
-    (Language::Elixir, "mix.lock"),
     (Language::Env, ".env .envrc .flaskenv"),
     (Language::Groovy, "jenkinsfile"),
     (Language::Ini, ".gitconfig .editorconfig .npmrc .gitmodules .pylintrc .flake8 .coveragerc setup.cfg"),
@@ -216,7 +212,7 @@ const NAMES: &[(Language, &str)] = &[
         Language::Shell,
         ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc apkbuild pkgbuild",
     ),
-    (Language::Toml, "cargo.lock pipfile poetry.lock"),
+    (Language::Toml, "pipfile"),
     (Language::Vim, ".vimrc .gvimrc .exrc"),
     (Language::Yaml, ".clang-format .clang-tidy .clangd"),
 ];
@@ -282,7 +278,6 @@ fn variant(name: &str) -> Option<Language> {
         }
         "" if tail.starts_with("env.") => Some(Language::Env),
         "tsconfig" | "jsconfig" if tail.ends_with("json") => Some(Language::Jsonc),
-        "requirements" if tail.ends_with("txt") => Some(Language::Conf),
         _ => None,
     }
 }

@@ -21,7 +21,9 @@ pub(super) enum Turn {
 /// A construct that is open.
 #[derive(Clone, Copy)]
 enum Frame {
+    /// A text that ends with so many `#`, and has so many of its own brackets open.
     Text { rule: Text, hashes: usize, depth: usize },
+    /// Code in a text, with so many brackets open; whether it may go on in the next line, and is without comments.
     Hole { hole: Hole, depth: usize, lines: bool, bare: bool },
 }
 
@@ -157,62 +159,68 @@ impl Engine<'_, '_> {
 
     /// Goes on in a text: to behind its end, or into a hole.
     fn text(&mut self, rule: Text, hashes: usize, mut depth: usize) {
-        let cursor = &mut *self.cursor;
         let close = rule.close.as_bytes();
-        loop {
-            let byte = cursor.peek(0);
-            if cursor.done() {
-                return;
-            }
-            if let Some(hole) = rule.hole.filter(|hole| cursor.sees(hole.open)) {
-                cursor.at += hole.open.len();
-                if hole.format && cursor.peek(0) == b'{' {
-                    cursor.at += 1;
-                    continue;
+        while !self.cursor.done() {
+            let byte = self.cursor.peek(0);
+            if let Some(hole) = rule.hole.filter(|hole| self.cursor.sees(hole.open)) {
+                if self.enter(rule, hole, depth) {
+                    return;
                 }
-                if let Some(Frame::Text { depth: kept, .. }) = self.stack.last_mut() {
-                    *kept = depth;
-                }
-                let bare = hole.format || !rule.lines;
-                self.stack.push(Frame::Hole { hole, depth: 0, lines: rule.lines, bare });
-                return;
-            }
-            if Some(byte) == rule.escape {
-                cursor.at += 2;
-                continue;
-            }
-            if byte == b'\n' && !rule.lines {
+            } else if Some(byte) == rule.escape {
+                self.cursor.at += 2;
+            } else if byte == b'\n' && !rule.lines {
                 self.stack.pop();
                 return;
-            }
-            if byte == close[0]
-                && cursor.sees(rule.close)
-                && cursor.run(cursor.at + close.len(), b'#') >= hashes
-            {
-                if rule.doubled && cursor.byte(cursor.at + close.len()) == byte {
-                    cursor.at += 2;
+            } else if byte == close[0] && self.closes(close, hashes) {
+                let behind = self.cursor.at + close.len();
+                if rule.doubled && self.cursor.byte(behind) == byte {
+                    self.cursor.at += 2;
                     continue;
                 }
-                cursor.at += close.len();
+                self.cursor.at = behind;
                 if depth == 0 {
-                    let more = if rule.greedy { cursor.run(cursor.at, byte) } else { 0 };
-                    cursor.at += hashes + more;
+                    let more = if rule.greedy { self.cursor.run(behind, byte) } else { 0 };
+                    self.cursor.at += hashes + more;
                     self.stack.pop();
                     return;
                 }
                 depth -= 1;
-                continue;
+            } else {
+                depth += usize::from(Some(byte) == rule.nest);
+                self.cursor.at += 1;
+                self.skip_plain(rule);
             }
-            if Some(byte) == rule.nest {
-                depth += 1;
-            }
-            cursor.at += 1;
-            if rule.hole.is_none() && rule.nest.is_none() {
-                let escape = rule.escape.unwrap_or(close[0]);
-                let line = if rule.lines { close[0] } else { b'\n' };
-                let rest = cursor.rest();
-                cursor.at += memchr3(close[0], escape, line, rest).unwrap_or(rest.len());
-            }
+        }
+    }
+
+    /// Whether a text that ends with `close` and so many `#` ends at the cursor.
+    fn closes(&self, close: &[u8], hashes: usize) -> bool {
+        let behind = self.cursor.at + close.len();
+        self.cursor.rest().starts_with(close) && self.cursor.run(behind, b'#') >= hashes
+    }
+
+    /// Enters a hole of a text in which `depth` brackets are open; not where its mark is doubled and stands for itself.
+    fn enter(&mut self, rule: Text, hole: Hole, depth: usize) -> bool {
+        self.cursor.at += hole.open.len();
+        if hole.format && self.cursor.peek(0) == b'{' {
+            self.cursor.at += 1;
+            return false;
+        }
+        if let Some(Frame::Text { depth: kept, .. }) = self.stack.last_mut() {
+            *kept = depth;
+        }
+        let bare = hole.format || !rule.lines;
+        self.stack.push(Frame::Hole { hole, depth: 0, lines: rule.lines, bare });
+        true
+    }
+
+    /// Passes what means nothing in a text without holes and brackets.
+    fn skip_plain(&mut self, rule: Text) {
+        if rule.hole.is_none() && rule.nest.is_none() {
+            let close = rule.close.as_bytes()[0];
+            let line = if rule.lines { close } else { b'\n' };
+            let rest = self.cursor.rest();
+            self.cursor.at += memchr3(close, rule.escape.unwrap_or(close), line, rest).unwrap_or(rest.len());
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn settings(cursor: &mut Cursor<'_>, marks: &[u8], inline: bool) {
     }
 }
 
-/// Takes the comments of `.env` files and of shells' little languages, which may follow any value that is not quoted.
+/// Takes the comments of `.env` files, which may follow any value that is not quoted.
 pub(super) fn environment(cursor: &mut Cursor<'_>) {
     while !cursor.done() {
         words(cursor, b"#", false);
@@ -75,6 +75,14 @@ pub(super) fn vim(cursor: &mut Cursor<'_>) {
     }
 }
 
+/// What begins and ends text in TeX that is printed as it stands.
+const VERBATIM: &[(&str, &str)] = &[
+    ("\\begin{verbatim", "\\end{verbatim"),
+    ("\\begin{Verbatim", "\\end{Verbatim"),
+    ("\\begin{lstlisting", "\\end{lstlisting"),
+    ("\\begin{minted", "\\end{minted"),
+];
+
 /// Takes the comments of a TeX file.
 pub(super) fn tex(cursor: &mut Cursor<'_>) {
     while !cursor.done() {
@@ -87,10 +95,8 @@ pub(super) fn tex(cursor: &mut Cursor<'_>) {
             let rest = cursor.bytes.get(at + 1..).unwrap_or_default();
             cursor.at =
                 memchr::memchr2(cursor.byte(at), b'\n', rest).map_or(cursor.bytes.len(), |end| at + end + 2);
-        } else if let Some(name) =
-            ["verbatim", "lstlisting", "minted"].iter().find(|name| cursor.sees(&format!("\\begin{{{name}")))
-        {
-            cursor.skip_past(cursor.at, &format!("\\end{{{name}"));
+        } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
+            cursor.skip_past(cursor.at, close);
         } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
             let rest = cursor.rest();
             cursor.at += memchr::memchr2(b'}', b'\n', rest).unwrap_or(rest.len());
@@ -113,6 +119,7 @@ fn inline_comment(cursor: &Cursor<'_>, marks: &[u8]) -> Option<usize> {
         match (quote, byte) {
             (Some(open), _) if open == byte => quote = None,
             (None, b'"') => quote = Some(byte),
+            (None, b'\'') if blank || line[index - 1] == b'=' => quote = Some(byte),
             (None, mark)
                 if blank && marks.contains(mark) && matches!(line.get(index + 1), Some(b' ' | b'\t')) =>
             {
@@ -138,7 +145,9 @@ fn words(cursor: &mut Cursor<'_>, marks: &[u8], goes_on: bool) {
             quote = if byte == quote { 0 } else { quote };
         } else if matches!(byte, b'"' | b'\'' | b'`') && !is_word(before) {
             quote = byte;
-        } else if marks.contains(&byte) && matches!(before, 0 | b' ' | b'\t' | b'\n' | b';') {
+        } else if marks.contains(&byte)
+            && (matches!(before, 0 | b' ' | b'\t' | b'\n' | b';') || (goes_on && before == b'@'))
+        {
             let mut end = end;
             while goes_on && cursor.byte(end - 1) == b'\\' && end < cursor.bytes.len() {
                 let next = cursor.find(end, "\n").map_or(cursor.bytes.len(), |found| found + 1);

@@ -38,8 +38,10 @@ pub(super) fn lex(cursor: &mut Cursor<'_>, flavour: Flavour) {
 
 /// Takes the comments of a PHP file: markup with code in it, or, if nothing shows where code begins, code alone.
 pub(super) fn php(cursor: &mut Cursor<'_>) {
-    let bytes = cursor.rest();
-    let markup = memchr::memmem::find(bytes, b"<?").is_some() || bytes.trim_ascii_start().starts_with(b"<");
+    let rest = cursor.rest();
+    let markup =
+        ["<?", "</", "/>", "{{"].iter().any(|mark| memchr::memmem::find(rest, mark.as_bytes()).is_some());
+    let markup = markup || rest.trim_ascii_start().starts_with(b"<");
     if !markup {
         engine::lex(cursor, &php::PHP);
     }

@@ -18,7 +18,7 @@ pub(in crate::comments::lex) static SQL: Syntax = Syntax {
     lines: &["--"],
     blocks: &[Block { open: "/*", close: "*/", nested: false }],
     texts: &[Text::raw("\"").doubled().lines(), Text::raw("`").doubled()],
-    asks: b"'$#",
+    asks: b"'$#[",
     rule: sql_rule,
     ..Syntax::PLAIN
 };
@@ -42,7 +42,7 @@ fn long_bracket(engine: &mut Engine<'_, '_>) -> Turn {
     Turn::Moved
 }
 
-/// Literals, dollar quotes, and MySQL's `#` at the start of a line.
+/// Literals, dollar quotes, names in brackets, and MySQL's `#` at the start of a line.
 fn sql_rule(engine: &mut Engine<'_, '_>) -> Turn {
     let cursor = &mut *engine.cursor;
     match cursor.peek(0) {
@@ -63,6 +63,12 @@ fn sql_rule(engine: &mut Engine<'_, '_>) -> Turn {
         }
         b'#' if cursor.begins_line(cursor.at) && matches!(cursor.peek(1), b' ' | b'\t') => {
             cursor.take_line(Kind::Line);
+            Turn::Moved
+        }
+        b'[' if !is_word(cursor.before()) => {
+            let name = &cursor.rest()[1..];
+            let end = name.iter().take(128).position(|byte| matches!(byte, b'[' | b']' | b'\n'));
+            cursor.at += end.filter(|end| name[*end] == b']').map_or(1, |end| end + 2);
             Turn::Moved
         }
         _ => Turn::Pass,

@@ -23,12 +23,7 @@ pub(in crate::comments::lex) static OCAML: Syntax =
 
 pub(in crate::comments::lex) static FSHARP: Syntax = Syntax {
     lines: &["//"],
-    texts: &[
-        Text::raw("\"\"\"").lines(),
-        Text::raw("@\"").lines(),
-        Text::escaped("\"").lines(),
-        Text::raw("``"),
-    ],
+    texts: &[Text::raw("\"\"\"").lines(), Text::escaped("\"").lines(), Text::raw("``")],
     doc: is_doc,
     asks: b"('$@",
     rule: fsharp_rule,

@@ -104,10 +104,10 @@ pub(in crate::comments::lex) static POWERSHELL: Syntax = Syntax {
 pub(in crate::comments::lex) static CMAKE: Syntax =
     Syntax { texts: &[Text::escaped("\"").lines()], asks: b"#[\\", rule: cmake_rule, ..BASE };
 
-/// Starlark, Bazel and the like are Python; this is for languages with nothing but `#` and two quotes.
+/// Settings with nothing but `#` and two quotes.
 pub(in crate::comments::lex) static PLAIN: Syntax = Syntax { asks: b"#\\", rule: word_start_rule, ..BASE };
 
-/// Whether the string prefix before the cursor has an `f` or `t`.
+/// Strings with holes: those whose prefix has an `f` or `t`.
 fn python_rule(engine: &mut Engine<'_, '_>) -> Turn {
     let cursor = &mut *engine.cursor;
     let prefix = cursor.word_before(cursor.at);

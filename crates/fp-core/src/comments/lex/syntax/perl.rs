@@ -29,6 +29,7 @@ fn perl_rule(engine: &mut Engine<'_, '_>) -> Turn {
             cursor.at += 1;
             return Turn::Text(Text::escaped("/").lines(), 0);
         }
+        b'/' if cursor.peek(1) == b'/' => cursor.at += 2,
         b'<' if cursor.sees("<<") => return heredoc(engine),
         b'q' | b'm' | b's' | b'y' | b't' => return quote_like(cursor),
         _ => return Turn::Pass,
@@ -72,8 +73,9 @@ fn quote_like(cursor: &mut Cursor<'_>) -> Turn {
     }
     let blank = cursor.rest()[length..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let open = cursor.peek(length + blank);
-    let assigned = matches!(open, b'=' | b',' | b';' | b')') || (blank > 0 && open == b'#');
-    let called = cursor.before() == b'>'
+    let comma = open == b',' && (blank > 0 || !matches!(name, b"s" | b"m" | b"tr"));
+    let assigned = comma || matches!(open, b'=' | b';' | b')') || (blank > 0 && open == b'#');
+    let called = matches!(cursor.before(), b'>' | b'-')
         || (length + blank + 1 < cursor.rest().len() && cursor.rest()[length + blank..].starts_with(b"=>"));
     let Some(text) = ruby::delimited(open).filter(|_| !assigned && !called) else {
         cursor.at += length;

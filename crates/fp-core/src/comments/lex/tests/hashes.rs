@@ -182,6 +182,8 @@ fn sql() {
             ("/* a\nb */ SELECT 1; # no\n# yes", &["/* a\nb */", "# yes"]),
             ("SELECT E'\\'-- no' -- yes", &["-- yes"]),
             ("SELECT a #> '{b}', $1 -- yes", &["-- yes"]),
+            ("SELECT [a--b], x[1] -- yes", &["-- yes"]),
+            ("SELECT ARRAY[1, -- yes\n2]", &["-- yes"]),
             ("-- don't\nSELECT 1", &["-- don't"]),
         ],
     );

@@ -36,6 +36,7 @@ fn settings() {
             ("; a\n# b\n[c]\nd = e\n", &["; a", "# b"]),
             ("url = http://x/#b;c\n", &[]),
             ("a = b ; yes\nc = \"d ; no\"\n", &["; yes"]),
+            ("a = 'b ; no' ; yes\n", &["; yes"]),
             ("color = #fff\n", &[]),
             ("  ; indented\n", &["; indented"]),
             ("a = # no\r\nb = c # yes\r\n", &["# yes"]),
@@ -44,7 +45,7 @@ fn settings() {
     check("a.properties", &[("! a\n# b\nc = d # no\n", &["! a", "# b"]), ("a.b=c!d", &[])]);
     check(
         ".env",
-        &[("A=b#c # yes\nD=\"e # no\" # and\n", &["# yes", "# and"]), ("# a\nB='# no'\n", &["# a"])],
+        &[("A=b#c # yes\nD=\"e # no\" # and\n", &["# yes", "# and"]), ("# a\nB='# no'\nC=x@#y\n", &["# a"])],
     );
     check(".gitconfig", &[("[a]\n\tb = c # yes\n; and", &["# yes", "; and"])]);
     check(
@@ -78,6 +79,7 @@ fn makefile() {
             ("X = a\\#b\n", &[]),
             ("# goes \\\n on\nX = 1", &["# goes \\\n on"]),
             ("a:\n\t@echo \"it's # no\" a#b\n", &[]),
+            ("a:\n\t@# yes\n", &["# yes"]),
             ("a: b ## yes\n\t# and\n", &["## yes", "# and"]),
         ],
     );

@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn without_a_mark_there_is_no_comment(language in languages(), text in "[a-z0-9 +,.(){}\\[\\]:<>|&\\\\\n\t\u{e9}]{0,80}") {
+    fn without_a_mark_there_is_no_comment(language in languages(), text in "[a-z0-9 +,.(){}\\[\\]<>|&\\\\\n\t\u{e9}]{0,80}") {
         let text = text.replace("rem", "x");
         prop_assert_eq!(found(language, &text), vec![]);
     }

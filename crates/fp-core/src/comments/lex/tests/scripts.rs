@@ -81,6 +81,7 @@ fn php() {
             ("<?php $s = \"{$a[\"// no\"]} // no\"; /* yes */", &["/* yes */"]),
             ("<script>// js\n</script><?= $x // php\n?> # no", &["// js", "// php"]),
             ("// a fragment\n$x = 'http://y';", &["// a fragment"]),
+            ("@if (x)\n<p>it's # no</p>\n@endif // no", &[]),
             ("<?php\n/** doc */\nfunction f() {}", &["/** doc */"]),
         ],
     );
@@ -131,6 +132,9 @@ fn perl() {
             ("print \"# no\"; my @a = qw(# no); # yes", &["# yes"]),
             ("my $l = $#{$x}; my $m = $#$y; # yes", &["# yes"]),
             ("$x =~ tr/#/-/; y/a/#/; # yes", &["# yes"]),
+            ("exit(-s $f ? 0 : 1); # yes", &["# yes"]),
+            ("my $m = ${^W} // 1; # yes", &["# yes"]),
+            ("$x =~ s,#,/,g; # yes", &["# yes"]),
             ("$obj->s(1); $obj->y; # yes", &["# yes"]),
         ],
     );
