@@ -136,6 +136,7 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["config", "show", ..]
+            | ["comments", "check", ..]
             | ["linear" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );

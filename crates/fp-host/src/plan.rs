@@ -24,6 +24,8 @@ use crate::store::{Ledger, Loaded, Store, StoreError};
 pub const TASKS: &str = "tasks.md";
 /// Name of the signals in a plan's folder.
 pub const SIGNALS: &str = "signals.json";
+/// Name of the folder of the builders' own worktrees in a plan's folder.
+pub const WORKTREES: &str = "worktrees";
 /// Name of the description of a plan in its folder.
 pub const PLAN: &str = "plan.json";
 
@@ -193,7 +195,7 @@ impl OpenPlan {
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();
         // Git names them without links on the way.
-        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).join("worktrees")
+        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).join(WORKTREES)
     }
 
     /// The user's checkout that `fp` was called in, as git sees it; from a builder's worktree, the main one. Fails

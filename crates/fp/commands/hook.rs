@@ -16,11 +16,12 @@ use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_core::settings::Settings;
+use fp_core::settings::{CommentMode, Settings};
 use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
 
 use self::identity::Member;
 use self::runs::place;
+use crate::commands::comments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
@@ -79,16 +80,27 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "post-tool-use" => {
             let event = read()?;
             identity::learn_from_start(context, &event)?;
-            if let Some(text) = guard::after_edit(context, &event)? {
-                context.printer.data(&(after_tool(&text) + "\n"));
-            }
-            Ok(())
+            after_edit(context, &event)
         }
         "session-start" => lead::session_starts(&read()?, context),
         "pre-compact" => lead::is_compacted(&read()?, context),
         "stop" => lead::stops(&read()?, context),
         _ => Ok(()),
     }
+}
+
+/// What the model is told of an edit that was made, in one reply: that it is not its task's, and which comments it added.
+fn after_edit(context: &Context, event: &HookEvent) -> Result<(), CommandError> {
+    let not_its_own = guard::after_edit(context, event)?;
+    let asked = comments::after_edit(&place(context, event), event)?;
+    let mode = asked.as_ref().map_or(CommentMode::Warn, |(mode, _)| *mode);
+    let told: Vec<String> = not_its_own.into_iter().chain(asked.map(|(_, text)| text)).collect();
+    if !told.is_empty() {
+        let text = told.join("\n\n");
+        let reply = if mode == CommentMode::Block { block(&text) } else { after_tool(&text) };
+        context.printer.data(&(reply + "\n"));
+    }
+    Ok(())
 }
 
 fn read() -> Result<HookEvent, CommandError> {

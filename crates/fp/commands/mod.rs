@@ -7,6 +7,7 @@ pub(crate) mod bundle;
 pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod clarify;
+pub(crate) mod comments;
 pub(crate) mod commit;
 pub(crate) mod config;
 pub(crate) mod demo;

@@ -1,12 +1,22 @@
 //! The comments of a source file, and which of those that an edit added are worth a question.
 
+mod added;
+mod body;
+mod check;
+pub mod edit;
 mod language;
 mod lex;
+mod policy;
+pub mod reply;
+mod restating;
 
 use std::ops::Range;
 
+pub use added::added;
+pub use check::{MAX_BYTES, ignores, of_edit, remarks_between, remarks_in, restating_in};
 pub use language::Language;
 pub use lex::comments;
+pub use policy::Remark;
 
 /// How a comment is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

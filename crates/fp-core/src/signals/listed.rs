@@ -58,9 +58,15 @@ impl Listed {
     /// All entries of `tasks`.
     #[must_use]
     pub fn new<'t>(tasks: impl IntoIterator<Item = &'t Task<'t>>) -> Self {
+        Self::of(tasks.into_iter().flat_map(Entry::of))
+    }
+
+    /// These entries.
+    #[must_use]
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut paths = BTreeSet::new();
         let mut patterns = BTreeSet::new();
-        for entry in tasks.into_iter().flat_map(Entry::of) {
+        for entry in entries {
             match entry {
                 Entry::Path(path) => drop(paths.insert(path)),
                 Entry::Pattern(pattern) => drop(patterns.insert(pattern)),

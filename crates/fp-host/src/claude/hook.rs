@@ -1,6 +1,8 @@
 //! The client's hook events and replies as they are on the wire. Reading is tolerant: an unknown field is
 //! ignored, a missing one is empty, and a wrong type is the same as a missing one.
 
+mod edit;
+
 use serde_json::{Value, json};
 
 /// Longest event that is read, in bytes; the client sends whole files with its edits.

@@ -82,7 +82,7 @@ impl super::command::Finished {
 }
 
 /// Reads `--raw -z`; fails with the record that it doesn't know.
-fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
+pub(super) fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
     let mut changes = Vec::new();
     while let Some(record) = records.next() {

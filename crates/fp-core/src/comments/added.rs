@@ -1,0 +1,183 @@
+//! Which comments an edit added: those of the text after it that are not in the text before it, wherever they stand
+//! there and however they are indented.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Comment;
+
+/// Parts of two comments' words that are the same, in hundredths of all of them, from which one is the other edited.
+const SAME_WORDS: usize = 70;
+
+/// Most pairs of comments that are looked at for words in common; an edit with more is a new text.
+const MAX_PAIRS: usize = 100_000;
+
+/// Of each comment in `after`, whether it is not in `before`. A comment that was moved, indented anew, broken into
+/// other lines or edited in a few words is not added. One that is there more often than before is added so often.
+#[must_use]
+pub fn added(before: &[Comment<'_>], after: &[Comment<'_>]) -> Vec<bool> {
+    // Most of a file is as it was, and needs no table.
+    let same = |(b, a): &(&Comment<'_>, &Comment<'_>)| b.text == a.text;
+    let head = before.iter().zip(after).take_while(same).count();
+    let tails = before[head..].iter().rev().zip(after[head..].iter().rev());
+    let tail = tails.take_while(same).count();
+    let mut added = vec![false; after.len()];
+    let old = &before[head..before.len() - tail];
+    let new = &after[head..after.len() - tail];
+    let changed = &mut added[head..after.len() - tail];
+
+    let mut there: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
+    for (at, comment) in old.iter().enumerate().rev() {
+        there.entry(comment.said()).or_default().push(at);
+    }
+    let mut gone = vec![true; old.len()];
+    for (is_new, comment) in changed.iter_mut().zip(new) {
+        match there.get_mut(&comment.said()).and_then(Vec::pop) {
+            Some(at) => gone[at] = false,
+            None => *is_new = true,
+        }
+    }
+    forgive(old, &mut gone, new, changed, adjacent);
+    forgive(old, &mut gone, new, changed, one_by_one);
+    added
+}
+
+type Runs = Vec<Range<usize>>;
+
+/// Takes out of `added` what is an edited form of something in `gone`. `cut` makes of the flagged comments of a side
+/// what is compared.
+fn forgive(
+    old: &[Comment<'_>],
+    gone: &mut [bool],
+    new: &[Comment<'_>],
+    added: &mut [bool],
+    cut: fn(&[Comment<'_>], &[bool]) -> Runs,
+) {
+    let (left, wanted) = (cut(old, gone), cut(new, added));
+    if left.is_empty() || left.len().saturating_mul(wanted.len()) > MAX_PAIRS {
+        return;
+    }
+    let words = |comments: &[Comment<'_>]| comments.iter().flat_map(words_of).collect::<Vec<_>>();
+    let mut left: Vec<_> = left.into_iter().map(|run| Some((words(&old[run.clone()]), run))).collect();
+    for run in wanted {
+        let own = words(&new[run.clone()]);
+        let twin = left.iter_mut().find(|l| l.as_ref().is_some_and(|(words, _)| are_alike(words, &own)));
+        if let Some((_, from)) = twin.and_then(Option::take) {
+            gone[from].fill(false);
+            added[run].fill(false);
+        }
+    }
+}
+
+fn one_by_one(_: &[Comment<'_>], flags: &[bool]) -> Runs {
+    flags.iter().enumerate().filter(|(_, is)| **is).map(|(at, _)| at..at + 1).collect()
+}
+
+/// Runs of flagged comments on adjacent lines.
+fn adjacent(comments: &[Comment<'_>], flags: &[bool]) -> Runs {
+    let mut runs: Runs = Vec::new();
+    for at in (0..comments.len()).filter(|at| flags[*at]) {
+        match runs.last_mut() {
+            Some(run) if run.end == at && comments[at].line <= comments[at - 1].line + 1 => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+fn words_of(comment: &Comment<'_>) -> Vec<String> {
+    let said = comment.said();
+    let words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Whether most words of the two are the same, each counted once for each time that it is there.
+fn are_alike(a: &[String], b: &[String]) -> bool {
+    let total = a.len() + b.len();
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    if short * 200 < total * SAME_WORDS || long > 400 {
+        return false;
+    }
+    let mut rest: Vec<&String> = b.iter().collect();
+    let mut common = 0;
+    for word in a {
+        let equal = rest.iter().position(|other| *other == word);
+        if let Some(at) = equal.or_else(|| rest.iter().position(|other| is_slip(word, other))) {
+            rest.swap_remove(at);
+            common += 1;
+        }
+    }
+    common * 200 >= total * SAME_WORDS
+}
+
+/// Whether one is the other with a slip of the pen: one letter more, less or other, or two exchanged, in a word that is
+/// long enough not to be another one by that.
+fn is_slip(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().min(b.len()) < 4
+        || a.len().abs_diff(b.len()) > 1
+        || a.iter().chain(&b).any(char::is_ascii_digit)
+    {
+        return false;
+    }
+    let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    a.len().max(b.len()) <= 1 || matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    /// Each line that begins with `//` as a comment.
+    fn comments(text: &str) -> Vec<Comment<'_>> {
+        let mut at = 0;
+        let mut comments = Vec::new();
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let start = at + line.len() - line.trim_start().len();
+            let text = line.trim();
+            if text.starts_with("//") {
+                let span = start..start + text.len();
+                comments.push(Comment { kind: Kind::Line, span, line: number + 1, text, trails: false });
+            }
+            at += line.len();
+        }
+        comments
+    }
+
+    #[test]
+    fn what_is_added() {
+        let check = |before: &str, after: &str, expect: &[usize]| {
+            let after = comments(after);
+            let flags = added(&comments(before), &after);
+            let lines: Vec<usize> =
+                after.iter().zip(flags).filter(|(_, is)| *is).map(|(comment, _)| comment.line).collect();
+            assert_eq!(lines, expect, "{before:?} -> {lines:?}");
+        };
+        check("", "// a\nx\n// b", &[1, 3]);
+        check("// a\nx", "// a\ny", &[]);
+        check("x\n// then b\nb", "// then b\nb\nx", &[]);
+        check("// go\ngo()", "if ok {\n    //   go\n    go()\n}", &[]);
+        check("// a\n// b", "// b\n// a", &[]);
+        check("// a\nx\ny", "// a\nx\n// a\ny", &[3]);
+        check("// compute total", "// compute the total", &[]);
+        check("// recieve a message", "// receive a message", &[]);
+        check("// call a", "// call b", &[1]);
+        check("// set x to 1", "// set y to 2", &[1]);
+        check("// version 1234 of it", "// version 1235 of it", &[]);
+        check("// call a", "// write everything to the disk", &[1]);
+        check("// one two three\n// four five six", "// one two\n// three four\n// five six", &[]);
+        check("// a b c d e f", "// a b c d e f\n// and much more of it", &[2]);
+        check("// a b c d e f", "// a b c d e f g\nx\n// a b c d e f h", &[3]);
+    }
+
+    #[test]
+    fn many_comments_are_quick() {
+        let text = |word: &str| -> String { (0..20_000).map(|n| format!("// {word} {n}\n")).collect() };
+        let (before, after) = (text("old"), text("new"));
+        assert!(added(&comments(&before), &comments(&after)).iter().all(|is| *is));
+    }
+}

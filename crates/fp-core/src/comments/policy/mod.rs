@@ -1,0 +1,198 @@
+//! Which of the comments that an edit added its author is asked about. Whether one restates the code is for the author
+//! to judge; what is decided here is only which of them are no remarks at all: documentation, directives, licences,
+//! marks that tools or test readers look for, and tasks that are tracked somewhere.
+
+mod directives;
+mod exempt;
+mod pattern;
+
+use std::borrow::Cow;
+
+use super::{Comment, Kind};
+use crate::repo_path::RepoPath;
+use crate::test_files::is_test_file;
+
+/// Comments on adjacent lines that an author is asked about as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Number of its first line, from 1.
+    pub line: usize,
+    /// What it says, on one line, with the marks of its first comment.
+    pub text: String,
+    /// Positions of its comments among those that were looked at.
+    pub comments: std::ops::Range<usize>,
+}
+
+/// The remarks among the `added` ones of the `comments` of `text`, which is the file at `path`.
+pub(super) fn remarks(path: &str, text: &str, comments: &[Comment<'_>], added: &[bool]) -> Vec<Remark> {
+    let file = File { path, text, in_test: is_test_file(&RepoPath::from_text(path)) };
+    let mut remarks = Vec::new();
+    let mut start = 0;
+    while start < comments.len() {
+        let end = start + block_length(text, &comments[start..]);
+        if added[start..end].contains(&true) {
+            file.block(&comments[start..end], &added[start..end], start, &mut remarks);
+        }
+        start = end;
+    }
+    remarks
+}
+
+/// How many comments from the first on stand on adjacent lines of their own, in the same column.
+fn block_length(text: &str, comments: &[Comment<'_>]) -> usize {
+    let joins = |pair: &[Comment<'_>]| {
+        let [above, below] = pair else { return false };
+        let is_alone = |c: &Comment<'_>| c.kind == Kind::Line && !c.trails;
+        is_alone(above)
+            && is_alone(below)
+            && below.line == above.line + 1
+            && column(text, above) == column(text, below)
+    };
+    1 + comments.windows(2).take_while(|pair| joins(pair)).count()
+}
+
+fn column(text: &str, comment: &Comment<'_>) -> usize {
+    let line = text[..comment.span.start].rfind('\n').map_or(0, |newline| newline + 1);
+    comment.span.start - line
+}
+
+struct File<'a> {
+    path: &'a str,
+    text: &'a str,
+    in_test: bool,
+}
+
+impl File<'_> {
+    /// Adds the remarks of one block of adjacent comments, the first of which is number `offset`.
+    fn block(&self, comments: &[Comment<'_>], added: &[bool], offset: usize, remarks: &mut Vec<Remark>) {
+        if comments[0].kind == Kind::Doc {
+            return;
+        }
+        let said: Vec<Cow<'_, str>> = comments.iter().map(Comment::said).collect();
+        if self.is_exempt(comments, &said) {
+            return;
+        }
+        let mut belongs = false;
+        let mut open = false;
+        for (at, comment) in comments.iter().enumerate() {
+            let text = said[at].as_ref();
+            let is_empty = !text.contains(char::is_alphanumeric);
+            let tracked = (!is_empty).then(|| self.tracked(&said[at..])).flatten();
+            let is_directive =
+                tracked.is_none() && exempt::is_directive(comment.text.trim(), text, self.path);
+            belongs = match tracked {
+                _ if is_empty => false,
+                Some(tracked) => tracked,
+                None if is_directive => exempt::has_reason(text),
+                None => belongs,
+            };
+            let asked = added[at]
+                && !(is_empty || belongs || is_directive)
+                && !exempt::is_test_step(text, self.in_test)
+                && !self.closes(comment, text);
+            match remarks.last_mut() {
+                Some(remark) if asked && open => {
+                    remark.text = format!("{} {text}", remark.text);
+                    remark.comments.end = offset + at + 1;
+                }
+                _ if asked => remarks.push(Remark {
+                    line: comment.line,
+                    text: one_line(comment, text),
+                    comments: offset + at..offset + at + 1,
+                }),
+                _ => {}
+            }
+            open = asked;
+        }
+    }
+
+    /// Whether the whole block is something else than remarks.
+    fn is_exempt(&self, comments: &[Comment<'_>], said: &[Cow<'_, str>]) -> bool {
+        // What is declared about a script is in the first line, and all of the block is read by the tool.
+        let is_data = matches!(said[0].as_ref(), "/// script" | "BEGIN INIT INFO");
+        // A phrase may be on two lines, and stands in the first of a long block.
+        let whole = said[..said.len().min(100)].join(" ");
+        is_data || exempt::is_licence(&whole) || self.documents_go(comments, said)
+    }
+
+    /// Whether the block is what Go's own tools read above a declaration: its documentation, which begins with its
+    /// name, or C code above `import "C"`.
+    fn documents_go(&self, comments: &[Comment<'_>], said: &[Cow<'_, str>]) -> bool {
+        let Some(last) = comments.last().filter(|last| self.path.ends_with(".go") && !last.trails) else {
+            return false;
+        };
+        let below = self.text[last.span.end..].strip_prefix('\n').unwrap_or_default();
+        let line = below.lines().next().unwrap_or_default();
+        if line.trim_end() == "import \"C\"" {
+            return true;
+        }
+        let Some((keyword, rest)) = line.split_once(' ') else { return false };
+        let rest = if keyword == "func" && rest.starts_with('(') {
+            rest.split_once(") ").map_or("", |(_, rest)| rest)
+        } else {
+            rest
+        };
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let mut words = said[0].split(' ');
+        let first = words.next().unwrap_or_default();
+        match keyword {
+            "package" => first == "Package",
+            "func" | "type" | "var" | "const" => {
+                let named = if matches!(first, "A" | "An" | "The") {
+                    words.next().unwrap_or_default()
+                } else {
+                    first
+                };
+                !name.is_empty() && named.trim_end_matches([',', ':']) == name
+            }
+            _ => false,
+        }
+    }
+
+    /// As [`exempt::is_tracked`] for the first of `said`; what follows it up to an empty one belongs to it.
+    fn tracked(&self, said: &[Cow<'_, str>]) -> Option<bool> {
+        let paragraph = || {
+            let lines = said.iter().enumerate().take_while(|(at, line)| {
+                *at == 0 || (!line.is_empty() && exempt::is_tracked(line, line).is_none())
+            });
+            lines.map(|(_, line)| line.as_ref()).collect::<Vec<_>>().join(" ")
+        };
+        exempt::is_tracked(&said[0], &said[0])?;
+        exempt::is_tracked(&said[0], &paragraph())
+    }
+
+    /// Whether the comment names what the bracket or directive before it closes, as formatters write it, or the
+    /// version that a pinned action stands for.
+    fn closes(&self, comment: &Comment<'_>, said: &str) -> bool {
+        if is_region(said) && self.text.contains("endregion") {
+            return true;
+        }
+        if !comment.trails {
+            return false;
+        }
+        let start = comment.span.start - column(self.text, comment);
+        let code = self.text[start..comment.span.start].trim();
+        let words = said.split(' ').count();
+        match code.split([' ', '(']).next().unwrap_or_default() {
+            "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
+            "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
+            "uses:" | "-" => {
+                code.contains("uses:") && said.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether an editor may fold from here; it has to be closed somewhere.
+fn is_region(said: &str) -> bool {
+    said.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("region "))
+}
+
+fn one_line(comment: &Comment<'_>, said: &str) -> String {
+    let text = comment.text.trim();
+    if text.contains(['\n', '\t']) { said.to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Whether a comment says what the code beside it says: most of its words are words of that code, and none of them
+//! gives a reason. A measure, not a judgement; it is for those who look at comments that were there before, and finds
+//! only the plain cases.
+
+use super::Comment;
+
+/// Words that say nothing of their own, or what the form of the code says already.
+const EMPTY: [&str; 61] = [
+    "a", "an", "the", "this", "that", "these", "those", "it", "its", "is", "are", "be", "to", "of", "in",
+    "on", "for", "with", "from", "by", "and", "or", "as", "at", "all", "each", "every", "new", "now", "we",
+    "then", "first", "next", "here", "into", "up", "our", "my", "your", "do", "does", "have", "has",
+    "function", "method", "variable", "value", "values", "define", "declare", "create", "make", "using",
+    "use", "loop", "through", "over", "iterate", "some", "there", "them",
+];
+
+/// Words of a comment that tells why, when or what for: whoever writes one of them says more than the code.
+const REASONS: [&str; 42] = [
+    "because",
+    "since",
+    "so",
+    "otherwise",
+    "else",
+    "why",
+    "unless",
+    "until",
+    "workaround",
+    "hack",
+    "bug",
+    "avoid",
+    "avoids",
+    "prevent",
+    "prevents",
+    "ensure",
+    "must",
+    "never",
+    "always",
+    "not",
+    "no",
+    "only",
+    "but",
+    "although",
+    "though",
+    "instead",
+    "however",
+    "even",
+    "still",
+    "already",
+    "may",
+    "might",
+    "can",
+    "cannot",
+    "should",
+    "would",
+    "before",
+    "after",
+    "see",
+    "note",
+    "when",
+    "if",
+];
+
+/// What signs of code are called in words.
+const SIGNS: [(char, &[&str]); 9] = [
+    ('(', &["call", "invoke", "run"]),
+    ('+', &["add", "plus", "sum", "increment", "increase", "append"]),
+    ('-', &["subtract", "minus", "decrement", "decrease"]),
+    ('*', &["multiply", "times"]),
+    ('/', &["divide"]),
+    ('=', &["set", "assign", "store", "initialize", "initialise", "init"]),
+    ('1', &["one"]),
+    ('0', &["zero"]),
+    ('<', &["less", "compare", "check"]),
+];
+
+/// Share of a comment's words, in hundredths, from which they are those of the code.
+const SHARE: usize = 75;
+
+/// Fewest words with a meaning of which that can be said: one alone is a heading.
+const MIN_CONTENT: usize = 2;
+
+/// Most words of a comment that can be a mere repetition.
+const MAX_WORDS: usize = 12;
+
+/// Whether `comments`, adjacent ones of `text`, say what the code on their line or below them says.
+pub(super) fn restates(text: &str, comments: &[Comment<'_>]) -> bool {
+    let words: Vec<String> = comments.iter().flat_map(|comment| words(&comment.said())).collect();
+    let is_prose = |word: &&String| !EMPTY.contains(&word.as_str());
+    let content: Vec<&String> = words.iter().filter(is_prose).collect();
+    let gives_reason = words.iter().any(|word| REASONS.contains(&word.as_str()));
+    if content.len() < MIN_CONTENT || words.len() > MAX_WORDS || gives_reason {
+        return false;
+    }
+    let Some(code) = code_beside(text, comments) else { return false };
+    let mut said = self::words(code);
+    for (sign, names) in SIGNS {
+        if code.contains(sign) {
+            said.extend(names.iter().map(|name| (*name).to_owned()));
+        }
+    }
+    let common = content.iter().filter(|word| said.iter().any(|other| are_forms(word, other))).count();
+    common * 100 >= content.len() * SHARE
+}
+
+/// The code before the comment on its line, or the first line of code below the last one.
+fn code_beside<'t>(text: &'t str, comments: &[Comment<'_>]) -> Option<&'t str> {
+    let (first, last) = (comments.first()?, comments.last()?);
+    if first.trails {
+        let start = text[..first.span.start].rfind('\n').map_or(0, |newline| newline + 1);
+        return Some(&text[start..first.span.start]);
+    }
+    text[last.span.end..].lines().nth(1).filter(|line| !line.trim().is_empty())
+}
+
+/// The words of prose or code, in lower case: names are taken apart at their humps and underscores.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            let is_hump = c.is_uppercase() && before.is_lowercase();
+            match words.last_mut().filter(|_| before.is_alphanumeric() && !is_hump) {
+                Some(word) => word.extend(c.to_lowercase()),
+                None => words.push(c.to_lowercase().collect()),
+            }
+        }
+        before = c;
+    }
+    words
+}
+
+/// Whether the two are one word in different forms.
+fn are_forms(a: &str, b: &str) -> bool {
+    let (a, b) = (stem(a), stem(b));
+    // A name is often the beginning of its word: `msg` is not, `config` is.
+    a == b || (a.len().min(b.len()) >= 4 && (a.starts_with(b) || b.starts_with(a)))
+}
+
+fn stem(word: &str) -> &str {
+    let endings = ["ing", "ed", "es", "s", "e"];
+    let cut = |ending: &&str| word.strip_suffix(*ending).filter(|stem| stem.len() >= 3);
+    endings.iter().find_map(cut).unwrap_or(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Language, comments};
+    use super::*;
+
+    #[test]
+    fn what_restates_the_code() {
+        let check = |code: &str, expect: bool| {
+            let all = comments(Language::Rust, code);
+            assert_eq!(restates(code, &all), expect, "{code}");
+        };
+        check("// sort the items\nitems.sort();", true);
+        check("// Increment the counter\ncounter += 1;", true);
+        check("let total = a + b; // total of a and b", true);
+        check("// parse the config file\nlet config = parse_config(file);", true);
+        check("// return the user name\nreturn user.name;", true);
+        check("// call y\ny()", true);
+        check("// the order decides which one wins\nitems.sort();", false);
+        check("// sort the items, since the log needs it\nitems.sort();", false);
+        check("// sort the items\n\nitems.sort();", false);
+        check("// a first look costs less\nread(head);", false);
+        check("// the tree\ntree();", false);
+        check("// set x to one\nx = 1;", true);
+        check("// the\nx();", false);
+        check("// sort the items", false);
+    }
+}
