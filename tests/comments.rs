@@ -57,6 +57,7 @@ fn event(case: &Value, environment: &Environment) -> Value {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "each category's share is shown where it is asked for")]
 fn the_corpus_is_judged_as_it_is_labelled() {
     let environment = Environment::new().repo();
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();

@@ -86,10 +86,12 @@ impl File<'_> {
                 None if is_directive => exempt::has_reason(text),
                 None => belongs,
             };
-            let asked = added[at]
-                && !(is_empty || belongs || is_directive)
-                && !exempt::is_test_step(text, self.in_test)
-                && !self.closes(comment, text);
+            let is_none = is_empty
+                || belongs
+                || is_directive
+                || exempt::is_test_step(text, self.in_test)
+                || self.is_mark(comment, text);
+            let asked = added[at] && !is_none;
             match remarks.last_mut() {
                 Some(remark) if asked && open => {
                     remark.text = format!("{} {text}", remark.text);
@@ -161,9 +163,9 @@ impl File<'_> {
         exempt::is_tracked(&said[0], &paragraph())
     }
 
-    /// Whether the comment names what the bracket or directive before it closes, as formatters write it, or the
-    /// version that a pinned action stands for.
-    fn closes(&self, comment: &Comment<'_>, said: &str) -> bool {
+    /// Whether the comment opens a fold, names what the bracket or directive before it closes, as formatters write it,
+    /// or the version that a pinned action stands for.
+    fn is_mark(&self, comment: &Comment<'_>, said: &str) -> bool {
         if is_region(said) && self.text.contains("endregion") {
             return true;
         }

@@ -190,8 +190,6 @@ fn prose_that_begins_like_a_directive_is_prose() {
         "swift is fast",
         "fallthrough to the next case is wanted",
         "ko is Korean",
-        "up",
-        "down",
         "typed: later",
         "the copyright holder",
         "nullable here",
