@@ -150,6 +150,9 @@ fn it_is_silent_where_it_is_told_to_be() {
         ("src/x/old_a.rs", false),
         ("lib/a.rs", false),
         ("src/a.rs", true),
+        (".fractal-planner/plans/p/worktrees/builder-1/src/a.rs", true),
+        (".fractal-planner/plans/p/worktrees/builder-1/lib/a.rs", false),
+        (".fractal-planner/plans/p/worktrees/a.rs", false),
         ("vendors/a.rs", true),
     ] {
         let folder = environment.path(path);

@@ -25,6 +25,7 @@ use proptest::prelude::*;
 const TEAMMATE_IDLE: &str = "interactive-teammate-idle-builder.json";
 const TEAMMATE_STOP: &str = "interactive-subagent-stop-builder.json";
 const TEAMMATE_STOP_AGAIN: &str = "interactive-subagent-stop-builder-2.json";
+const STARTED: &str = "headless-post-tool-use-agent-main.json";
 const HEADLESS_STOP: &str = "headless-subagent-stop-builder.json";
 
 /// An event as the client sent it.
@@ -81,6 +82,16 @@ impl Environment {
         ];
         let text = edits.iter().chain(&own).fold(recorded(name), |text, (from, to)| text.replace(from, to));
         self.hook(event, text.as_bytes())
+    }
+
+    /// The lead has started an agent.
+    fn starts(&self, kind: &str, name: &str) {
+        let edits = [
+            ("fp:builder", kind),
+            ("\"name\": \"builder-1\"", &format!("\"name\": \"{name}\"")),
+            ("a59a4098352b54a52", &format!("id-of-{name}")),
+        ];
+        assert_eq!(self.replay_with("post-tool-use", STARTED, &edits), silent());
     }
 
     /// The events of the log, by name, from the one behind `seq`.

@@ -10,7 +10,6 @@ const HEADLESS_EDIT: &str = "headless-pre-tool-use-edit-builder.json";
 const HEADLESS_EDITED: &str = "headless-post-tool-use-edit-builder.json";
 const TEAMMATE_EDIT: &str = "interactive-pre-tool-use-edit-builder.json";
 const MAIN_BASH: &str = "headless-pre-tool-use-bash-main.json";
-const STARTED: &str = "headless-post-tool-use-agent-main.json";
 
 /// Tasks 1 and 2 for two builders in one checkout; `builder-1` holds task 1 with `src/a.rs`.
 fn shared() -> Environment {
@@ -202,7 +201,7 @@ fn whoever_is_no_builder_with_a_task_edits_what_it_likes() {
 /// Neither settings nor plans are read where no agent is told of.
 #[test]
 fn the_main_session_costs_nothing() {
-    let environment = held();
+    let environment = held().env("COMMENT_CHECKER_DISABLED", "1");
     environment.write(".fractal-planner/config.json", "{ broken");
     for name in ["headless-pre-tool-use-write-main.json", "interactive-pre-tool-use-write-main-2.json"] {
         assert_eq!(environment.replay("pre-tool-use", name), silent());

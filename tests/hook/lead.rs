@@ -261,6 +261,9 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
     assert_eq!(environment.logged_since(before), ["leadNudged", "leadNudged", "leadNudged"]);
     // It was looked at, not handed out.
     assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. spawn builder-1"));
+    assert_eq!(environment.replay("stop", STOPS[0]), told, "builder-1 was to be started, and was not");
+    assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. spawn builder-1"), "it is told again");
+    environment.starts("fp:builder", "builder-1");
     for name in STOPS {
         assert_eq!(environment.replay("stop", name), silent(), "builder-1 is on its way");
     }
@@ -278,6 +281,7 @@ fn the_count_begins_anew_when_the_run_moves_on() {
     environment.build("builder-1", "a.txt", "one\n");
     assert_eq!([told(), told()], [true, false], "a verifier is due");
     environment.done(&["next", PLAN]);
+    environment.starts("fp:verifier", "verifier-1-i1");
     assert!(!told(), "a verifier works");
     environment.pass("1");
     assert_eq!([told(), told()], [true, false], "the next task is due");
@@ -288,6 +292,7 @@ fn the_count_begins_anew_when_the_run_moves_on() {
 #[test]
 fn a_builder_that_has_ended_is_due_and_one_that_works_is_not() {
     let environment = held_of_two("2");
+    environment.starts("fp:builder", "builder-2");
     assert_eq!(environment.replay("stop", STOPS[1]), silent());
     environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 1}}"#);
     environment.replay("subagent-stop", HEADLESS_STOP);

@@ -207,5 +207,5 @@ fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let mut parts = below.components();
     let in_worktree =
         parts.nth(1).is_some_and(|part| part.as_os_str() == WORKTREES) && parts.next().is_some();
-    in_worktree.then(|| parts.as_path().to_owned())
+    Some(parts.as_path()).filter(|path| in_worktree && path.file_name().is_some()).map(Path::to_owned)
 }

@@ -95,7 +95,7 @@ impl HookEvent {
         }
         let input = |name: &str| self.0.get("tool_input")?.get(name)?.as_str();
         let id = self.0.get("tool_response")?.get("agentId")?.as_str()?;
-        Some((input("subagent_type")?, input("name")?, id))
+        Some((input("subagent_type")?, input("name").or_else(|| input("description"))?, id))
     }
 
     /// Whether the agent goes on only because a stop hook made it.
