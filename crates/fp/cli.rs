@@ -136,11 +136,22 @@ impl Command {
     }
 }
 
+impl Cli {
+    /// What the client runs with every tool call: `fp hook EVENT` and nothing else. To build the tree of commands for
+    /// it would take as long as the hook itself.
+    fn of_hook() -> Option<Self> {
+        let mut arguments = std::env::args_os().skip(1);
+        let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
+        let plain = first == "hook" && arguments.next().is_none() && !event.starts_with('-');
+        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::Args::new(event)) })
+    }
+}
+
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
     // The client takes the exit status of bad usage for a hook that blocks.
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::of_hook().map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
             Printer.note(&hook::complaint("fp hook", &message.to_string()));

@@ -35,6 +35,13 @@ pub(crate) struct Args {
     event: String,
 }
 
+impl Args {
+    /// For this event.
+    pub(crate) fn new(event: String) -> Self {
+        Self { event }
+    }
+}
+
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     if let Err(error) = answer(&args.event, context) {
         context.printer.note(&complaint(&format!("fp hook {}", args.event), &error.message));
