@@ -185,8 +185,10 @@ impl File<'_> {
         match code.split([' ', '(']).next().unwrap_or_default() {
             "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
             "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
-            "uses:" | "-" => {
-                code.contains("uses:") && said.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
+            "uses:" | "rev:" | "-" => {
+                let version = said.strip_prefix("tag=").unwrap_or(said);
+                ["uses:", "rev:"].iter().any(|key| code.contains(key))
+                    && version.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
             }
             _ => false,
         }

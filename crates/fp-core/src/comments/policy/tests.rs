@@ -57,6 +57,9 @@ fn what_belongs_to_a_directive_is_not_asked_about() {
     check("a.py", "# region of interest\nx\n", &["1 # region of interest"]);
     check("a.py", "# region Names\nx\n# endregion\n", &[]);
     check("a.yml", "- uses: actions/checkout@abc # v4.1.0\n", &[]);
+    check("a.yml", "- uses: actions/checkout@abc # tag=v4\n", &[]);
+    check("a.yml", "  rev: abc  # 1.2.0\n", &[]);
+    check("a.yml", "  rev: abc  # the last one\n", &["1 # the last one"]);
 }
 
 #[test]
