@@ -46,7 +46,10 @@ fn event(case: &Value, environment: &Environment) -> Value {
     let (tool, mut input) = match case {
         _ if case["content"].is_string() => ("Write", json!({"content": case["content"]})),
         _ if case["edits"].is_array() => ("MultiEdit", json!({"edits": case["edits"]})),
-        _ => ("Edit", json!({"old_string": case["old"], "new_string": case["new"], "replace_all": false})),
+        _ => (
+            "Edit",
+            json!({"old_string": case["old"], "new_string": case["new"], "replace_all": case["all"] == true}),
+        ),
     };
     input["file_path"] = json!(path);
     let mut event = json!({"tool_name": tool, "cwd": environment.path(""), "tool_input": input});

@@ -92,15 +92,27 @@ fn words_of(comment: &Comment<'_>) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Whether most words of the two are the same, each counted once for each time that it is there.
+/// Most words of a changed part that are looked for in the other, one by one.
+const MAX_WORDS: usize = 400;
+
+/// Whether most words of the two are the same, each counted once for each time that it is there, or the two differ in
+/// nothing but where words end.
 fn are_alike(a: &[String], b: &[String]) -> bool {
+    if !a.is_empty() && a.concat() == b.concat() {
+        return true;
+    }
     let total = a.len() + b.len();
-    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
-    if short * 200 < total * SAME_WORDS || long > 400 {
+    if a.len().min(b.len()) * 200 < total * SAME_WORDS {
         return false;
     }
+    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut common = head + tail;
+    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    if a.len().max(b.len()) > MAX_WORDS {
+        return common * 200 >= total * SAME_WORDS;
+    }
     let mut rest: Vec<&String> = b.iter().collect();
-    let mut common = 0;
     for word in a {
         let equal = rest.iter().position(|other| *other == word);
         if let Some(at) = equal.or_else(|| rest.iter().position(|other| is_slip(word, other))) {
@@ -111,20 +123,20 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
     common * 200 >= total * SAME_WORDS
 }
 
-/// Whether one is the other with a slip of the pen: one letter more, less or other, or two exchanged, in a word that is
-/// long enough not to be another one by that.
+/// Whether one is the other with a slip of the pen: two letters exchanged; one more, less or other in a word that is
+/// long enough not to be another one by that; in a long word more than one, if it begins the same.
 fn is_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().min(b.len()) < 4
-        || a.len().abs_diff(b.len()) > 1
-        || a.iter().chain(&b).any(char::is_ascii_digit)
-    {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    if short < 3 || long - short > 2 || a.iter().chain(&b).any(char::is_ascii_digit) {
         return false;
     }
     let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
-    a.len().max(b.len()) <= 1 || matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
+    matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
+        || (short >= 4 && a.len().max(b.len()) <= 1)
+        || (short >= 8 && head >= 3 && (head + tail) * 3 >= long * 2)
 }
 
 #[cfg(test)]
@@ -165,6 +177,12 @@ mod tests {
         check("// a\nx\ny", "// a\nx\n// a\ny", &[3]);
         check("// compute total", "// compute the total", &[]);
         check("// recieve a message", "// receive a message", &[]);
+        check("// Return teh value", "// Return the value", &[]);
+        check("// dont close", "// don't close", &[]);
+        check("// re-use alot", "// reuse a lot", &[]);
+        check("// succesfull login", "// successful login", &[]);
+        check("// increment counter", "// decrement counter", &[1]);
+        check("// read all", "// real ale", &[1]);
         check("// call a", "// call b", &[1]);
         check("// set x to 1", "// set y to 2", &[1]);
         check("// version 1234 of it", "// version 1235 of it", &[]);
@@ -172,6 +190,15 @@ mod tests {
         check("// one two three\n// four five six", "// one two\n// three four\n// five six", &[]);
         check("// a b c d e f", "// a b c d e f\n// and much more of it", &[2]);
         check("// a b c d e f", "// a b c d e f g\nx\n// a b c d e f h", &[3]);
+    }
+
+    #[test]
+    fn a_word_in_a_long_comment() {
+        let words: String = (0..1000).map(|n| format!("word{n} ")).collect();
+        let (before, after) = (format!("// {words}"), format!("// {}", words.replace("word500 ", "other ")));
+        assert_eq!(added(&comments(&before), &comments(&after)), [false]);
+        let other: String = (0..1000).map(|n| format!("thing{n} ")).collect();
+        assert_eq!(added(&comments(&before), &comments(&format!("// {other}"))), [true]);
     }
 
     #[test]

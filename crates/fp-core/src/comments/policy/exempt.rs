@@ -1,5 +1,7 @@
 //! Comments that are no remarks: directives, licence headers, markers of test steps, and tasks that are tracked.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::directives::{Family, MARKED, PLAIN, WITH_REASON};
@@ -62,6 +64,18 @@ pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
 /// Whether what follows the directive `said` belongs to it.
 pub(super) fn has_reason(said: &str) -> bool {
     WITH_REASON.iter().any(|form| fits(form, said))
+}
+
+/// First and last lines of what tools read as data: PEP 723's of a script, an init script's after the LSB, Emacs's.
+const DATA: [(&str, &str); 3] =
+    [("/// script", "///"), ("BEGIN INIT INFO", "END INIT INFO"), ("Local Variables:", "End:")];
+
+/// The lines of a block that are data for a tool; without a last line, all from the first on.
+pub(super) fn data(said: &[Cow<'_, str>]) -> Range<usize> {
+    let open = |(open, close)| Some((said.iter().position(|line| line == open)?, close));
+    let Some((start, close)) = DATA.into_iter().find_map(open) else { return 0..0 };
+    let length = said[start..].iter().position(|line| line == close);
+    start..length.map_or(said.len(), |length| start + length + 1)
 }
 
 /// What licences and notices of rights say, in lower case.

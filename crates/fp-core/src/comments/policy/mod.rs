@@ -72,6 +72,7 @@ impl File<'_> {
         if self.is_exempt(comments, &said) {
             return;
         }
+        let data = exempt::data(&said);
         let mut belongs = false;
         let mut open = false;
         for (at, comment) in comments.iter().enumerate() {
@@ -87,6 +88,7 @@ impl File<'_> {
                 None => belongs,
             };
             let is_none = is_empty
+                || data.contains(&at)
                 || belongs
                 || is_directive
                 || exempt::is_test_step(text, self.in_test)
@@ -110,11 +112,9 @@ impl File<'_> {
 
     /// Whether the whole block is something else than remarks.
     fn is_exempt(&self, comments: &[Comment<'_>], said: &[Cow<'_, str>]) -> bool {
-        // What is declared about a script is in the first line, and all of the block is read by the tool.
-        let is_data = matches!(said[0].as_ref(), "/// script" | "BEGIN INIT INFO");
         // A phrase may be on two lines, and stands in the first of a long block.
         let whole = said[..said.len().min(100)].join(" ");
-        is_data || exempt::is_licence(&whole) || self.documents_go(comments, said)
+        exempt::is_licence(&whole) || self.documents_go(comments, said)
     }
 
     /// Whether the block is what Go's own tools read above a declaration: its documentation, which begins with its
@@ -163,10 +163,17 @@ impl File<'_> {
         exempt::is_tracked(&said[0], &paragraph())
     }
 
-    /// Whether the comment opens a fold, names what the bracket or directive before it closes, as formatters write it,
-    /// or the version that a pinned action stands for.
+    /// Whether the comment opens a fold, names the language of the template behind it, what the bracket or directive
+    /// before it closes, as formatters write it, or the version that a pinned action stands for.
     fn is_mark(&self, comment: &Comment<'_>, said: &str) -> bool {
         if is_region(said) && self.text.contains("endregion") {
+            return true;
+        }
+        let is_word = !said.contains(' ');
+        if is_word
+            && comment.kind == Kind::Block
+            && self.text[comment.span.end..].trim_start().starts_with('`')
+        {
             return true;
         }
         if !comment.trails {
@@ -178,8 +185,10 @@ impl File<'_> {
         match code.split([' ', '(']).next().unwrap_or_default() {
             "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
             "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
-            "uses:" | "-" => {
-                code.contains("uses:") && said.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
+            "uses:" | "rev:" | "-" => {
+                let version = said.strip_prefix("tag=").unwrap_or(said);
+                ["uses:", "rev:"].iter().any(|key| code.contains(key))
+                    && version.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
             }
             _ => false,
         }

@@ -64,8 +64,10 @@ fn quote_like(cursor: &mut Cursor<'_>) -> Turn {
         b"s" | b"tr" | b"y" => 2,
         _ => 0,
     };
+    // Behind a slash they are flags of the expression that it ends.
     if parts == 0
         || is_word(cursor.before())
+        || cursor.before() == b'/'
         || matches!(cursor.before(), b'>' | b'{') && cursor.peek(length) == b'}'
     {
         cursor.at += length.max(1);
@@ -91,6 +93,9 @@ fn quote_like(cursor: &mut Cursor<'_>) -> Turn {
             cursor.at += blank + 1;
             skip_delimited(cursor, second);
         }
+    }
+    if matches!(name, b"m" | b"qr" | b"s" | b"tr" | b"y") {
+        cursor.at += cursor.word(cursor.at);
     }
     Turn::Moved
 }

@@ -123,6 +123,8 @@ fn perl() {
             ("my $s = q{a {# no} b}; # yes", &["# yes"]),
             ("$x =~ s/#/\\//g; # yes", &["# yes"]),
             ("$x =~ s{#}{#}; # yes", &["# yes"]),
+            ("grep(!m/^[ix]$/s, # it's\n$x =~ m/ # no\n/xs, /a/s, 1); # yes", &["# it's", "# yes"]),
+            ("split(m{#}s, $x), qr(#)m, tr/#/-/s, 1; # yes", &["# yes"]),
             ("print <<EOT; # yes\n# no\nEOT\n# and", &["# yes", "# and"]),
             ("=pod\n\n# no\n\n=cut\n# yes", &["=pod\n\n# no\n\n=cut", "# yes"]),
             ("# yes\n__END__\n# no", &["# yes"]),
