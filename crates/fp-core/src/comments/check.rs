@@ -1,9 +1,15 @@
 //! The check as a whole: from the text of a file before and after to what its author is asked about.
 
+use std::panic::resume_unwind;
+use std::thread::{self, Builder};
+
 use super::edit::Edit;
 use super::policy::{self, Remark};
-use super::{Language, added, comments, restating};
+use super::{Comment, Language, added, comments, restating};
 use crate::signals::listed::{Entry, Listed};
+
+/// Shortest text, in bytes, whose comments take longer to find than a thread to start.
+const WORTH_A_THREAD: usize = 128 * 1024;
 
 /// Longest text that is looked at, in bytes; nobody reads the comments of a longer one.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -30,12 +36,30 @@ pub fn remarks_between(path: &str, before: &str, after: &str) -> Vec<Remark> {
         return Vec::new();
     }
     let Some(language) = Language::of(path, first_line(after)) else { return Vec::new() };
-    let now = comments(language, after);
+    let (was, now) = comments_of_both(language, before, after);
     if now.is_empty() {
         return Vec::new();
     }
-    let added = added(&comments(language, before), &now);
-    policy::remarks(path, after, &now, &added)
+    policy::remarks(path, after, &now, &added(&was, &now))
+}
+
+/// The comments of two texts, which are looked for at the same time where that takes a while.
+fn comments_of_both<'t>(
+    language: Language,
+    before: &'t str,
+    after: &'t str,
+) -> (Vec<Comment<'t>>, Vec<Comment<'t>>) {
+    thread::scope(|scope| {
+        let worth_it = before.len().min(after.len()) >= WORTH_A_THREAD;
+        let beside = worth_it.then(|| Builder::new().spawn_scoped(scope, || comments(language, before)));
+        let now = comments(language, after);
+        let was = match beside {
+            Some(Ok(beside)) => beside.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // No thread is to be had, or none is wanted.
+            Some(Err(_)) | None => comments(language, before),
+        };
+        (was, now)
+    })
 }
 
 /// All that would be asked about if `text`, that of the file at `path`, were new.
