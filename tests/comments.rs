@@ -318,7 +318,12 @@ fn changes_are_checked_for_what_they_add() {
     --- stderr
     note: 0 comments in 1 file
     ");
-    assert_eq!(environment.fp(&["comments", "check", "--diff", "nonsense"]).code, 2);
+    assert_snapshot!(environment.fp(&["comments", "check", "--diff", "nonsense"]), @r"
+    exit status: 2
+    --- stderr
+    error: `git diff --raw -z -M --no-abbrev --no-ext-diff --ignore-submodules` ended with status 128: fatal: bad revision 'nonsense'
+    hint: is nonsense a commit, a branch or a tag of this repository?
+    ");
     assert_eq!(environment.fp(&["comments", "check", "--diff", "--output=x"]).code, 2);
     assert!(!environment.path("x").exists());
 }

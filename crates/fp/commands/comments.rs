@@ -109,7 +109,12 @@ fn of_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<Repo
     let git = Git::open(&context.cwd)?;
     let settings = context.settings()?;
     let mut report = Report::default();
-    for file in git.compare(side)? {
+    let compared = git.compare(side).map_err(|error| match side {
+        Side::WorkingTree(revision) => CommandError::from(error)
+            .hint(format!("is {} a commit, a branch or a tag of this repository?", one_line(revision))),
+        Side::Staged => error.into(),
+    });
+    for file in compared? {
         let path = file.path.to_lossy();
         let (Ok(before), Ok(after)) = (String::from_utf8(file.before), String::from_utf8(file.after)) else {
             continue;
