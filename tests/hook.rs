@@ -84,6 +84,12 @@ impl Environment {
         self.hook(event, text.as_bytes())
     }
 
+    /// `builder-1` asks the user about task 1.
+    fn asks(&self) {
+        let question = ["--question", "Which?", "--option", "a", "--option", "b"];
+        self.done(&[&["clarify", PLAN, "1", "--as", "builder-1"][..], &question].concat());
+    }
+
     /// The lead has started an agent.
     fn starts(&self, kind: &str, name: &str) {
         let edits = [
@@ -182,9 +188,7 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
 #[test]
 fn a_builder_that_waits_for_an_answer_is_not_nudged() {
     let environment = held();
-    let ask =
-        ["clarify", PLAN, "1", "--as", "builder-1", "--question", "Which?", "--option", "a", "--option", "b"];
-    environment.done(&ask);
+    environment.asks();
     for (event, name) in [("teammate-idle", TEAMMATE_IDLE), ("subagent-stop", HEADLESS_STOP)] {
         let output = environment.replay(event, name);
         assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (0, "", ""), "{event}");

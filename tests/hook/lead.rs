@@ -117,19 +117,7 @@ fn another_session_is_told_that_the_run_was_interrupted() {
 #[test]
 fn a_question_waits_for_the_user() {
     let environment = held();
-    environment.done(&[
-        "clarify",
-        PLAN,
-        "1",
-        "--as",
-        "builder-1",
-        "--question",
-        "Which?",
-        "--option",
-        "a",
-        "--option",
-        "b",
-    ]);
+    environment.asks();
     let told = context(&environment.replay("session-start", COMPACT));
     assert!(told.ends_with("\nWaits for the user: \"Task 1: Which?\""), "{told}");
     // It is the user's turn, and then the builder's.
@@ -331,19 +319,7 @@ fn a_deadlock_is_told_once() {
 #[test]
 fn an_open_question_is_due_where_nobody_can_be_asked() {
     let environment = held();
-    environment.done(&[
-        "clarify",
-        PLAN,
-        "1",
-        "--as",
-        "builder-1",
-        "--question",
-        "Which?",
-        "--option",
-        "a",
-        "--option",
-        "b",
-    ]);
+    environment.asks();
     environment.replay("subagent-stop", HEADLESS_STOP);
     assert_eq!(environment.replay("stop", STOPS[1]), silent());
     let environment = environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
