@@ -137,7 +137,12 @@ fn nothing_is_said_where_nothing_is_on() {
             assert_eq!(environment.replay_with(event, name, edits), silent(), "{what}: {event} {name}");
         }
     };
-    check("no repository", &Environment::new(), &[]);
+    let outside = Environment::new();
+    check("no repository", &outside, &[]);
+    let settings = outside.beside("home/.config/fractal-planner");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.json"), "{ broken").unwrap();
+    check("no repository, and broken settings", &outside, &[]);
     check("no plan", &Environment::new().repo(), &[]);
     check("another folder", &held(), &[("/home/dev/shop", "/")]);
     check("an agent", &started(), &IN_AN_AGENT);

@@ -204,6 +204,14 @@ settings! {
     }
 }
 
+impl Nudge {
+    /// How often whoever stops too early is told to go on; 0 where nobody is.
+    #[must_use]
+    pub fn times(&self) -> u32 {
+        if self.enabled { self.max_retries } else { 0 }
+    }
+}
+
 impl Settings {
     /// The defaults with `layers` applied in turn, the last one having the last word.
     #[must_use]

@@ -145,11 +145,16 @@ pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
     Some(if mac_only { of_mac } else { usual })
 }
 
+/// Whether the environment variable `name` says yes: anything but nothing, `0` and `false`.
+#[must_use]
+pub fn is_set(env: Environment<'_>, name: &str) -> bool {
+    env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
+}
+
 /// What environment variables say: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (anything but `0` and `false`), and
 /// `COMMENT_CHECKER_PROMPT`.
 fn environment_layer(env: Environment<'_>) -> PartialSettings {
-    let disabled =
-        |name: &str| env(name).is_some_and(|said| !matches!(&*said, "0" | "false")).then_some(false);
+    let disabled = |name: &str| is_set(env, name).then_some(false);
     let mut layer = PartialSettings::default();
     if let Some(enabled) = disabled("NUDGE_DISABLED") {
         layer.nudge.get_or_insert_default().enabled = Some(enabled);

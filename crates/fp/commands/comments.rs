@@ -6,6 +6,7 @@ use fp_core::comments::reply::reply;
 use fp_core::comments::{Remark, ignores, of_edit, remarks_between, remarks_in, restating_in};
 use fp_core::settings::CommentMode;
 use fp_host::claude::hook::HookEvent;
+use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
 use fp_host::plan::WORKTREES;
@@ -181,7 +182,8 @@ pub(crate) fn after_edit(
     context: &Context,
     event: &HookEvent,
 ) -> Result<Option<(CommentMode, String)>, CommandError> {
-    if context.env("COMMENT_CHECKER_DISABLED").is_some_and(|said| said != "0" && said != "false") {
+    // The settings say so too, but are read last.
+    if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
     let Some((name, edit)) = event.edit() else { return Ok(None) };

@@ -16,7 +16,7 @@ use fp_core::hook::own_command::is_own;
 use fp_core::hook::{Reply, Stopping, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_core::settings::{CommentMode, Settings};
+use fp_core::settings::CommentMode;
 use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
 
 use self::identity::Member;
@@ -125,7 +125,7 @@ fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>)
     let context = &place(context, event);
     let Some(member) = identity::find(context, &agent, event.session())? else { return Ok(()) };
     let Member { plan, state, name } = member;
-    let nudges = nudges(&plan.settings, context);
+    let nudges = plan.settings.nudge.times();
     let may_continue = !event.stop_hook_active();
     let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
     if decide(&state).events.is_empty() {
@@ -138,10 +138,4 @@ fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>)
         context.printer.data(&(block(&reason) + "\n"));
     }
     Ok(())
-}
-
-/// How often whoever stops too early is told to go on; 0 where nudging is off.
-fn nudges(settings: &Settings, context: &Context) -> u32 {
-    let disabled = context.env("NUDGE_DISABLED").is_some_and(|value| value != "0");
-    if settings.nudge.enabled && !disabled { settings.nudge.max_retries } else { 0 }
 }

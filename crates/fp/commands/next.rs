@@ -44,11 +44,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let nudge = &plan.settings.nudge;
     let around = Surroundings {
         now: context.now(),
         attended: context.attended(),
-        nudges: if nudge.enabled { nudge.max_retries } else { 0 },
+        nudges: plan.settings.nudge.times(),
         timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
         edited: tree.edited(ledger.state()),
         // Whoever looked meanwhile has told it.

@@ -393,7 +393,8 @@ pub struct Asked {
     pub by: Decider,
 }
 
-/// Something dispatched that the lead may not have been shown, since `fp next` was killed before it could.
+/// Something dispatched that the lead may not have been shown, since `fp next` was killed before it could, or has not
+/// done as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Untold {
     /// What the lead is to do.

@@ -90,6 +90,9 @@ mod tests {
 
     use super::*;
 
+    /// Stands for a repository with the longer hashes.
+    const SHA256: &str = "sha256";
+
     fn index_after(commands: &[&str]) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a", "b/some-longer-name.txt", &"n".repeat(200)] {
@@ -97,7 +100,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, name).unwrap();
         }
-        for command in [&["init -q", "add -A", "write-tree"], commands].concat() {
+        let init = if commands.contains(&SHA256) { "init -q --object-format=sha256" } else { "init -q" };
+        let others = commands.iter().copied().filter(|command| *command != SHA256);
+        for command in [init, "add -A", "write-tree"].into_iter().chain(others) {
             let mut git = Command::new("git");
             git.args(command.split(' ')).current_dir(&folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
             let output = git.output().unwrap();
@@ -119,6 +124,9 @@ mod tests {
         check(&["update-index --split-index"], Some(false));
         check(&["update-index --index-version 4"], Some(false));
         check(&["update-index --untracked-cache"], Some(true));
+        for commands in [&[SHA256][..], &[SHA256, "update-index --assume-unchanged a"]] {
+            assert!(!is_unmarked(&index_after(commands)), "{commands:?}");
+        }
     }
 
     #[test]

@@ -11,8 +11,8 @@ use fp_core::run::next::Surroundings;
 use fp_host::claude::hook::{HookEvent, block, keep_in_summary, session_context};
 use jiff::SignedDuration;
 
+use super::PATIENCE;
 use super::runs::{Run, place, runs};
-use super::{PATIENCE, nudges};
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -80,7 +80,7 @@ pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandE
 
 /// Why the lead of `run` goes on, if it does. That it is told so is in the log first.
 fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<String>, CommandError> {
-    let nudges = nudges(&run.plan.settings, context);
+    let nudges = run.plan.settings.nudge.times();
     let told = |state: &State, due| lead_stops(state, due, nudges, may_continue);
     // Most that stop are not told whatever is due, or nothing is.
     if told(&run.state, Due::Work).reply == Reply::Silent {
@@ -118,7 +118,7 @@ fn surroundings(run: &Run, context: &Context) -> Surroundings {
     Surroundings {
         now: context.now(),
         attended: context.attended(),
-        nudges: if settings.nudge.enabled { settings.nudge.max_retries } else { 0 },
+        nudges: settings.nudge.times(),
         timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
         edited: BTreeSet::new(),
         moved: None,

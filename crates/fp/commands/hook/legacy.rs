@@ -5,7 +5,6 @@ use fp_core::hook::legacy::{Builder, goes_idle};
 use fp_host::claude::hook::{HookEvent, block};
 use fp_host::claude::team::{TeamFiles, client_home};
 
-use super::nudges;
 use super::runs::place;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -14,7 +13,7 @@ use crate::error::CommandError;
 pub(super) fn teammate_goes_idle(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
     let builder = event.team().zip(event.teammate()).and_then(|(team, name)| Builder::new(team, name));
     let Some((builder, home)) = builder.zip(client_home(&|name| context.env(name))) else { return Ok(()) };
-    let max = nudges(place(context, event).settings()?, context);
+    let max = place(context, event).settings()?.nudge.times();
     if max == 0 || event.stop_hook_active() {
         return Ok(());
     }

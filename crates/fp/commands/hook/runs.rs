@@ -38,14 +38,15 @@ pub(super) fn place(context: &Context, event: &HookEvent) -> Context {
 /// The runs of the repository that are not over, the newest first, each read when it is asked for. A log that can't be
 /// read is the business of the commands that need it.
 pub(super) fn runs(context: &Context) -> Result<impl Iterator<Item = Run>, CommandError> {
-    let mut ids = Vec::new();
-    let plans = context.plans()?;
-    if Repo::find(&context.cwd).git_dir.is_some() {
-        ids = plans.list()?;
-    }
-    let settings = context.settings()?;
+    // Outside of a repository not even the settings are looked at.
+    let found = match Repo::find(&context.cwd).git_dir {
+        Some(_) => Some((context.plans()?, context.settings()?)),
+        None => None,
+    };
+    let ids = found.as_ref().map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
     Ok(ids.into_iter().rev().filter_map(move |id| {
-        let plan = OpenPlan::new(context.repo().clone(), settings.clone(), plans.open(&id).ok()?);
+        let (plans, settings) = found.as_ref()?;
+        let plan = OpenPlan::new(context.repo().clone(), (*settings).clone(), plans.open(&id).ok()?);
         let state = plan.load().ok()?.state;
         state.is_running().then_some(Run { plan, state })
     }))

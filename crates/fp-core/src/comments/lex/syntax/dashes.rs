@@ -10,7 +10,7 @@ pub(in crate::comments::lex) static LUA: Syntax = Syntax {
     texts: &[Text::escaped("\""), Text::escaped("'")],
     doc: |rest| rest.starts_with(b"---") && rest.get(3) != Some(&b'-'),
     asks: b"-[",
-    rule: long_bracket,
+    rule: lua_rule,
     ..Syntax::PLAIN
 };
 
@@ -24,9 +24,14 @@ pub(in crate::comments::lex) static SQL: Syntax = Syntax {
 };
 
 /// Lua's comments and texts between `[==[` and `]==]`.
-fn long_bracket(engine: &mut Engine<'_, '_>) -> Turn {
+fn lua_rule(engine: &mut Engine<'_, '_>) -> Turn {
+    let mark = if engine.cursor.sees("--") { 2 } else { 0 };
+    long_bracket(engine, mark)
+}
+
+/// What stands between `[==[` and `]==]`: a comment where the bracket is behind a mark of `comment` bytes, else a text.
+pub(super) fn long_bracket(engine: &mut Engine<'_, '_>, comment: usize) -> Turn {
     let cursor = &mut *engine.cursor;
-    let comment = if cursor.sees("--") { 2 } else { 0 };
     let bracket = cursor.at + comment;
     let equals = cursor.run(bracket + 1, b'=');
     if cursor.byte(bracket) != b'[' || cursor.byte(bracket + 1 + equals) != b'[' {

@@ -1,8 +1,8 @@
 //! Languages with `#`.
 
 use super::c_like::{behind_name, char_or_quote};
+use super::dashes::long_bracket;
 use super::{Block, DOLLAR, DOLLAR_PARENTHESIS, FORMAT, HASH, Syntax, Text};
-use crate::comments::Kind;
 use crate::comments::lex::cursor::is_word;
 use crate::comments::lex::engine::{Engine, Turn};
 
@@ -247,19 +247,7 @@ fn cmake_rule(engine: &mut Engine<'_, '_>) -> Turn {
         cursor.at += 2;
         return Turn::Moved;
     }
-    let bracket = cursor.at + comment;
-    let equals = cursor.run(bracket + 1, b'=');
-    if cursor.byte(bracket) != b'[' || cursor.byte(bracket + 1 + equals) != b'[' {
-        return Turn::Pass;
-    }
-    let close = format!("]{}]", "=".repeat(equals));
-    let body = bracket + equals + 2;
-    if comment == 1 {
-        cursor.take_block(Kind::Block, body, &close);
-    } else {
-        cursor.skip_past(body, &close);
-    }
-    Turn::Moved
+    long_bracket(engine, comment)
 }
 
 /// A comment only where a word can begin.
