@@ -158,3 +158,16 @@ fn what_was_not_told_lapses_with_what_it_was_about() {
         machine.next(&[]).into_iter().map(|a| serde_json::to_value(a).unwrap()["name"].clone()).collect();
     assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
 }
+
+/// It is told again each time, and each time only `fp next` has said anything since.
+#[test]
+fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
+    let mut machine = two_in_a_row();
+    machine.next(&[]);
+    let mut told = 0;
+    for _ in 0..NUDGES + 3 {
+        told += u32::from(machine.lead_stops().1);
+        machine.next(&[]);
+    }
+    assert_eq!(told, NUDGES);
+}
