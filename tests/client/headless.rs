@@ -27,6 +27,7 @@ struct Shared {
     events: Mutex<Vec<Value>>,
     prompts: Mutex<Vec<Prompt>>,
     choices: Mutex<Vec<String>>,
+    once: Mutex<Vec<String>>,
     errors: Mutex<String>,
 }
 
@@ -72,6 +73,13 @@ impl<'a> Headless<'a> {
         Self { stand_in, shared, child, readers, mark }
     }
 
+    /// The label that the user chooses the next time that a question offers it, before [`Self::choosing`] counts;
+    /// each is said once.
+    pub(crate) fn choosing_once(self, label: &str) -> Self {
+        lock(&self.shared.once).push(label.to_owned());
+        self
+    }
+
     /// The labels that the user chooses, wherever a question offers them; else the first option is taken.
     pub(crate) fn choosing(self, labels: &[&str]) -> Self {
         *lock(&self.shared.choices) = labels.iter().map(|label| (*label).to_owned()).collect();
@@ -86,10 +94,16 @@ impl<'a> Headless<'a> {
 
     /// Waits until the lead has ended a turn with words that have `needle`.
     pub(crate) fn wait_for_result(&self, needle: &str) {
-        self.wait_until(&format!("a result with {needle:?}"), || {
+        self.wait_for_any_result(&[needle]);
+    }
+
+    /// The same with one of several.
+    pub(crate) fn wait_for_any_result(&self, needles: &[&str]) {
+        let matches = |text: &str| needles.iter().any(|needle| text.contains(needle));
+        self.wait_until(&format!("a result with one of {needles:?}"), || {
             let events = lock(&self.shared.events);
             let mut results = events.iter().filter(|event| event["type"] == "result");
-            results.any(|event| event["result"].as_str().is_some_and(|text| text.contains(needle)))
+            results.any(|event| event["result"].as_str().is_some_and(matches))
         });
     }
 
@@ -184,8 +198,12 @@ impl Shared {
         let answers = questions.as_array().into_iter().flatten().map(|question| {
             let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
             let labels: Vec<_> = options.iter().filter_map(|option| option["label"].as_str()).collect();
+            let mut once = lock(&self.once);
+            let now = labels.iter().find_map(|label| once.iter().position(|choice| choice == label));
+            let now = now.map(|at| once.remove(at));
             let chosen = labels.iter().find(|label| choices.iter().any(|choice| choice == *label));
-            let chosen = chosen.or(labels.first()).copied().unwrap_or_default();
+            let chosen = chosen.or(labels.first()).map(|label| (*label).to_owned());
+            let chosen = now.or(chosen).unwrap_or_default();
             (question["question"].as_str().unwrap_or_default().to_owned(), json!(chosen))
         });
         Value::Object(answers.collect())

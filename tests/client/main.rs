@@ -4,10 +4,12 @@
 //! model, and the client is the public one. Where the client isn't on the machine every test is ignored,
 //! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
 
+mod asking;
 mod assumptions;
 mod bundle;
 mod cast;
 mod client_binary;
+mod figures;
 mod headless;
 mod hooks;
 mod implement;
@@ -24,6 +26,7 @@ mod stand_in;
 mod teammates;
 mod terminal;
 mod wait;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -54,6 +57,9 @@ fn main() -> ExitCode {
         teammates::TESTS,
         resume::TESTS,
         hooks::TESTS,
+        asking::TESTS,
+        whole::TESTS,
+        figures::TESTS,
     ]
     .concat()
     .into_iter()

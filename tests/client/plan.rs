@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::bundle::plugin;
-use crate::cast::{Cast, INTERVIEW, PLANNED, Planner, REVIEW, UNCONFIRMED};
+use crate::cast::{
+    AMBIGUITY, APPROACH, Cast, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, STOPPED, TESTING,
+    UNCONFIRMED, WISH,
+};
+use crate::headless::Ended;
+use crate::request::Speaker;
 use crate::run::TASKS;
 use crate::sample::Sample;
-use crate::session::Client;
+use crate::session::{Client, Permissions};
 use crate::stand_in::StandIn;
 use crate::tests;
 
@@ -17,6 +22,14 @@ tests![
     the_user_is_asked_in_a_terminal,
     nothing_is_planned_when_nobody_can_be_asked,
     assumptions_are_recorded_as_such_with_auto,
+    a_full_plan_is_analysed_first,
+    a_user_who_changes_the_plan_is_shown_the_changed_one,
+    a_user_who_stops_leaves_the_plan_unapproved,
+    a_tree_that_fails_its_critique_is_revised,
+    a_critique_that_never_passes_is_left_to_the_user,
+    research_alone_ends_with_what_was_found,
+    planning_asks_for_none_of_its_own_commands,
+    a_plan_goes_to_linear_and_is_none_the_worse_without_it,
 ];
 
 const GOAL: &str = "add a greeting command";
@@ -63,7 +76,7 @@ fn assert_planned(sample: &Sample) {
     assert_eq!(json(sample, &["status"])["phase"], "approved");
     let order = read(sample, "plan.md");
     assert!(order.contains("1.1") && order.contains("1.2"), "{order}");
-    assert!(read(sample, "interview.json").contains("bin/greet prints a greeting"));
+    assert!(read(sample, "interview.json").contains("`bin/greet` prints a greeting"));
     assert_eq!(sample.uncommitted(), "", "a plan leaves the repository alone");
 }
 
@@ -74,20 +87,62 @@ fn assert_revised(stand_in: &StandIn) {
     assert_eq!(refused.count(), 1, "the first tree is refused: {}", stand_in.summary());
 }
 
-fn the_user_is_asked_and_the_plan_is_approved() {
-    let (sample, stand_in) = (Sample::new(), stand_in());
-    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let session = client.converse(&format!("/fp:plan {GOAL} --mode pipeline")).choosing(&["HELLO, ADA"]);
-    session.wait_for_result(PLANNED);
-    let ended = session.end();
+/// What a session of `/fp:plan` with these flags leaves behind, whose user takes the first options but for `choices`.
+fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended) {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let ended = {
+        let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+        let session = client.converse(&format!("/fp:plan {GOAL} {flags}"));
+        let session = choices.iter().fold(session, |session, choice| session.choosing_once(choice));
+        session.wait_for_any_result(&[PLANNED, STOPPED, RESEARCHED]);
+        session.end()
+    };
+    (sample, stand_in, ended)
+}
 
+/// What the user was asked, in order.
+fn asked(ended: &Ended) -> Vec<&str> {
+    let questions = ended.prompts.iter().flat_map(|prompt| prompt.input["questions"].as_array());
+    questions.flatten().filter_map(|question| question["question"].as_str()).collect()
+}
+
+/// The agents that were started, in order.
+fn agents(stand_in: &StandIn) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for request in stand_in.requests() {
+        if let Speaker::Agent { kind, .. } = &request.speaker
+            && request.turns() == 0
+        {
+            names.push(kind.clone());
+        }
+    }
+    names
+}
+
+fn log(sample: &Sample, wanted: &str) -> Vec<Value> {
+    let lines = read(sample, "events.jsonl");
+    let entries = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
+    let events = entries.flat_map(|entry| entry["events"].as_array().cloned().unwrap_or_default());
+    events.filter_map(|event| event.get(wanted).cloned()).collect()
+}
+
+fn the_user_is_asked_and_the_plan_is_approved() {
+    let (sample, stand_in, ended) = planned(cast(), "--mode pipeline", &["HELLO, ADA"]);
+    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
     assert_planned(&sample);
     assert_revised(&stand_in);
-    let asked: Vec<_> =
-        ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["question"]).collect();
-    assert_eq!(asked, [INTERVIEW, REVIEW]);
-    let interview = read(&sample, "interview.json");
-    assert!(interview.contains("HELLO, ADA"), "{interview}");
+    assert_eq!(asked(&ended), [INTERVIEW, TESTING, APPROACH, REVIEW]);
+    let mut agents = agents(&stand_in);
+    agents[1..3].sort();
+    let roles = ["interviewer", "context-builder", "researcher", "decomposer", "critic"];
+    assert_eq!(agents, roles.map(|role| format!("fp:{role}")));
+    assert_eq!(log(&sample, "interviewed").len(), 3, "two rounds and the approach");
+    let interview = read(&sample, "interview.md");
+    for words in ["HELLO, ADA", "A flag of bin/hello"] {
+        assert!(interview.contains(words), "{interview}");
+    }
+    assert!(read(&sample, "critique.md").starts_with("PASS"));
 }
 
 fn the_user_is_asked_in_a_terminal() {
@@ -96,6 +151,8 @@ fn the_user_is_asked_in_a_terminal() {
     let mut terminal = client.open();
     terminal.enter(&format!("/fp:plan {GOAL} --mode pipeline"));
     terminal.answer(INTERVIEW, 2);
+    terminal.answer(TESTING, 1);
+    terminal.answer(APPROACH, 1);
     terminal.answer(REVIEW, 1);
     terminal.wait_for(PLANNED);
 
@@ -114,6 +171,7 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
     assert!(told.was_told("with no AskUserQuestion among your tools, stop"), "{}", told.summary());
     let new = stand_in.of_lead()[1].last_result();
     assert!(new.contains("\"attended\": false"), "fp knows that nobody is there: {new}");
+    assert_eq!(agents(&stand_in), ["fp:interviewer"], "it says what there would have been to ask");
     assert_eq!(read(&sample, "tasks.md"), "");
     assert_eq!(json(&sample, &["status"])["phase"], "planning");
 }
@@ -126,8 +184,110 @@ fn assumptions_are_recorded_as_such_with_auto() {
     assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
     assert_planned(&sample);
     assert_revised(&stand_in);
-    let interview: Value = serde_json::from_str(&read(&sample, "interview.json")).expect("it is JSON");
-    assert!(interview.to_string().contains("The greeting is Hello, Ada"), "{interview:#}");
-    let log = read(&sample, "events.jsonl");
-    assert!(log.contains("\"by\":\"auto\""), "{log}");
+    let interview = read(&sample, "interview.md");
+    assert!(interview.contains("The greeting is Hello, Ada"), "{interview}");
+    assert!(interview.contains("(assumed)"), "{interview}");
+    assert_eq!(log(&sample, "approved")[0]["by"], "auto");
+}
+
+fn a_full_plan_is_analysed_first() {
+    let (sample, stand_in, ended) = planned(cast(), "--mode full", &[]);
+    assert_planned(&sample);
+    assert_eq!(agents(&stand_in)[..2], ["fp:analyst", "fp:interviewer"]);
+    assert_eq!(asked(&ended)[..2], [INTERVIEW, AMBIGUITY], "what is ambiguous is asked");
+    let interview = json(&sample, &["interview"]);
+    assert_eq!(interview["openQuestions"], serde_json::json!([]), "and its answer closes it: {interview:#}");
+}
+
+fn a_user_who_changes_the_plan_is_shown_the_changed_one() {
+    let changed = TASKS.replace("Say goodbye", "Say goodbye loudly");
+    let mut cast = cast();
+    cast.planner = cast.planner.revising(&changed);
+    let (sample, stand_in, ended) = planned(cast, "--mode pipeline", &["Discuss", "Change"]);
+    assert_planned(&sample);
+    assert_eq!(asked(&ended)[3..], [REVIEW, REVIEW, REVIEW]);
+    assert_eq!(read(&sample, "tasks.md"), changed);
+    assert!(read(&sample, "interview.md").contains(WISH));
+    let shown =
+        stand_in.of_lead().iter().filter(|lead| lead.last_result().contains("goodbye loudly")).count();
+    assert!(shown > 0, "the user is shown what was changed: {}", stand_in.summary());
+    assert_eq!(log(&sample, "approved").len(), 1);
+}
+
+fn a_user_who_stops_leaves_the_plan_unapproved() {
+    let (sample, _stand_in, ended) = planned(cast(), "--mode pipeline", &["Stop"]);
+    assert!(ended.result().contains(STOPPED), "{}", ended.result());
+    assert!(!read(&sample, "tasks.md").is_empty());
+    assert!(log(&sample, "approved").is_empty());
+}
+
+const FAILING: &str = "--pass 1.1,2 --fail '1.2 criteria: BYE in which case'";
+
+fn a_tree_that_fails_its_critique_is_revised() {
+    let (once, twice) = (
+        TASKS.replace("prints `BYE`", "prints `BYE` once"),
+        TASKS.replace("prints `BYE`", "prints just `BYE`"),
+    );
+    let mut cast = cast();
+    cast.planner = cast.planner.revising(&once).revising(&twice).criticising(FAILING).criticising(FAILING);
+    let (sample, stand_in, _ended) = planned(cast, "--mode pipeline", &[]);
+    assert_planned(&sample);
+    let verdicts: Vec<_> = log(&sample, "critiqued").iter().map(|round| round["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["FAIL", "FAIL", "PASS"]);
+    assert_eq!(read(&sample, "tasks.md"), twice);
+    let critics = agents(&stand_in).iter().filter(|agent| *agent == "fp:critic").count();
+    assert_eq!(critics, 3);
+    assert!(read(&sample, "critique.md").starts_with("PASS"));
+}
+
+fn a_critique_that_never_passes_is_left_to_the_user() {
+    let revised = |words: &str| TASKS.replace("prints `BYE`", &format!("prints {words} `BYE`"));
+    let mut cast = cast();
+    for words in ["just", "only"] {
+        cast.planner = cast.planner.revising(&revised(words));
+    }
+    for _ in 0..3 {
+        cast.planner = cast.planner.criticising(FAILING);
+    }
+    let (sample, stand_in, ended) = planned(cast, "--mode pipeline", &[]);
+    assert_planned(&sample);
+    assert_eq!(log(&sample, "critiqued").len(), 3, "three rounds and no more: {}", stand_in.summary());
+    assert_eq!(asked(&ended).last(), Some(&REVIEW), "the user decides about what is left");
+}
+
+fn research_alone_ends_with_what_was_found() {
+    let (sample, stand_in, ended) = planned(cast(), "--mode pipeline --research-only", &[]);
+    assert!(ended.result().contains(RESEARCHED), "{}", ended.result());
+    assert!(!agents(&stand_in).contains(&"fp:decomposer".to_owned()));
+    for file in ["research.md", "context.md", "interview.md"] {
+        assert!(!read(&sample, file).is_empty(), "{file}");
+    }
+    assert_eq!(read(&sample, "tasks.md"), "");
+}
+
+/// In the default permission mode, in the turn that the user started and in those that an agent's end starts.
+fn planning_asks_for_none_of_its_own_commands() {
+    let (sample, stand_in) = (Sample::new(), stand_in());
+    let client =
+        Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_permissions(Permissions::Default);
+    let session = client.converse(&format!("/fp:plan {GOAL} --mode full"));
+    session.wait_for_result(PLANNED);
+    let ended = session.end();
+    assert_planned(&sample);
+    let prompts = ended.permission_prompts();
+    assert!(prompts.is_empty(), "{prompts:?}");
+}
+
+fn a_plan_goes_to_linear_and_is_none_the_worse_without_it() {
+    let sample = Sample::new();
+    sample.write(".fractal-planner/config.json", "{\"linear\": {\"enabled\": true, \"team\": \"ENG\"}}\n");
+    sample.git(&["add", "--all"]);
+    sample.git(&["commit", "--quiet", "--message", "chore: mirror plans"]);
+    let stand_in = stand_in();
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print(&format!("/fp:plan {GOAL} --auto --mode pipeline")).end();
+    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    assert_eq!(agents(&stand_in).last().map(String::as_str), Some("fp:linear-sync"));
+    assert!(read(&sample, "linear-mapping.json").contains("absent"));
+    assert_eq!(json(&sample, &["status"])["phase"], "approved");
 }

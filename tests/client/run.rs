@@ -22,16 +22,21 @@ pub(crate) fn sample() -> Sample {
 
 /// Builders that do the work, the first time wrong for task 1.1; verifiers that see it.
 pub(crate) fn cast() -> Cast {
-    let builder = Builder::default()
+    let builder =
+        builder().writing("1.1", "lib/text.sh", WRONG_TEXT).writing_from(2, "1.1", "lib/text.sh", TEXT);
+    let verifier = Verifier::default().failing("1.1", 1, FEEDBACK);
+    Cast { builder, verifier, ..Cast::default() }
+}
+
+/// Builders that do it right at once.
+pub(crate) fn builder() -> Builder {
+    Builder::default()
         .writing("1.1", "tests/text_test.sh", TEXT_TEST)
-        .writing("1.1", "lib/text.sh", WRONG_TEXT)
-        .writing_from(2, "1.1", "lib/text.sh", TEXT)
+        .writing("1.1", "lib/text.sh", TEXT)
         .writing("1.2", "bin/bye", BYE)
         .writing("1.2", "tests/bye_test.sh", BYE_TEST)
         .writing("2", "bin/greet", GREET)
-        .writing("2", "tests/greet_test.sh", GREET_TEST);
-    let verifier = Verifier::default().failing("1.1", 1, FEEDBACK);
-    Cast { builder, verifier, ..Cast::default() }
+        .writing("2", "tests/greet_test.sh", GREET_TEST)
 }
 
 /// The status that `fp` reports.

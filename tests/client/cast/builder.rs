@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Done, calls, command_line, quoted_command};
+use super::{Done, calls, command_line, quoted, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What a builder says when it stops in the middle of a task.
@@ -16,6 +16,8 @@ pub(crate) struct Builder {
     edits: Vec<Edit>,
     attempts: Vec<Edit>,
     stops: Vec<String>,
+    clarifies: Vec<(String, String)>,
+    tells: Vec<(String, String)>,
 }
 
 struct Edit {
@@ -34,6 +36,12 @@ struct Assignment<'a> {
     place: Option<&'a Path>,
     commands: Vec<&'a str>,
     submit: &'a str,
+    /// How to ask the user.
+    clarify: Option<&'a str>,
+    /// Whether what was asked is answered.
+    answered: bool,
+    /// How to tell another builder.
+    tell: Option<&'a str>,
 }
 
 impl Builder {
@@ -42,9 +50,11 @@ impl Builder {
         self.writing_from(1, task, path, content)
     }
 
-    /// The same, from iteration `from` on; until then, what was said for an earlier one.
+    /// The same, from iteration `from` on; until then, what was said for an earlier one. What is said again replaces
+    /// what was said before.
     pub(crate) fn writing_from(mut self, from: u32, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
+        self.edits.retain(|edit| (&edit.task, edit.from, &edit.path) != (&task, from, &path));
         self.edits.push(Edit { task, from, path, content });
         self
     }
@@ -59,6 +69,18 @@ impl Builder {
     /// Whoever has `task` stops in its middle, and goes on when nudged.
     pub(crate) fn stopping_at(mut self, task: &str) -> Self {
         self.stops.push(task.to_owned());
+        self
+    }
+
+    /// Whoever has `task` asks the user `question` before it begins.
+    pub(crate) fn clarifying(mut self, task: &str, question: &str) -> Self {
+        self.clarifies.push((task.to_owned(), question.to_owned()));
+        self
+    }
+
+    /// Whoever has `task` sends `message`, such as `FILE_MOVED: a to b`, to every other builder before it hands in.
+    pub(crate) fn telling(mut self, task: &str, message: &str) -> Self {
+        self.tells.push((task.to_owned(), message.to_owned()));
         self
     }
 
@@ -91,7 +113,15 @@ impl Builder {
         assert!(!edits.is_empty(), "no edits were given for task {}", assignment.task);
         let attempts = self.attempts.iter().filter(|attempt| attempt.task == assignment.task);
         let attempts = attempts.map(|attempt| (Path::new(attempt.path.as_str()), attempt.content.as_str()));
+        let of_task = |(task, _): &&(String, String)| task == assignment.task;
         let mut steps: Vec<Vec<Block>> = Vec::new();
+        if let Some((_, question)) = self.clarifies.iter().find(of_task).filter(|_| !assignment.answered) {
+            let ask = assignment.clarify.expect("the payload says how to ask");
+            let (line, _) = ask.split_once(" --question").expect("the line has a question");
+            let options = "--option 'Loud|In capitals' --option 'Quiet|In small letters'";
+            steps.push(bash(format!("{line} --question {} {options}", quoted(question))));
+            steps.push(text(STOPPING));
+        }
         for (path, content) in attempts.chain(edits) {
             let path = assignment.place.unwrap_or_else(|| working_directory(request)).join(path);
             // The client lets nobody overwrite a file they have not looked at.
@@ -105,6 +135,12 @@ impl Builder {
             Some(place) => bash(format!("cd {} && {command}", place.display())),
             None => bash(*command),
         }));
+        for (_, message) in self.tells.iter().filter(of_task) {
+            let line = assignment.tell.expect("the payload says how to tell");
+            let (head, rest) = line.split_once('\'').expect("the line has a text");
+            let (_, tail) = rest.split_once('\'').expect("the text ends");
+            steps.push(bash(format!("{head}{}{tail}", quoted(message))));
+        }
         steps.push(bash(assignment.submit));
         let submitted = since.last().is_some_and(|call| call.command() == assignment.submit);
         if submitted {
@@ -153,6 +189,9 @@ fn assignment(payload: &str) -> Assignment<'_> {
         iteration: iteration.parse().expect("an iteration is a number"),
         commands: payload.lines().filter_map(|line| line.strip_prefix("- Run: ")).collect(),
         submit: command_line(payload, "fp submit").expect("a payload says how to submit"),
+        clarify: quoted_command(payload, "fp clarify"),
+        answered: payload.contains("- You asked: "),
+        tell: quoted_command(payload, "fp note"),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, calls, quoted};
+use super::{Done, Skill, calls, quoted};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What the lead says first when the run is over.
@@ -45,9 +45,10 @@ enum Step<'a> {
 }
 
 /// The lead's next words or call.
-pub(super) fn reply(request: &Request) -> Vec<Block> {
-    let done = calls(request);
-    let arguments = arguments(request);
+pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
+    let mut done = calls(request);
+    done.retain(|call| call.position > skill.position);
+    let arguments = &skill.arguments;
     let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp run start")) else {
         if let Some(plan) = plan_to_go_on_with(request) {
             return go_on_from(request, plan, &done);
@@ -77,18 +78,6 @@ fn plan_to_go_on_with(request: &Request) -> Option<&str> {
         }
         _ => None,
     })
-}
-
-/// What the user typed behind the skill's name.
-pub(super) fn arguments(request: &Request) -> String {
-    let arguments = request.opening().iter().find_map(|entry| match entry {
-        Entry::Heard(text) => {
-            let (_, rest) = text.split_once("<command-args>")?;
-            Some(rest.split_once("</command-args>")?.0.trim().to_owned())
-        }
-        _ => None,
-    });
-    arguments.unwrap_or_default()
 }
 
 fn next(plan: &str, ended: &[String]) -> Vec<Block> {

@@ -6,11 +6,17 @@
 mod builder;
 mod lead;
 mod planner;
+mod planning_agents;
+mod skills;
 mod verifier;
+mod walk;
 
 pub(crate) use builder::Builder;
 pub(crate) use lead::OVER;
-pub(crate) use planner::{INTERVIEW, PLANNED, Planner, REVIEW, UNCONFIRMED};
+pub(crate) use planner::{
+    AMBIGUITY, APPROACH, DIRECT, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, STOPPED, TESTING,
+    UNCONFIRMED, WISH,
+};
 pub(crate) use verifier::Verifier;
 
 use crate::request::{Block, Entry, Request, Speaker, text};
@@ -30,24 +36,47 @@ impl Cast {
     /// What whoever speaks in `request` answers.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         match &request.speaker {
-            Speaker::Lead if is_planning(request) => self.planner.reply(request),
-            Speaker::Lead => lead::reply(request),
-            Speaker::Agent { kind, .. } => match kind.as_str() {
-                "fp:researcher" => planner::write_findings(request, "research.md", "Nothing is open."),
-                "fp:decomposer" => self.planner.decompose(request),
-                "fp:critic" => planner::write_findings(request, "critique.md", "PASS"),
-                "fp:builder" => self.builder.reply(request),
-                "fp:verifier" => self.verifier.reply(request),
-                _ => panic!("nobody plays {kind}"),
+            Speaker::Lead => match Skill::called(request) {
+                Some(skill) if skill.name == "plan" => self.planner.reply(request, &skill),
+                Some(skill) if skill.name != "implement" => skills::reply(request, &skill),
+                skill => lead::reply(request, &skill.unwrap_or_default()),
+            },
+            Speaker::Agent { kind, .. } => match kind.strip_prefix("fp:").unwrap_or(kind) {
+                "builder" => self.builder.reply(request),
+                "verifier" => self.verifier.reply(request),
+                role => self.planner.agent(request, role),
             },
             Speaker::Client => text("ok"),
         }
     }
 }
 
-fn is_planning(request: &Request) -> bool {
-    let name = "<command-name>/fp:plan</command-name>";
-    request.opening().iter().any(|entry| matches!(entry, Entry::Heard(text) if text.contains(name)))
+/// The skill that the user has called last.
+#[derive(Default)]
+struct Skill {
+    /// Its name, without `fp:`.
+    name: String,
+    /// What the user typed behind it.
+    arguments: String,
+    /// Where the call is among the entries.
+    position: usize,
+}
+
+impl Skill {
+    fn called(request: &Request) -> Option<Self> {
+        let within = |text: &str, from: &str, to: &str| {
+            let (_, rest) = text.split_once(from)?;
+            Some(rest.split_once(to)?.0.trim().to_owned())
+        };
+        request.entries().iter().enumerate().rev().find_map(|(position, entry)| match entry {
+            Entry::Heard(text) => {
+                let name = within(text, "<command-name>/fp:", "</command-name>")?;
+                let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
+                Some(Self { name, arguments, position })
+            }
+            _ => None,
+        })
+    }
 }
 
 /// A tool call of the conversation, with what came back.

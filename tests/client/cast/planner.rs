@@ -1,27 +1,56 @@
-//! The planning side: the lead of `/fp:plan`, and the agents that it starts.
+//! The lead of `/fp:plan`: each step by the skill's section of its name.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::lead::{answer_in, arguments, heard_of};
-use super::{Done, calls, quoted};
-use crate::request::{Block, Entry, Request, bash, call, text};
+use super::walk::{Next, Question, Walk};
+use super::{Skill, quoted};
+use crate::request::{Block, Request, call, text};
 
-/// What the lead asks in the interview; the first option is the one it recommends.
+/// What the lead asks in the first round of the interview.
 pub(crate) const INTERVIEW: &str = "What does the greeting look like?";
+/// What it asks in the second.
+pub(crate) const TESTING: &str = "Is a shell test beside the others enough?";
+/// What the analyst finds ambiguous, and the lead asks in the first round.
+pub(crate) const AMBIGUITY: &str = "Does a greeting need a name?";
+/// What the lead asks at the approach gate.
+pub(crate) const APPROACH: &str = "Which way shall it be done?";
 /// What the lead asks when the tree is there.
 pub(crate) const REVIEW: &str = "Shall the plan be built as it is?";
+/// What the lead asks in direct mode, where the answer is the approval as well.
+pub(crate) const DIRECT: &str = "Shall bin/hello get its comment, and tests/hello_test.sh be run?";
 /// What the lead says last when the plan is approved.
 pub(crate) const PLANNED: &str = "The plan is approved.";
+/// What the lead says when only research was asked for.
+pub(crate) const RESEARCHED: &str = "This is what was found.";
+/// What the lead says when the user stops.
+pub(crate) const STOPPED: &str = "The plan stays as it is, unapproved.";
 /// What the lead says when it may not ask and was not told to do without.
 pub(crate) const UNCONFIRMED: &str = "Nobody can confirm this here.";
+
+const FIRST_ROUND: Question =
+    Question { text: INTERVIEW, header: "Greeting", options: &["Hello, Ada", "HELLO, ADA"] };
+const SECOND_ROUND: Question = Question { text: TESTING, header: "Tests", options: &["It is", "More"] };
+const OF_THE_ANALYST: Question = Question { text: AMBIGUITY, header: "Name", options: &["It does", "No"] };
+const GATE: Question =
+    Question { text: APPROACH, header: "Approach", options: &["A script of its own", "A flag of bin/hello"] };
+const AT_THE_END: Question =
+    Question { text: REVIEW, header: "Review", options: &["Proceed", "Discuss", "Change", "Stop"] };
+const AT_ONCE: Question = Question { text: DIRECT, header: "Comment", options: &["As said", "Stop"] };
+
+/// What a user who changes the plan wants in addition.
+pub(crate) const WISH: &str = "The goodbye is loud";
 
 /// How planning goes.
 #[derive(Default)]
 pub(crate) struct Planner {
-    drafts: Vec<String>,
+    /// What is written as `tasks.md`: for each revision the drafts, of which `fp validate` refuses all but the
+    /// last.
+    pub(super) drafts: Vec<Vec<String>>,
+    /// The flags of `fp critique record`, by round.
+    pub(super) critiques: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -30,169 +59,221 @@ struct New {
     plan_id: String,
     path: String,
     mode: Value,
+    config: Value,
     steps: Vec<String>,
 }
 
 /// What the lead knows while it plans.
 struct Planning<'a> {
-    request: &'a Request,
-    done: &'a [Done<'a>],
+    walk: Walk<'a>,
     new: New,
     goal: String,
     auto: bool,
+    revision: usize,
+    rounds: usize,
 }
 
 impl Planner {
     /// Whoever writes `tasks.md` writes `draft` next, when `fp validate` has refused the one before.
     pub(crate) fn drafting(mut self, draft: &str) -> Self {
-        self.drafts.push(draft.to_owned());
+        if self.drafts.is_empty() {
+            self.drafts.push(Vec::new());
+        }
+        self.drafts.last_mut().expect("it is there").push(draft.to_owned());
+        self
+    }
+
+    /// Whoever is asked to revise the tree writes `draft`.
+    pub(crate) fn revising(mut self, draft: &str) -> Self {
+        self.drafts.push(vec![draft.to_owned()]);
+        self
+    }
+
+    /// The critic of the next round records this; after the last round given, that every leaf passes.
+    pub(crate) fn criticising(mut self, flags: &str) -> Self {
+        self.critiques.push(flags.to_owned());
         self
     }
 
     /// The lead's next words or call.
-    pub(super) fn reply(&self, request: &Request) -> Vec<Block> {
-        let done = calls(request);
-        let (goal, flags) = goal_and_flags(&arguments(request));
-        let Some(first) = done.iter().position(|call| call.command().starts_with("fp new")) else {
-            return bash(format!("fp new --format json {} {flags}", quoted(&goal)).trim_end());
-        };
-        let new = serde_json::from_str(done[first].result)
-            .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {}", done[first].result));
-        let auto = flags.contains("--auto");
-        let planning = Planning { request, done: &done[first + 1..], new, goal, auto };
-        if !auto && !request.offers("AskUserQuestion") {
-            return text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", planning.goal));
+    pub(super) fn reply(&self, request: &Request, skill: &Skill) -> Vec<Block> {
+        match self.plan(request, skill) {
+            Ok(planned) => planned,
+            Err(next) => next,
         }
-        if let Some(role) = planning.awaited() {
-            return text(format!("Waiting for the {role}."));
-        }
-        let calls = planning.new.steps.iter().flat_map(|step| self.step(&planning, step));
-        let next = calls.into_iter().nth(planning.done.len());
-        next.unwrap_or_else(|| text(format!("{PLANNED} /fp:implement {}", planning.new.plan_id)))
     }
 
-    /// The calls of a step, by the skill's section of that name.
-    fn step(&self, planning: &Planning<'_>, step: &str) -> Vec<Vec<Block>> {
+    fn plan(&self, request: &Request, skill: &Skill) -> Result<Next, Next> {
+        let (goal, flags) = goal_and_flags(&skill.arguments);
+        let mut walk = Walk::new(request, skill);
+        let printed = walk.run(format!("fp new --format json {} {flags}", quoted(&goal)).trim_end())?;
+        let new: New = serde_json::from_str(printed)
+            .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));
+        let auto = flags.contains("--auto");
+        let mut planning = Planning { walk, new, goal, auto, revision: 0, rounds: 0 };
+        for step in planning.new.steps.clone() {
+            self.step(&mut planning, &step)?;
+        }
         let plan = &planning.new.plan_id;
+        let approved = planning.new.steps.iter().any(|step| step == "approve");
+        Ok(text(if approved { format!("{PLANNED} /fp:implement {plan}") } else { RESEARCHED.to_owned() }))
+    }
+
+    fn step(&self, planning: &mut Planning<'_>, step: &str) -> Result<(), Next> {
+        let direct = planning.new.mode["name"] == "direct";
         match step {
+            "pre-analysis" => planning.agents(&["analyst"]),
+            "interview" if direct => planning.interview_at_once(),
             "interview" => planning.interview(),
-            "research" => vec![planning.agent("researcher")],
-            "decompose" if planning.new.mode["name"] == "direct" => {
-                let file = Path::new(&planning.new.path).join("tasks.md");
-                let draft = self.drafts.last().expect("a planner has a draft");
-                let written = call("Write", json!({ "file_path": file, "content": draft }));
-                vec![written, bash(format!("fp validate {plan} --fix"))]
-            }
-            "decompose" => vec![planning.agent("decomposer")],
-            "critique" => vec![planning.agent("critic")],
+            "research" => planning.agents(&["researcher", "context-builder"]),
+            "approach" => planning.approach(),
+            "decompose" if direct => self.write(planning),
+            "decompose" => planning.agents(&["decomposer"]),
+            "critique" => planning.critique(),
             "review" => planning.review(),
-            "approve" if planning.new.steps.iter().any(|step| step == "review") && !planning.auto => {
-                vec![bash(format!("fp approve {plan} --by user"))]
-            }
-            "approve" => {
-                vec![bash(format!("fp plan {plan}")), bash(format!("fp approve {plan} --by auto"))]
-            }
+            "approve" => planning.approve(),
             other => panic!("the skill has no section for the step {other:?}"),
         }
     }
 
-    /// The next words or call of the agent that writes the tree.
-    pub(super) fn decompose(&self, request: &Request) -> Vec<Block> {
-        let done = calls(request);
-        let written = done.iter().filter(|call| call.tool == "Write").count();
-        let again = done.last().is_none_or(|call| call.failed);
-        match done.last() {
-            Some(call) if call.tool == "Write" => {
-                bash(format!("fp validate {} --fix", brief(request, "Plan")))
-            }
-            _ if again => {
-                let draft = self.drafts.get(written).expect("the last draft is valid");
-                let file = Path::new(brief(request, "Folder")).join("tasks.md");
-                call("Write", json!({ "file_path": file, "content": draft }))
-            }
-            _ => text("The tree is valid."),
-        }
+    fn write(&self, planning: &mut Planning<'_>) -> Result<(), Next> {
+        let file = Path::new(&planning.new.path).join("tasks.md");
+        let draft = self.drafts.first().and_then(|drafts| drafts.last()).expect("a planner has a draft");
+        planning.walk.take(call("Write", json!({ "file_path": file, "content": draft })))?;
+        planning.fp("validate", "--fix").map(drop)
     }
 }
 
-impl Planning<'_> {
-    /// The agent that the client has put into the background although it was asked not to, until it ends.
-    fn awaited(&self) -> Option<&str> {
-        let last = self.done.last().filter(|call| call.tool == "Agent")?;
-        let role = last.input["description"].as_str()?;
-        let ended = heard_of(&self.request.entries()[last.position..]).iter().any(|name| name == role);
-        (last.result.contains("launched successfully") && !ended).then_some(role)
+impl<'a> Planning<'a> {
+    /// A command about the plan, with `rest` behind its id.
+    fn fp(&mut self, command: &str, rest: &str) -> Result<&'a str, Next> {
+        let line = format!("fp {command} {} {rest}", self.new.plan_id);
+        self.walk.run(line.trim_end())
     }
 
-    fn interview(&self) -> Vec<Vec<Block>> {
-        let plan = &self.new.plan_id;
-        let known = "--objective 'A command that greets a person by name' \
-                     --requirement 'bin/greet prints a greeting' --approach 'Like bin/hello' --tests 'A shell test'";
+    fn by(&self) -> &'static str {
+        if self.auto { "--by auto" } else { "--by user" }
+    }
+
+    fn interview(&mut self) -> Result<(), Next> {
+        self.agents(&["interviewer"])?;
+        let by = self.by();
+        let known = "--objective 'A command that greets a person by name' --include 'bin/greet' \
+                     --exclude 'other languages' --requirement '`bin/greet` prints a greeting' --approach 'Like bin/hello'";
         if self.auto {
-            let assumed = "--assume 'The greeting is Hello, Ada'";
-            return vec![bash(format!("fp interview {plan} --by auto {known} {assumed}"))];
+            let assumed = "--tests 'A shell test' --assume 'The greeting is Hello, Ada'";
+            self.fp("interview", &format!("{by} {known} {assumed}"))?;
+            return self.fp("interview check", "").map(drop);
         }
-        let asked = self.done.iter().find(|call| call.tool == "AskUserQuestion");
-        let answer = asked.and_then(|call| answer_in(call.result, INTERVIEW)).unwrap_or_default();
-        let decision = quoted(&format!("{INTERVIEW}|{answer}"));
-        let options = [("Hello, Ada", "As in a letter"), ("HELLO, ADA", "As bin/hello does")];
-        vec![
-            question(INTERVIEW, "Greeting", &options),
-            bash(format!("fp interview {plan} --by user {known} --decision {decision}")),
-        ]
-    }
-
-    fn review(&self) -> Vec<Vec<Block>> {
-        let plan = &self.new.plan_id;
-        let mut calls = vec![bash(format!("fp plan {plan}")), bash(format!("fp show {plan}"))];
-        if !self.auto {
-            let options =
-                [("Proceed", "Approve it"), ("Change", "Say what is wrong"), ("Stop", "Leave it unapproved")];
-            calls.push(question(REVIEW, "Review", &options));
+        if !self.walk.offers("AskUserQuestion") {
+            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.goal)));
         }
-        calls
-    }
-
-    fn agent(&self, role: &str) -> Vec<Block> {
-        let prompt = format!(
-            "Goal: {}\nPlan: {}\nFolder: {}\nRole: {role}",
-            self.goal, self.new.plan_id, self.new.path
-        );
-        let input = json!({
-            "description": role, "subagent_type": format!("fp:{role}"), "prompt": prompt,
-            "run_in_background": false,
-        });
-        assert!(self.request.offers("Agent"), "the lead may start agents");
-        call("Agent", input)
-    }
-}
-
-/// The next words or call of an agent that writes its findings to one file.
-pub(super) fn write_findings(request: &Request, file: &str, findings: &str) -> Vec<Block> {
-    match request.turns() {
-        0 => {
-            let file = Path::new(brief(request, "Folder")).join(file);
-            call("Write", json!({ "file_path": file, "content": findings }))
+        let mut round = vec![FIRST_ROUND];
+        if self.new.steps.iter().any(|step| step == "pre-analysis") {
+            round.push(OF_THE_ANALYST);
         }
-        _ => text(findings),
+        self.round(&round, known)?;
+        let check = format!("fp interview check {}", self.new.plan_id);
+        if self.walk.try_run(&check)?.failed {
+            self.round(&[SECOND_ROUND], "--tests 'A shell test'")?;
+            self.walk.run(&check)?;
+        }
+        Ok(())
     }
-}
 
-fn question(question: &str, header: &str, options: &[(&str, &str)]) -> Vec<Block> {
-    let options =
-        options.iter().map(|(label, description)| json!({ "label": label, "description": description }));
-    let options: Vec<_> = options.collect();
-    let asked = json!({ "question": question, "header": header, "options": options, "multiSelect": false });
-    call("AskUserQuestion", json!({ "questions": [asked] }))
-}
+    /// Asks, and records the answers with what else follows from them.
+    fn round(&mut self, questions: &[Question], known: &str) -> Result<(), Next> {
+        let answers = self.walk.ask(questions)?;
+        let decision = |(question, answer): (&Question, String)| {
+            format!(" --decision {}", quoted(&format!("{}|{answer}", question.text)))
+        };
+        let decisions: String = questions.iter().zip(answers).map(decision).collect();
+        let by = self.by();
+        self.fp("interview", &format!("{by} {known}{decisions}")).map(drop)
+    }
 
-/// A line of the prompt that the lead gave: `Plan: …`.
-fn brief<'a>(request: &'a Request, name: &str) -> &'a str {
-    let found = request.opening().iter().rev().find_map(|entry| match entry {
-        Entry::Heard(text) => text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("the prompt has no line {name:?}"))
+    fn interview_at_once(&mut self) -> Result<(), Next> {
+        if !self.auto && !self.walk.offers("AskUserQuestion") {
+            return Err(text(format!("{UNCONFIRMED} {DIRECT} `/fp:plan --auto {}`", self.goal)));
+        }
+        if !self.auto && self.walk.ask(&[AT_ONCE])? == ["Stop"] {
+            return Err(text(STOPPED));
+        }
+        let by = self.by();
+        let known =
+            "--objective 'A comment' --requirement 'bin/hello has a comment' --tests 'tests/hello_test.sh'";
+        self.fp("interview", &format!("{by} {known}"))?;
+        self.fp("interview check", "").map(drop)
+    }
+
+    fn approach(&mut self) -> Result<(), Next> {
+        let chosen = if self.auto { GATE.options[0].to_owned() } else { self.walk.ask(&[GATE])?.remove(0) };
+        let other = GATE.options.iter().find(|option| **option != chosen).expect("there are two");
+        let (chosen, other) = (quoted(&chosen), quoted(&format!("{other}|it would do two things")));
+        let by = self.by();
+        self.fp("interview", &format!("{by} --approach {chosen} --alternative {other}")).map(drop)
+    }
+
+    fn critique(&mut self) -> Result<(), Next> {
+        loop {
+            self.rounds += 1;
+            self.agents(&["critic"])?;
+            let plan = self.new.plan_id.clone();
+            let shown = self.walk.run(&format!("fp critique show {plan}"))?;
+            if !shown.contains("next: revise") {
+                return Ok(());
+            }
+            self.revision += 1;
+            self.agents(&["decomposer"])?;
+        }
+    }
+
+    fn review(&mut self) -> Result<(), Next> {
+        loop {
+            self.fp("plan", "")?;
+            self.fp("show", "")?;
+            if self.auto {
+                return Ok(());
+            }
+            match self.walk.ask(&[AT_THE_END])?[0].as_str() {
+                "Proceed" => return Ok(()),
+                "Discuss" => {}
+                "Change" => {
+                    self.fp("interview", &format!("--by user --requirement {}", quoted(WISH)))?;
+                    self.revision += 1;
+                    self.agents(&["decomposer"])?;
+                }
+                _ => return Err(text(STOPPED)),
+            }
+        }
+    }
+
+    fn approve(&mut self) -> Result<(), Next> {
+        if !self.new.steps.iter().any(|step| step == "review") || self.auto {
+            self.fp("plan", "")?;
+        }
+        let by = self.by();
+        self.fp("approve", by)?;
+        if self.new.config["linear"] == true { self.agents(&["linear-sync"]) } else { Ok(()) }
+    }
+
+    fn agents(&mut self, roles: &[&str]) -> Result<(), Next> {
+        let prompt = |role: &str| {
+            let New { plan_id, path, .. } = &self.new;
+            format!(
+                "Goal: {}\nPlan: {plan_id}\nFolder: {path}\nRole: {role}\nRevision: {}\nRound: {}",
+                self.goal, self.revision, self.rounds
+            )
+        };
+        let input = |role: &&str| {
+            json!({
+                "description": role, "subagent_type": format!("fp:{role}"), "prompt": prompt(role),
+                "run_in_background": false,
+            })
+        };
+        let inputs = roles.iter().map(input).collect();
+        self.walk.agents(inputs)
+    }
 }
 
 /// Splits what the user typed into the goal and the flags.

@@ -1,12 +1,13 @@
 //! A verifier: runs the checks, then fills in the verdict line as the test says.
 
 use super::{calls, command_line, quoted, quoted_command};
-use crate::request::{Block, Entry, Request, bash, text};
+use crate::request::{Block, Entry, Request, Speaker, bash, text};
 
 /// How verifiers judge; all of them alike.
 #[derive(Default)]
 pub(crate) struct Verifier {
     failing: Vec<Failing>,
+    silent: Vec<(String, u32)>,
 }
 
 struct Failing {
@@ -22,8 +23,17 @@ impl Verifier {
         self
     }
 
+    /// The first `times` verifiers of `task` end without a verdict.
+    pub(crate) fn silent_at(mut self, task: &str, times: u32) -> Self {
+        self.silent.push((task.to_owned(), times));
+        self
+    }
+
     /// The verifier's next words or call.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
+        if self.is_silent(request) {
+            return text("I have looked at it.");
+        }
         let done = calls(request);
         let Some(last) = done.last() else {
             return bash(told(request, "fp verify").expect("a verifier is told what to verify"));
@@ -32,6 +42,19 @@ impl Verifier {
             return bash(self.verdict(last.result));
         }
         text(if last.failed { "The verdict was not taken." } else { "The verdict is given." })
+    }
+
+    /// A verifier's name ends in the iteration, and in its number where it is not the first.
+    fn is_silent(&self, request: &Request) -> bool {
+        let Speaker::Agent { name, .. } = &request.speaker else { return false };
+        let number = |rest: &str| match rest.split_once('-') {
+            Some((_, number)) => number.parse().expect("a name ends in a number"),
+            None => 1,
+        };
+        self.silent.iter().any(|(task, times)| {
+            let rest = name.strip_prefix(&format!("verifier-{}-i", task.replace('.', "-")));
+            rest.is_some_and(|rest| number(rest) <= *times)
+        })
     }
 
     /// Fills in the line that `fp verify` printed.

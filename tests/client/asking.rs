@@ -1,0 +1,88 @@
+//! A run that needs its user: a question of a builder, a verifier that says nothing, a task that fails for good.
+
+use crate::bundle::plugin;
+use crate::cast::{Cast, OVER};
+use crate::headless::Ended;
+use crate::run::{FEEDBACK, PLAN, assert_built, cast, events, sample, status};
+use crate::sample::Sample;
+use crate::session::Client;
+use crate::stand_in::StandIn;
+use crate::tests;
+
+tests![
+    what_a_builder_asks_is_answered_by_the_user,
+    a_verifier_that_never_answers_is_replaced_and_then_asked_about,
+    a_task_that_failed_for_good_is_retried_when_the_rest_is_done,
+];
+
+const QUESTION: &str = "How loud is the goodbye?";
+
+/// A run with one builder, whose user takes the first options but for `choices`.
+fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, Ended) {
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let ended = {
+        let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+        let session = client.converse(&format!("/fp:implement {PLAN} --builders 1 {flags}"));
+        let session = choices.iter().fold(session, |session, choice| session.choosing_once(choice));
+        session.wait_for_result(OVER);
+        session.end()
+    };
+    (stand_in, ended)
+}
+
+fn questions(ended: &Ended) -> Vec<String> {
+    let asked = ended.prompts.iter().filter(|prompt| prompt.tool == "AskUserQuestion");
+    let texts = asked.filter_map(|prompt| prompt.input["questions"][0]["question"].as_str());
+    texts.map(str::to_owned).collect()
+}
+
+fn what_a_builder_asks_is_answered_by_the_user() {
+    let (sample, mut cast) = (sample(), cast());
+    cast.builder = cast.builder.clarifying("1.2", QUESTION);
+    let (stand_in, ended) = run(&sample, cast, "", &["Quiet"]);
+    assert_built(&sample);
+    assert_eq!(questions(&ended), [format!("Task 1.2: {QUESTION}")]);
+    let builder = stand_in.of_agent("builder-1");
+    let told = builder.iter().find(|request| request.was_told("the answer: Quiet"));
+    assert!(told.is_some(), "the answer is in the payload: {}", stand_in.summary());
+    assert!(events(&sample, "nudged").is_empty(), "nobody urges a builder that waits for an answer");
+}
+
+fn a_verifier_that_never_answers_is_replaced_and_then_asked_about() {
+    let (sample, mut cast) = (sample(), cast());
+    cast.verifier = cast.verifier.silent_at("1.2", 2);
+    let (stand_in, ended) = run(&sample, cast, "", &["Retry"]);
+    assert_built(&sample);
+    for verifier in ["verifier-1-2-i1", "verifier-1-2-i1-2", "verifier-1-2-i1-3"] {
+        assert!(!stand_in.of_agent(verifier).is_empty(), "{verifier} was started");
+    }
+    let asked = questions(&ended);
+    assert_eq!(asked, ["Two verifiers of task 1.2 ended without a verdict. How to go on?"]);
+}
+
+fn a_task_that_failed_for_good_is_retried_when_the_rest_is_done() {
+    let (sample, cast) = (sample(), cast());
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 1 --max-iterations 1"));
+    let session = session.choosing(&["Continue"]);
+    session.wait_for_result(OVER);
+    let after = status(&sample);
+    let states: Vec<_> =
+        after["tasks"].as_array().expect("tasks").iter().map(|task| &task["status"]).collect();
+    assert_eq!(states, ["FAILED", "COMPLETED", "SKIPPED"], "{after:#}");
+    assert_eq!(sample.new_commits().len(), 1, "what could be done is");
+
+    session.say(&format!("/fp:retry {PLAN} 1.1"));
+    session.wait_for_result("is pending again");
+    // A model that is given another chance does it right.
+    session.say(&format!("/fp:implement {PLAN} --builders 1 --max-iterations 3"));
+    session.wait_until("the end of the second run", || {
+        status(&sample)["phase"] == "finished" && { sample.new_commits().len() == 3 }
+    });
+    let ended = session.end();
+    assert!(ended.result().contains(OVER), "{}", ended.result());
+    assert!(stand_in.of_agent("builder-1").iter().any(|request| request.was_told(FEEDBACK)));
+    assert_eq!(questions(&ended).len(), 1, "the user is asked once: {:?}", questions(&ended));
+    assert_eq!(events(&sample, "retried").len(), 1);
+}

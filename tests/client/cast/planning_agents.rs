@@ -1,0 +1,98 @@
+//! The agents of `/fp:plan`: each goes by the prompt that the lead gave it.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::planner::{AMBIGUITY, Planner};
+use super::{calls, quoted};
+use crate::request::{Block, Entry, Request, bash, call, text};
+
+impl Planner {
+    /// The next words or call of the planning agent of this `role`.
+    pub(super) fn agent(&self, request: &Request, role: &str) -> Vec<Block> {
+        match role {
+            "analyst" => in_turn(
+                request,
+                vec![
+                    write(request, "pre-analysis.md", "## Ambiguities\n\nOne.\n"),
+                    bash(format!(
+                        "fp interview {} --by auto --open {}",
+                        brief(request, "Plan"),
+                        quoted(AMBIGUITY)
+                    )),
+                ],
+            ),
+            "interviewer" => in_turn(
+                request,
+                vec![
+                    bash(format!("fp interview {}", brief(request, "Plan"))),
+                    bash("fp specs for --stage exploration"),
+                ],
+            ),
+            "researcher" => in_turn(request, vec![write(request, "research.md", "Nothing is open.\n")]),
+            "context-builder" => {
+                in_turn(request, vec![write(request, "context.md", "## Project Overview\n\nA sample.\n")])
+            }
+            "decomposer" => self.decompose(request),
+            "critic" => self.criticise(request),
+            "linear-sync" => {
+                in_turn(request, vec![bash(format!("fp linear absent {}", brief(request, "Plan")))])
+            }
+            other => panic!("nobody plays {other}"),
+        }
+    }
+
+    fn decompose(&self, request: &Request) -> Vec<Block> {
+        let revision = number(request, "Revision");
+        let drafts = self.drafts.get(revision).or(self.drafts.last()).expect("a planner has a draft");
+        let done = calls(request);
+        let written = done.iter().filter(|call| call.tool == "Write").count();
+        let plan = brief(request, "Plan");
+        match done.last() {
+            Some(call) if call.tool == "Write" => bash(format!("fp validate {plan} --fix")),
+            Some(call) if call.command().starts_with("fp validate") && !call.failed => {
+                bash(format!("fp signals {plan}"))
+            }
+            Some(call) if call.command().starts_with("fp signals") => text("The tree is valid."),
+            last if last.is_none_or(|call| call.failed || call.tool == "Read") => match drafts.get(written) {
+                Some(_) if revision > 0 && last.is_none() => {
+                    // The client lets nobody overwrite a file they have not looked at.
+                    call("Read", json!({ "file_path": Path::new(brief(request, "Folder")).join("tasks.md") }))
+                }
+                Some(draft) => write(request, "tasks.md", draft),
+                None => text("The tree can't be made valid."),
+            },
+            _ => text("The tree is valid."),
+        }
+    }
+
+    fn criticise(&self, request: &Request) -> Vec<Block> {
+        let round = number(request, "Round");
+        let flags = self.critiques.get(round - 1).map_or("--pass 1.1,1.2,2", String::as_str);
+        in_turn(request, vec![bash(format!("fp critique record {} {flags}", brief(request, "Plan")))])
+    }
+}
+
+/// The first of `steps` that has not been done; when all have, the report.
+fn in_turn(request: &Request, steps: Vec<Vec<Block>>) -> Vec<Block> {
+    steps.into_iter().nth(calls(request).len()).unwrap_or_else(|| text("That is my report."))
+}
+
+fn write(request: &Request, file: &str, content: &str) -> Vec<Block> {
+    let file = Path::new(brief(request, "Folder")).join(file);
+    call("Write", json!({ "file_path": file, "content": content }))
+}
+
+/// A line of the prompt that the lead gave: `Plan: …`.
+fn brief<'a>(request: &'a Request, name: &str) -> &'a str {
+    let found = request.opening().iter().rev().find_map(|entry| match entry {
+        Entry::Heard(text) => text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("the prompt has no line {name:?}"))
+}
+
+fn number(request: &Request, name: &str) -> usize {
+    brief(request, name).parse().expect("it is a number")
+}

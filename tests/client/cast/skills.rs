@@ -1,0 +1,33 @@
+//! The lead of the thin skills: the commands that they show, and what those print.
+
+use super::Skill;
+use super::walk::{Next, Walk};
+use crate::request::{Block, Request, text};
+
+/// The lead's next words or call; the last words are what the last command has printed.
+pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
+    played(request, skill).unwrap_or_else(|next| next)
+}
+
+fn played(request: &Request, skill: &Skill) -> Result<Next, Next> {
+    let mut walk = Walk::new(request, skill);
+    let arguments = skill.arguments.as_str();
+    let printed = match skill.name.as_str() {
+        "status" => walk.run(format!("fp status {arguments}").trim_end())?,
+        "handoff" => {
+            walk.run(&format!("fp note {arguments} add 'GOTCHA: the greeting is in capitals'"))?;
+            walk.run(&format!("fp handoff {arguments}"))?
+        }
+        "retry" => {
+            walk.run(&format!("fp why {arguments}"))?;
+            walk.run(&format!("fp retry {arguments}"))?
+        }
+        "commit" => {
+            walk.run(&format!("fp commit {arguments}"))?;
+            walk.run(&format!("git diff HEAD -- {arguments}"))?;
+            walk.run(&format!("fp commit {arguments} --message 'docs: say more about the sample'"))?
+        }
+        other => panic!("nobody plays /fp:{other}"),
+    };
+    Ok(text(printed))
+}

@@ -1,0 +1,102 @@
+//! A conversation read from its beginning: what a script would do, compared with what has been done, until
+//! there is something that has not.
+
+use serde_json::{Value, json};
+
+use super::lead::{answer_in, heard_of};
+use super::{Done, Skill, calls};
+use crate::request::{Block, Request, bash, call, text};
+
+/// What is to be said or called next.
+pub(super) type Next = Vec<Block>;
+
+/// The calls of a skill so far, in order.
+pub(super) struct Walk<'a> {
+    request: &'a Request,
+    done: Vec<Done<'a>>,
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// From the place where the user called `skill`.
+    pub(super) fn new(request: &'a Request, skill: &Skill) -> Self {
+        let done = calls(request).into_iter().filter(|call| call.position > skill.position).collect();
+        Self { request, done, at: 0 }
+    }
+
+    /// Whether the client offers `tool`.
+    pub(super) fn offers(&self, tool: &str) -> bool {
+        self.request.offers(tool)
+    }
+
+    /// The call that was made here; or that it is to be made, which is `next`.
+    pub(super) fn take(&mut self, next: Next) -> Result<&Done<'a>, Next> {
+        match self.done.get(self.at) {
+            Some(done) => {
+                self.at += 1;
+                Ok(done)
+            }
+            None => Err(next),
+        }
+    }
+
+    /// A command line that was run here, whatever came of it.
+    pub(super) fn try_run(&mut self, command: &str) -> Result<&Done<'a>, Next> {
+        self.take(bash(command))
+    }
+
+    /// A command line that was run here, and has to have succeeded.
+    pub(super) fn run(&mut self, command: &str) -> Result<&'a str, Next> {
+        let done = self.try_run(command)?;
+        assert!(!done.failed, "`{command}` failed: {}", done.result);
+        Ok(done.result)
+    }
+
+    /// The answers to questions that were asked at once.
+    pub(super) fn ask(&mut self, questions: &[Question]) -> Result<Vec<String>, Next> {
+        assert!(self.offers("AskUserQuestion"), "the user can be asked");
+        let asked: Vec<_> = questions.iter().map(Question::json).collect();
+        let done = self.take(call("AskUserQuestion", json!({ "questions": asked })))?;
+        let answer = |question: &Question| {
+            answer_in(done.result, question.text)
+                .unwrap_or_else(|| panic!("no answer to {:?} in {}", question.text, done.result))
+        };
+        Ok(questions.iter().map(answer).collect())
+    }
+
+    /// Agents that were started here in one message, and have all ended; `Err` while one is under way.
+    pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<(), Next> {
+        assert!(self.offers("Agent"), "the lead may start agents");
+        let blocks: Next = calls.iter().flat_map(|input| call("Agent", input.clone())).collect();
+        let first = self.at;
+        for _ in &calls {
+            self.take(blocks.clone())?;
+        }
+        let since = self.done[first].position;
+        for (input, done) in calls.iter().zip(&self.done[first..]) {
+            // The client has put it into the background although it was asked not to.
+            let launched = done.result.contains("launched successfully");
+            let ended =
+                heard_of(&self.request.entries()[since..]).iter().any(|name| input["description"] == **name);
+            if launched && !ended {
+                return Err(text(format!("Waiting for {}.", input["description"])));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A question to the user; the first option is the recommended one.
+pub(super) struct Question {
+    pub(super) text: &'static str,
+    pub(super) header: &'static str,
+    pub(super) options: &'static [&'static str],
+}
+
+impl Question {
+    fn json(&self) -> Value {
+        let option = |label: &&str| json!({ "label": label, "description": format!("That is: {label}") });
+        let options: Vec<_> = self.options.iter().map(option).collect();
+        json!({ "question": self.text, "header": self.header, "options": options, "multiSelect": false })
+    }
+}

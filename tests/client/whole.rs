@@ -1,0 +1,129 @@
+//! Both skills one after the other, from a goal to its commits.
+
+use crate::bundle::plugin;
+use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner};
+use crate::request::Speaker;
+use crate::run::{TASKS, builder};
+use crate::sample::Sample;
+use crate::session::Client;
+use crate::stand_in::StandIn;
+use crate::tests;
+
+tests![
+    a_small_goal_is_a_small_matter,
+    a_headless_goal_goes_from_words_to_commits,
+    the_thin_skills_do_what_their_commands_do,
+];
+
+const DIRECT_TREE: &str = "\
+# Task Decomposition
+
+- [ID: 1] Say what bin/hello is for (Complexity: 1)
+  - Acceptance:
+    - The second line of bin/hello is `# Says hello.`
+  - Dependencies: none
+  - Files: bin/hello
+  - Tests Required: no
+  - Hints:
+    - The line goes below the first
+    - Nothing else changes
+  - Guardrails:
+    - Do NOT modify files outside: bin/hello
+    - Do NOT add new dependencies
+  - Test Commands: sh tests/hello_test.sh
+  - Covers: R1
+";
+
+const COMMENTED: &str = "\
+#!/bin/sh
+# Says hello.
+. \"$(dirname \"$0\")/../lib/text.sh\"
+shout \"hello, ${1:-world}\"
+";
+
+/// How many agents of each kind were started.
+fn started(stand_in: &StandIn, kind: &str) -> usize {
+    let is_first =
+        |speaker: &Speaker| matches!(speaker, Speaker::Agent { kind: theirs, .. } if theirs == kind);
+    let requests = stand_in.requests();
+    requests.iter().filter(|request| request.turns() == 0 && is_first(&request.speaker)).count()
+}
+
+/// The only plan's id.
+fn plan(sample: &Sample) -> String {
+    let plans: serde_json::Value =
+        serde_json::from_str(&sample.fp(&["plans", "--format", "json"])).expect("JSON");
+    plans["plans"][0]["planId"].as_str().expect("there is a plan").to_owned()
+}
+
+fn a_small_goal_is_a_small_matter() {
+    let sample = Sample::new();
+    let cast = Cast {
+        planner: Planner::default().drafting(DIRECT_TREE),
+        builder: Builder::default().writing("1", "bin/hello", COMMENTED),
+        ..Cast::default()
+    };
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse("/fp:plan fix a typo in the comment of bin/hello");
+    session.wait_for_result(PLANNED);
+    session.say(&format!("/fp:implement {} --builders 1", plan(&sample)));
+    session.wait_for_result(OVER);
+    let ended = session.end();
+
+    let asked: Vec<_> =
+        ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["question"]).collect();
+    assert_eq!(asked, [DIRECT], "one question");
+    assert_eq!(started(&stand_in, "fp:builder"), 1);
+    assert_eq!(started(&stand_in, "fp:verifier"), 1);
+    let agents = stand_in.requests();
+    let agents = agents
+        .iter()
+        .filter(|request| request.turns() == 0 && matches!(request.speaker, Speaker::Agent { .. }));
+    assert_eq!(agents.count(), 2, "and nobody else: {}", stand_in.summary());
+    let commits = sample.new_commits();
+    assert_eq!(commits.len(), 1);
+    assert_eq!(commits[0].files, ["bin/hello"]);
+    assert_eq!(sample.read("bin/hello"), COMMENTED);
+    assert_eq!(sample.uncommitted(), "");
+}
+
+fn a_headless_goal_goes_from_words_to_commits() {
+    let sample = Sample::new();
+    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print("/fp:plan add a greeting command --auto --mode pipeline").end();
+    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+
+    let ended = client.print("/fp:implement").end();
+    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    assert_eq!(sample.new_commits().len(), 3);
+    assert!(sample.tests_pass());
+    assert_eq!(sample.uncommitted(), "");
+}
+
+fn the_thin_skills_do_what_their_commands_do() {
+    let sample = crate::run::sample();
+    let stand_in = StandIn::start(|request| Cast::default().reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let id = plan(&sample);
+    let status = client.print("/fp:status").end();
+    assert!(
+        status.result().contains("1.1") && status.result().contains("Capitalise a name"),
+        "{}",
+        status.result()
+    );
+
+    let handoff = client.print(&format!("/fp:handoff {id}")).end();
+    assert!(handoff.result().contains("the greeting is in capitals"), "{}", handoff.result());
+    let page = sample.read(&format!(".fractal-planner/plans/{id}/handoff.md"));
+    assert!(page.contains(&format!("/fp:implement {id}")), "{page}");
+
+    sample.write("README.md", "# Sample\n\nMore about it.\n");
+    let commit = client.print("/fp:commit README.md").end();
+    let commits = sample.new_commits();
+    assert_eq!(commits.len(), 1, "{}", commit.result());
+    assert_eq!(commits[0].files, ["README.md"]);
+    assert_eq!(sample.uncommitted(), "");
+}
