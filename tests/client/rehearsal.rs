@@ -95,7 +95,7 @@ fn calls_of_fp(plugin: &Path) -> Vec<String> {
 }
 
 const EVERY_ACTION: [&str; 16] = [
-    "run start sample --builders 1",
+    "run start sample --builders 1 --attended",
     "next sample --format json",
     "claim sample --as builder-1",
     "submit sample 1.1 --claim token",

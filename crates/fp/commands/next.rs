@@ -46,7 +46,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let around = Surroundings {
         now: context.now(),
-        attended: context.attended(),
+        attended: context.attended() || ledger.state().run.as_ref().is_some_and(|run| run.attended),
         nudges: plan.settings.nudge.times(),
         timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
         edited: tree.edited(ledger.state()),

@@ -46,6 +46,9 @@ struct Start {
     /// The session of the lead; else the one that the client tells.
     #[arg(long)]
     session: Option<String>,
+    /// The user can be asked, though the session looks like one without a user.
+    #[arg(long)]
+    attended: bool,
     /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
     #[arg(long)]
     allow_dirty: bool,
@@ -80,6 +83,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let start = decide::Start {
         session,
         client: context.client(),
+        attended: args.attended,
         builders,
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,

@@ -53,7 +53,8 @@ pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
         if let Some(plan) = plan_to_go_on_with(request) {
             return go_on_from(request, plan, &done);
         }
-        return bash(format!("fp run start {arguments}").trim_end());
+        let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
+        return bash(format!("fp run start {arguments}{attended}").replace("  ", " "));
     };
     if start.failed {
         return text(format!("The run does not start: {}", start.result));
@@ -91,8 +92,15 @@ fn go_on(request: &Request, plan: &str, asked: &Done<'_>, since: &[Done<'_>]) ->
         .unwrap_or_else(|error| panic!("`fp next` printed no actions: {error}: {}", asked.result));
     let steps = due.actions.iter().flat_map(steps).collect::<Vec<_>>();
     let played: Vec<_> = since.iter().filter(|call| call.tool != "ToolSearch").collect();
-    if let Some(step) = steps.get(played.len()) {
-        return play(request, plan, step, since.last());
+    let left = steps.get(played.len()..).unwrap_or_default();
+    if let Some(step) = left.first() {
+        // Agents that are listed together start in one message.
+        let together = left.iter().take_while(|step| matches!(step, Step::Start { .. })).count();
+        let steps = left.iter().take(together.max(1));
+        return match step {
+            Step::Start { .. } => steps.flat_map(|step| play(request, plan, step, None)).collect(),
+            step => play(request, plan, step, since.last()),
+        };
     }
     let mut ended = heard_of(&request.entries()[asked.position..]);
     ended.extend(unreachable(since));

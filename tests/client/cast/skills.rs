@@ -23,7 +23,7 @@ fn played(request: &Request, skill: &Skill) -> Result<Next, Next> {
             walk.run(&format!("fp retry {arguments}"))?
         }
         "commit" => {
-            walk.run(&format!("fp commit {arguments}"))?;
+            walk.try_run(&format!("fp commit {arguments}"))?;
             walk.run(&format!("git diff HEAD -- {arguments}"))?;
             walk.run(&format!("fp commit {arguments} --message 'docs: say more about the sample'"))?
         }

@@ -296,6 +296,7 @@ mod tests {
         let started = Event::RunStarted {
             session: None,
             client: None,
+            attended: false,
             builders: 1,
             max_iterations: 2,
             scaled_iterations: Default::default(),

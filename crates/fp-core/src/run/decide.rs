@@ -35,6 +35,8 @@ pub struct Start {
     pub session: Option<String>,
     /// Id of the client's process.
     pub client: Option<u32>,
+    /// Whether its user can be asked, as the lead says.
+    pub attended: bool,
     /// How many builders work at once.
     pub builders: u32,
     /// How many iterations a task has.
@@ -75,6 +77,7 @@ impl State {
         let Start {
             session,
             client,
+            attended,
             builders,
             max_iterations,
             scaled_iterations,
@@ -92,6 +95,7 @@ impl State {
             && self.run.as_ref().is_some_and(|r| {
                 (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
                     && r.scaled_iterations == scaled_iterations
+                    && r.attended == attended
                     && r.policy == policy
                     && r.checkout == checkout
             });
@@ -111,6 +115,7 @@ impl State {
         events.push(Event::RunStarted {
             session,
             client,
+            attended,
             builders,
             max_iterations,
             scaled_iterations,

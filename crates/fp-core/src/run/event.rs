@@ -165,6 +165,9 @@ pub enum Event {
         /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<u32>,
+        /// Whether the lead has said that its user can be asked, whatever the session's surroundings say.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        attended: bool,
         /// How many builders work at once.
         builders: u32,
         /// How many iterations a task has.

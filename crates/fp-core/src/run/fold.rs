@@ -51,6 +51,7 @@ impl State {
             Event::RunStarted {
                 session,
                 client,
+                attended,
                 builders,
                 max_iterations,
                 scaled_iterations,
@@ -70,6 +71,7 @@ impl State {
                 self.run = Some(Run {
                     session: session.clone(),
                     client: *client,
+                    attended: *attended,
                     builders: *builders,
                     max_iterations: *max_iterations,
                     scaled_iterations: scaled_iterations.clone(),

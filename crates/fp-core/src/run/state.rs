@@ -336,6 +336,9 @@ pub struct Run {
     /// Id of the client's process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<u32>,
+    /// Whether the lead has said that its user can be asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attended: bool,
     /// How many builders work at once.
     pub builders: u32,
     /// How many iterations a task has.

@@ -103,7 +103,7 @@ fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<St
 
 /// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
 fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
-    let around = surroundings(run, context);
+    let around = surroundings(run, state, context);
     let found = due(state, &around);
     if found == Due::Nothing {
         return Ok(found);
@@ -113,11 +113,11 @@ fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError
 }
 
 /// What `fp next` would know, but for what git would have to be asked.
-fn surroundings(run: &Run, context: &Context) -> Surroundings {
+fn surroundings(run: &Run, state: &State, context: &Context) -> Surroundings {
     let settings = &run.plan.settings;
     Surroundings {
         now: context.now(),
-        attended: context.attended(),
+        attended: context.attended() || state.run.as_ref().is_some_and(|run| run.attended),
         nudges: settings.nudge.times(),
         timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
         edited: BTreeSet::new(),
