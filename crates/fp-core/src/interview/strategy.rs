@@ -38,7 +38,7 @@ pub fn strategy(intent: Intent) -> Strategy {
             ],
             first_questions: &[
                 "What should be easier or better afterwards?",
-                "What must not change: public interfaces, file formats, behaviour, performance?",
+                "What must stay: public interfaces, file formats, behaviour, performance?",
                 "Are the present tests enough to rely on, or do tests come first?",
                 "How far does it go: this module, its callers, everything like it?",
             ],
