@@ -18,7 +18,7 @@ fn a_person_is_told_what_comes_next() {
       folder  [ROOT]/work/.fractal-planner/plans/add-greeting-command-20261121
       intent  mid-sized
       mode    pipeline: a feature or a fix within one area of the code
-      steps   interview, research, decompose, critique, review, approve
+      steps   interview, research, approach, decompose, critique, review, approve
 
     Look at:
       - where the change goes, and how its neighbours do such things
@@ -31,6 +31,12 @@ fn a_person_is_told_what_comes_next() {
       - What belongs to it, and what does expressly not?
       - What happens with errors, empty input and data that is there already?
       - How is it tested: new tests beside the present ones, or something else?
+
+    Find out:
+      - the closest feature there is, from entry to tests, with file and line
+      - which functions, types and dependencies of the repository it can build on
+      - how its neighbours report errors, and what callers rely on
+      - what is documented of each library call it needs, in the version used here
 
     Next, by hand (`/fp:plan` in Claude Code does all of it):
       fp interview add-greeting-command-20261121 --objective TEXT --requirement TEXT
@@ -100,6 +106,10 @@ fn the_skill_gets_all_of_it_as_json() {
         "focusAreas": [
           "the exact place of the change",
           "what else says or relies on the same thing"
+        ],
+        "researchPrompts": [
+          "every place that has the same text or value, with file and line",
+          "which tests and documents mention it"
         ]
       },
       "warnings": []
@@ -118,13 +128,80 @@ fn without_git_it_works_and_warns() {
       folder  [ROOT]/work/.fractal-planner/plans/fix-typo-20261121
       intent  trivial
       mode    full: asked for with --mode
-      steps   interview, research, decompose, critique, review, approve
+      steps   interview, research, approach, decompose, critique, review, approve
     ");
     let output = environment.fp(&["new", "--format", "json", "Fix a typo"]);
     assert_snapshot!(output.json()["warnings"], @r#"["there is no git repository here; run `git init` and commit before the plan is implemented, since every task becomes a commit"]"#);
 
     environment.git(&["init", "--quiet"]);
     assert_snapshot!(environment.fp(&["new", "Fix a typo"]).stderr, @"warning: the repository has no commit yet; make one before the plan is implemented, since every task becomes a commit");
+}
+
+#[test]
+fn flags_say_what_kind_of_plan_it_is() {
+    let environment = Environment::new().repo();
+    let check = |args: &[&str], intent: &str, mode: &str, reason: &str, steps: &str| {
+        let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
+        let report = environment.fp(&args).json();
+        let listed: Vec<&str> =
+            report["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
+        let mode_told =
+            (report["mode"]["name"].as_str().unwrap(), report["mode"]["reason"].as_str().unwrap());
+        assert_eq!(report["intent"], intent, "{args:?}");
+        assert_eq!(mode_told, (mode, reason), "{args:?}");
+        assert_eq!(listed.join(" "), steps, "{args:?}");
+        report
+    };
+    let gated = "interview research approach decompose critique review approve";
+    let report = check(
+        &["--research-only", "파서 정리"],
+        "mid-sized",
+        "pipeline",
+        "a feature or a fix within one area of the code",
+        "interview research",
+    );
+    let kept =
+        environment.read(&format!(".fractal-planner/plans/{}/plan.json", report["planId"].as_str().unwrap()));
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["settings"], serde_json::json!({ "researchOnly": true }));
+    assert_eq!(report["config"]["researchOnly"], true);
+    let report = check(
+        &["--plan-only", "--intent", "refactoring", "Parse numbers"],
+        "refactoring",
+        "pipeline",
+        "a refactoring within one area of the code (asked for with --intent)",
+        &format!("pre-analysis {gated}"),
+    );
+    assert_eq!(report["config"]["planOnly"], true);
+    check(
+        &["--intent", "trivial", "Rewrite the architecture"],
+        "trivial",
+        "direct",
+        "a change that one task holds (asked for with --intent)",
+        "interview decompose approve",
+    );
+    check(
+        &["--intent", "architecture", "--mode", "pipeline", "Fix a typo"],
+        "architecture",
+        "pipeline",
+        "asked for with --mode",
+        &format!("pre-analysis {gated}"),
+    );
+    check(
+        &["--research-only", "Fix a typo"],
+        "trivial",
+        "direct",
+        "a change that one task holds (\"typo\")",
+        "interview research",
+    );
+    environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);
+    check(
+        &["Build a todo app"],
+        "build-from-scratch",
+        "full",
+        "something new that stands by itself (\"app\")",
+        gated,
+    );
 }
 
 #[test]
@@ -174,6 +251,14 @@ fn a_goal_has_to_say_something() {
     exit status: 2
     --- stderr
     error: invalid value '11' for '--max-complexity <N>': it has to be a whole number from 1 to 10
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check(&["new", "x", "--intent", "big"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'big' for '--intent <NAME>'
+      [possible values: trivial, refactoring, build-from-scratch, mid-sized, architecture]
 
     For more information, try '--help'.
     ");

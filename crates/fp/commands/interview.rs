@@ -1,7 +1,11 @@
 //! `fp interview`.
 
-use fp_core::interview::{Answers, Interview, render};
-use fp_core::run::event::Decider;
+mod check;
+
+use fp_core::interview::clearance::Grounds;
+use fp_core::interview::{Answers, Clearance, Interview, render};
+use fp_core::run::event::{Decider, Event};
+use fp_core::run::state::Rounds;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use serde_json::json;
@@ -10,31 +14,48 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
+const RECORD: &str = "interview.json";
+
 /// Largest `interview.json` that is read, in bytes.
 const CAP: u64 = 64 * 1024 * 1024;
 
-/// Record what the interview found, or show it
+/// Record what the interview found, show it, or check whether it is enough
 ///
 /// Every flag may be given again for another entry. A text that is given again replaces the one before, which is
 /// kept. Without flags it shows what is recorded.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    said: SaidArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Check(check::Args),
+}
+
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
     /// What the goal is, in the user's sense
     #[arg(long, value_name = "TEXT", value_parser = said)]
     objective: Option<String>,
     /// Something that belongs to it
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = included)]
     include: Vec<String>,
-    /// Something that expressly does not
+    /// Something that expressly does not; `none` says that nothing is excluded
     #[arg(long, value_name = "TEXT", value_parser = said)]
     exclude: Vec<String>,
     /// Something that can be observed when it is done; it gets an id, R1 and so on
     #[arg(long, value_name = "TEXT", value_parser = said)]
     requirement: Vec<String>,
     /// A question with its answer; it closes the open question of the same words
-    #[arg(long, value_name = "QUESTION|ANSWER", value_parser = decided)]
+    #[arg(long, value_name = "QUESTION|ANSWER", value_parser = |text: &str| pair(text, "question and answer"))]
     decision: Vec<(String, String)>,
     /// Something that was taken for granted without asking
     #[arg(long, value_name = "TEXT", value_parser = said)]
@@ -42,12 +63,18 @@ pub(crate) struct Args {
     /// How it is to be done
     #[arg(long, value_name = "TEXT", value_parser = said)]
     approach: Option<String>,
+    /// A way to do it that was not chosen, and why
+    #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| pair(text, "name and reason"))]
+    alternative: Vec<(String, String)>,
     /// How it is to be tested
     #[arg(long, value_name = "TEXT", value_parser = said)]
     tests: Option<String>,
     /// A question that nobody has answered yet
     #[arg(long, value_name = "TEXT", value_parser = said)]
     open: Vec<String>,
+    /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
+    #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
+    withdraw: Vec<String>,
     /// Who says so
     #[arg(long, value_enum, default_value_t)]
     by: By,
@@ -76,55 +103,106 @@ fn said(text: &str) -> Result<String, &'static str> {
     if text.is_empty() { Err("it says nothing") } else { Ok(text.to_owned()) }
 }
 
-fn decided(text: &str) -> Result<(String, String), &'static str> {
-    let (question, answer) = text.split_once('|').ok_or("question and answer are separated by `|`")?;
-    Ok((said(question)?, said(answer)?))
+fn included(text: &str) -> Result<String, &'static str> {
+    let text = said(text)?;
+    if is_none(&text) { Err("something belongs to every goal: say what") } else { Ok(text) }
+}
+
+fn is_none(text: &str) -> bool {
+    text.eq_ignore_ascii_case("none")
+}
+
+fn pair(text: &str, what: &str) -> Result<(String, String), String> {
+    let (one, other) = text.split_once('|').ok_or_else(|| format!("{what} are separated by `|`"))?;
+    Ok((said(one)?, said(other)?))
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
-    let by = args.by.into();
-    let answers = Answers {
+    if let Some(Action::Check(args)) = args.action {
+        return check::run(&args, context);
+    }
+    let plan = context.open(args.said.plan.as_deref())?;
+    let by = args.said.by.into();
+    let answers = answers(args.said)?;
+    let (interview, clearance) = if answers.is_empty() {
+        (read(&plan)?, None)
+    } else {
+        record(&plan, &answers, by, context).map(|(interview, clearance)| (interview, Some(clearance)))?
+    };
+    match context.format {
+        Format::Json => context.printer.json(&json(&plan, &interview))?,
+        Format::Text => context.printer.data(&render::markdown(&plan.goal(), &interview)),
+    }
+    if interview.is_empty() {
+        context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
+    }
+    if let Some(clearance) = clearance {
+        let words = clearance.in_words();
+        context.printer.note(&format!("Interview: {words}; `fp interview check {}` says more", plan.id()));
+    }
+    Ok(Exit::Done)
+}
+
+fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
+    let exclude_nothing = args.exclude.iter().any(|text| is_none(text));
+    if exclude_nothing && args.exclude.len() > 1 {
+        return Err(CommandError::failed("--exclude none says that nothing is excluded, and something is")
+            .hint("leave out one of them"));
+    }
+    Ok(Answers {
         objective: args.objective,
         include: args.include,
-        exclude: args.exclude,
+        exclude: if exclude_nothing { Vec::new() } else { args.exclude },
+        exclude_nothing,
         requirements: args.requirement,
         decisions: args.decision,
         assumptions: args.assume,
         approach: args.approach,
         tests: args.tests,
         open: args.open,
-    };
-    let interview = if answers.is_empty() { read(&plan)? } else { record(&plan, &answers, by)? };
-    let markdown = render::markdown(&plan.goal(), &interview);
-    if !answers.is_empty() {
-        file::atomic_write(&plan.folder.file("interview.md"), markdown.as_bytes())?;
-    }
-    match context.format {
-        Format::Json => context.printer.json(&json(&plan, &interview))?,
-        Format::Text => context.printer.data(&markdown),
-    }
-    if interview.is_empty() {
-        context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
-    }
-    Ok(Exit::Done)
+        alternatives: args.alternative,
+        withdraw: args.withdraw,
+    })
 }
 
-/// Adds `answers` to the record, of which one process at a time has hold.
-fn record(plan: &OpenPlan, answers: &Answers, by: Decider) -> Result<Interview, CommandError> {
-    let _lock = plan.lock()?;
-    let mut interview = read(plan)?;
-    let path = plan.folder.file("interview.json");
-    interview.merge(answers, by).map_err(|error| {
-        CommandError::failed(format!("{}: {error}", path.display()))
-            .hint("make a list of it, and run the command again")
-    })?;
-    file::atomic_write(&path, interview.to_json().as_bytes())?;
-    Ok(interview)
+/// Adds `answers` to the record, of which one process at a time has hold. What says nothing new is no round.
+fn record(
+    plan: &OpenPlan,
+    answers: &Answers,
+    by: Decider,
+    context: &Context,
+) -> Result<(Interview, Clearance), CommandError> {
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let before = read(plan)?;
+    let path = plan.folder.file(RECORD);
+    let mut interview = before.clone();
+    interview
+        .merge(answers, by)
+        .map_err(|error| CommandError::failed(format!("{}: {error}", path.display())).hint(error.hint()))?;
+    if interview != before {
+        file::atomic_write(&path, interview.to_json().as_bytes())?;
+        ledger.append(vec![Event::Interviewed { by }], context.now())?;
+    }
+    let clearance = judge(plan, &interview, ledger.state().rounds)?;
+    write_page(plan, &interview, &clearance)?;
+    Ok((interview, clearance))
+}
+
+/// Whether the record is enough for what the plan was made for.
+fn judge(plan: &OpenPlan, interview: &Interview, rounds: Rounds) -> Result<Clearance, CommandError> {
+    let purpose = plan.folder.purpose()?;
+    let grounds = Grounds { intent: purpose.intent, mode: purpose.mode, by: purpose.by, rounds };
+    Ok(Clearance::new(interview, &grounds))
+}
+
+fn write_page(plan: &OpenPlan, interview: &Interview, clearance: &Clearance) -> Result<(), CommandError> {
+    let page = render::markdown(&plan.goal(), interview) + &render::clearance(clearance);
+    Ok(file::atomic_write(&plan.folder.file("interview.md"), page.as_bytes())?)
 }
 
 fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
-    let path = plan.folder.file("interview.json");
+    let path = plan.folder.file(RECORD);
     let Some(text) = file::read_text_if_there(&path, CAP)? else {
         return Ok(Interview::default());
     };
@@ -142,6 +220,7 @@ fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
         "decisions": interview.decisions(),
         "assumptions": interview.assumptions(),
         "approach": interview.approach(),
+        "alternatives": interview.alternatives(),
         "testStrategy": interview.test_strategy(),
         "openQuestions": interview.open_questions(),
     })

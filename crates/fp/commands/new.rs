@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
-use fp_core::interview::intent::classify;
+use fp_core::interview::intent::{Classified, classify};
 use fp_core::interview::mode::propose;
-use fp_core::interview::{Mode, Proposal, Step, Strategy, strategy};
+use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
 use fp_core::plan::id::PlanId;
 use fp_core::report::status::{Phase, StatusReport};
 use fp_core::run::event::Decider;
@@ -31,12 +31,21 @@ pub(crate) struct Args {
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
     mode: Option<Mode>,
+    /// What kind of work it is; read off the goal's words where it is left out
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| name.parse::<Intent>()))]
+    intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
     auto: bool,
     /// Highest complexity (1-10) of a task in this plan
     #[arg(long, value_name = "N")]
     max_complexity: Option<Ranged<1, 10>>,
+    /// End with the research, without a plan
+    #[arg(long)]
+    research_only: bool,
+    /// End with the plan, without offering to run it
+    #[arg(long)]
+    plan_only: bool,
 }
 
 /// What the skill and the user are told.
@@ -66,22 +75,18 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         return Err(CommandError::failed("the goal is empty")
             .hint("say what is to be done: `fp new 'Add a greeting command'`"));
     }
-    let flags = PartialSettings { max_complexity: args.max_complexity, ..PartialSettings::default() };
+    let flags = flags(&args);
     let settings = context.settings_with(Origin::Plan, flags.clone())?;
     let plans = context.plans()?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
     let interrupted = interrupted(&plans, &mut warnings)?;
 
-    let classified = classify(&goal);
-    let proposal = match args.mode {
-        Some(name) => Proposal { name, reason: "asked for with --mode".into() },
-        None => propose(&goal, &classified),
-    };
+    let (intent, proposal) = kind_and_mode(&goal, &args);
     let folder = plans.create(&goal, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
-        intent: classified.intent,
+        intent,
         mode: proposal.name,
         mode_reason: proposal.reason,
         created_at: context.now(),
@@ -96,7 +101,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let report = Report {
         path: folder.path().to_owned(),
         settings,
-        strategy: strategy(classified.intent),
+        strategy: strategy(intent),
         interrupted,
         attended: context.attended(),
         history: history(context),
@@ -111,6 +116,30 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&report.text()),
     }
     Ok(Exit::Done)
+}
+
+/// The settings that are given for this plan alone.
+fn flags(args: &Args) -> PartialSettings {
+    PartialSettings {
+        max_complexity: args.max_complexity,
+        research_only: args.research_only.then_some(true),
+        plan_only: args.plan_only.then_some(true),
+        ..PartialSettings::default()
+    }
+}
+
+/// What kind of work the goal is and how much planning it gets, as asked for or else as its words say.
+fn kind_and_mode(goal: &str, args: &Args) -> (Intent, Proposal) {
+    let classified =
+        args.intent.map_or_else(|| classify(goal), |intent| Classified { intent, because: None });
+    let proposal = match (args.mode, propose(goal, &classified)) {
+        (Some(name), _) => Proposal { name, reason: "asked for with --mode".into() },
+        (None, Proposal { name, reason }) if args.intent.is_some() => {
+            Proposal { name, reason: format!("{reason} (asked for with --intent)") }
+        }
+        (None, proposal) => proposal,
+    };
+    (classified.intent, proposal)
 }
 
 /// What will keep a plan from being implemented here, though it can be made.
@@ -159,7 +188,7 @@ fn interrupted(plans: &Plans, warnings: &mut Vec<String>) -> Result<Vec<Interrup
 
 impl Report {
     fn steps(&self) -> Vec<Step> {
-        self.record.mode.steps(&self.settings)
+        self.record.mode.steps(self.record.intent, &self.settings)
     }
 
     fn json(&self) -> serde_json::Value {
@@ -200,6 +229,10 @@ impl Report {
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";
         text += &bullets(self.strategy.first_questions);
+        if self.steps().contains(&Step::Research) {
+            text += "\nFind out:\n";
+            text += &bullets(self.strategy.research_prompts);
+        }
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";

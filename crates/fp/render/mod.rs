@@ -1,6 +1,7 @@
 //! Renderers: one report, several forms.
 
 pub(crate) mod actions;
+pub(crate) mod clearance;
 pub(crate) mod commit;
 pub(crate) mod diagnostics;
 pub(crate) mod doctor;

@@ -14,6 +14,8 @@ pub struct Answers {
     pub include: Vec<String>,
     /// What does not.
     pub exclude: Vec<String>,
+    /// That nothing is out of scope: what was, is no longer.
+    pub exclude_nothing: bool,
     /// What must be so in the end.
     pub requirements: Vec<String>,
     /// Questions with their answers.
@@ -26,16 +28,37 @@ pub struct Answers {
     pub tests: Option<String>,
     /// What is to be asked still.
     pub open: Vec<String>,
+    /// Ways to do it that were not chosen, each with the reason.
+    pub alternatives: Vec<(String, String)>,
+    /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words.
+    pub withdraw: Vec<String>,
 }
 
-/// A field that can't be added to, because what is in it is no list.
+/// Why answers were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{field}` is {found}, where a list is expected")]
-pub struct NotAList {
-    /// The field.
-    pub field: &'static str,
-    /// What it is instead.
-    pub found: &'static str,
+pub enum NotRecorded {
+    /// A field that can't be added to, because what is in it is no list.
+    #[error("`{field}` is {found}, where a list is expected")]
+    NotAList {
+        /// The field.
+        field: &'static str,
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// Something that is to be withdrawn and was never said.
+    #[error("{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words")]
+    NeverSaid(String),
+}
+
+impl NotRecorded {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NotAList { .. } => "make a list of it, and run the command again",
+            Self::NeverSaid(_) => "`fp interview` shows what is recorded, with the ids",
+        }
+    }
 }
 
 impl Answers {
@@ -47,12 +70,16 @@ impl Answers {
 }
 
 impl Interview {
-    /// Adds `answers`, given by `by`. Lists grow, without repeating what they have; a text that is replaced is
-    /// kept under `superseded`; an open question that is decided is open no more. Whatever else the record
-    /// has stays. Fails, with nothing added, where a list is needed and something else is there.
-    pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotAList> {
+    /// Adds `answers`, given by `by`. Lists grow, without repeating what they have; what the user says that was
+    /// assumed is the user's from then on. What is replaced or withdrawn is kept under `superseded`; an open
+    /// question that is decided is open no more. Whatever else the record has stays. Fails, with nothing added,
+    /// where a list is needed and something else is there, or where there is nothing to withdraw.
+    pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotRecorded> {
         let mut document = self.document.clone();
         document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
+        for text in &answers.withdraw {
+            withdraw(&mut document, text)?;
+        }
         let said = [
             ("objective", &answers.objective),
             ("approach", &answers.approach),
@@ -64,12 +91,13 @@ impl Interview {
             }
         }
         add_requirements(&mut document, &answers.requirements, by)?;
-        let lists = [
-            ("scopeInclusions", &answers.include),
-            ("scopeExclusions", &answers.exclude),
-            ("assumptions", &answers.assumptions),
-            ("openQuestions", &answers.open),
-        ];
+        if answers.exclude_nothing {
+            exclude_nothing(&mut document, by)?;
+        }
+        add_said(&mut document, "scopeInclusions", &answers.include, by)?;
+        add_said(&mut document, "scopeExclusions", &answers.exclude, by)?;
+        add_alternatives(&mut document, &answers.alternatives, by)?;
+        let lists = [("assumptions", &answers.assumptions), ("openQuestions", &answers.open)];
         for (field, texts) in lists {
             add_texts(&mut document, field, texts)?;
         }
@@ -93,14 +121,56 @@ fn replace(
     field: &'static str,
     text: &str,
     by: Decider,
-) -> Result<(), NotAList> {
+) -> Result<(), NotRecorded> {
     let before = document.insert(field.into(), text.into());
-    if let Some(before) = before.filter(|before| before.as_str() != Some(text) && !before.is_null()) {
-        list(document, "superseded")?.push(json!({ "field": field, "was": before }));
+    let repeated = before.as_ref().and_then(Value::as_str) == Some(text);
+    if let Some(before) = before.filter(|before| !repeated && !before.is_null()) {
+        supersede(document, field, before)?;
     }
+    say(document, field, by, repeated);
+    Ok(())
+}
+
+/// Notes who has said what `field` is. What is `repeated` stays the user's.
+fn say(document: &mut Map<String, Value>, field: &str, by: Decider, repeated: bool) {
     if let Value::Object(said_by) = document.entry("saidBy").or_insert_with(|| json!({})) {
-        said_by.insert(field.into(), name(by).into());
+        let users = said_by.get(field).and_then(Value::as_str) == Some(name(Decider::User));
+        if !(repeated && users) {
+            said_by.insert(field.into(), name(by).into());
+        }
     }
+}
+
+fn supersede(document: &mut Map<String, Value>, field: &'static str, was: Value) -> Result<(), NotRecorded> {
+    list(document, "superseded")?.push(json!({ "field": field, "was": was }));
+    Ok(())
+}
+
+fn withdraw(document: &mut Map<String, Value>, what: &str) -> Result<(), NotRecorded> {
+    number_requirements(document)?;
+    let is_meant = |entry: &Value| {
+        entry.get("id").and_then(Value::as_str) == Some(what)
+            || text_of(entry).is_some_and(|text| same(text, what))
+    };
+    let mut found = false;
+    for field in ["requirements", "scopeInclusions", "scopeExclusions"] {
+        if !document.contains_key(field) {
+            continue;
+        }
+        let gone: Vec<Value> = list(document, field)?.extract_if(.., |entry| is_meant(entry)).collect();
+        found |= !gone.is_empty();
+        gone.into_iter().try_for_each(|entry| supersede(document, field, entry))?;
+    }
+    if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
+}
+
+/// Leaves an empty list, which is a decision where it is known who made it.
+fn exclude_nothing(document: &mut Map<String, Value>, by: Decider) -> Result<(), NotRecorded> {
+    const FIELD: &str = "scopeExclusions";
+    let before = std::mem::take(list(document, FIELD)?);
+    let repeated = before.is_empty();
+    before.into_iter().try_for_each(|entry| supersede(document, FIELD, entry))?;
+    say(document, FIELD, by, repeated);
     Ok(())
 }
 
@@ -108,7 +178,7 @@ fn replace(
 fn list<'d>(
     document: &'d mut Map<String, Value>,
     field: &'static str,
-) -> Result<&'d mut Vec<Value>, NotAList> {
+) -> Result<&'d mut Vec<Value>, NotRecorded> {
     let value = document.entry(field).or_insert(Value::Null);
     match value {
         Value::Null => *value = json!([]),
@@ -120,7 +190,7 @@ fn list<'d>(
         Value::Number(_) => "a number",
         _ => "an object",
     };
-    value.as_array_mut().ok_or(NotAList { field, found })
+    value.as_array_mut().ok_or(NotRecorded::NotAList { field, found })
 }
 
 fn text_of(entry: &Value) -> Option<&str> {
@@ -128,7 +198,7 @@ fn text_of(entry: &Value) -> Option<&str> {
 }
 
 /// Whether two texts say the same but for case and blanks.
-fn same(one: &str, other: &str) -> bool {
+pub(super) fn same(one: &str, other: &str) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
     words(one) == words(other)
 }
@@ -137,7 +207,7 @@ fn add_texts(
     document: &mut Map<String, Value>,
     field: &'static str,
     texts: &[String],
-) -> Result<(), NotAList> {
+) -> Result<(), NotRecorded> {
     if texts.is_empty() {
         return Ok(());
     }
@@ -150,30 +220,98 @@ fn add_texts(
     Ok(())
 }
 
+/// Adds what is in or out of scope, each with who said so.
+fn add_said(
+    document: &mut Map<String, Value>,
+    field: &'static str,
+    texts: &[String],
+    by: Decider,
+) -> Result<(), NotRecorded> {
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let list = list(document, field)?;
+    for text in texts {
+        if !confirm(list, text, by) {
+            list.push(json!({ "text": text, "by": name(by) }));
+        }
+    }
+    // That it is empty was decided once, and holds no longer.
+    if let Some(Value::Object(said_by)) = document.get_mut("saidBy") {
+        said_by.remove(field);
+    }
+    Ok(())
+}
+
+/// Whether `list` has `text`; if it does, and the user says so, it is the user's from now on.
+fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
+    let Some(entry) = list.iter_mut().find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
+    else {
+        return false;
+    };
+    if by == Decider::User {
+        match entry {
+            Value::Object(fields) => drop(fields.insert("by".into(), name(by).into())),
+            text => *text = json!({ "text": text.take(), "by": name(by) }),
+        }
+    }
+    true
+}
+
+fn add_alternatives(
+    document: &mut Map<String, Value>,
+    alternatives: &[(String, String)],
+    by: Decider,
+) -> Result<(), NotRecorded> {
+    for (called, why_not) in alternatives {
+        let list = list(document, "alternatives")?;
+        let known = |entry: &Value| entry.get("name").and_then(Value::as_str) == Some(called);
+        let before: Vec<Value> = list.extract_if(.., |entry| known(entry)).collect();
+        let added = json!({ "name": called, "whyNot": why_not, "by": name(by) });
+        list.push(added.clone());
+        let changed = before.into_iter().filter(|entry| *entry != added).collect::<Vec<_>>();
+        changed.into_iter().try_for_each(|entry| supersede(document, "alternatives", entry))?;
+    }
+    Ok(())
+}
+
 fn add_requirements(
     document: &mut Map<String, Value>,
     texts: &[String],
     by: Decider,
-) -> Result<(), NotAList> {
+) -> Result<(), NotRecorded> {
     if texts.is_empty() {
+        return Ok(());
+    }
+    number_requirements(document)?;
+    // Tasks may still cover one that was withdrawn, so its id is not given again.
+    let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
+    let withdrawn = document.get("superseded").and_then(Value::as_array).into_iter().flatten();
+    let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
+    let list = list(document, "requirements")?;
+    let numbered = list.iter().filter_map(number).max().unwrap_or(0);
+    let mut last = numbered.max(withdrawn).max(list.len());
+    for text in texts {
+        if !confirm(list, text, by) {
+            last = last.saturating_add(1);
+            list.push(json!({ "id": format!("R{last}"), "text": text, "by": name(by) }));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a list of the requirements, in which each has its id.
+fn number_requirements(document: &mut Map<String, Value>) -> Result<(), NotRecorded> {
+    if !document.contains_key("requirements") {
         return Ok(());
     }
     if let Some(Value::Object(by_id)) = document.get_mut("requirements") {
         let entries = std::mem::take(by_id).into_iter().map(|(id, entry)| with_id(id, entry));
         *document.get_mut("requirements").expect("it was just there") = entries.collect();
     }
-    let list = list(document, "requirements")?;
-    for (index, entry) in list.iter_mut().enumerate() {
+    for (index, entry) in list(document, "requirements")?.iter_mut().enumerate() {
         if text_of(entry).is_some() && entry.get("id").is_none() {
             *entry = with_id(format!("R{}", index + 1), entry.take());
-        }
-    }
-    let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
-    let mut last = list.iter().filter_map(number).max().unwrap_or(0).max(list.len());
-    for text in texts {
-        if !list.iter().filter_map(text_of).any(|there| same(there, text)) {
-            last += 1;
-            list.push(json!({ "id": format!("R{last}"), "text": text, "by": name(by) }));
         }
     }
     Ok(())
@@ -194,7 +332,7 @@ fn decide(
     question: &str,
     answer: &str,
     by: Decider,
-) -> Result<(), NotAList> {
+) -> Result<(), NotRecorded> {
     if document.contains_key("openQuestions") {
         let is_question = |entry: &Value| {
             let text = text_of(entry).or_else(|| entry.get("question")?.as_str());

@@ -20,7 +20,23 @@ pub enum Intent {
     Architecture,
 }
 
+/// A text that names no intent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an intent is one of trivial, refactoring, build-from-scratch, mid-sized, architecture")]
+pub struct UnknownIntent;
+
+impl std::str::FromStr for Intent {
+    type Err = UnknownIntent;
+    fn from_str(text: &str) -> Result<Self, UnknownIntent> {
+        Self::ALL.into_iter().find(|intent| intent.name() == text).ok_or(UnknownIntent)
+    }
+}
+
 impl Intent {
+    /// All intents, in the order in which they are named above.
+    pub const ALL: [Self; 5] =
+        [Self::Trivial, Self::Refactoring, Self::BuildFromScratch, Self::MidSized, Self::Architecture];
+
     /// Its wire name.
     #[must_use]
     pub fn name(self) -> &'static str {

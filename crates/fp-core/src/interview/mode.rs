@@ -20,12 +20,16 @@ pub enum Mode {
 
 /// One step of planning, in the words of the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Step {
+    /// Look for hidden complexity, risks and ambiguities before anybody is asked.
+    PreAnalysis,
     /// Ask the user what the code can't tell.
     Interview,
     /// Find out what the interview left open.
     Research,
+    /// Put two or three ways to do it before the user.
+    Approach,
     /// Make the tree.
     Decompose,
     /// Have the tree criticised.
@@ -179,25 +183,31 @@ impl Mode {
         }
     }
 
-    /// The steps of planning in this mode, in order, as `settings` cut them short.
+    /// The steps of planning work of the kind `intent` in this mode, in order, as `settings` cut them short. In
+    /// direct mode the interview's one question shows the task and is the approval, so nothing is reviewed.
     #[must_use]
-    pub fn steps(self, settings: &Settings) -> Vec<Step> {
-        let mut steps = vec![Step::Interview];
-        if self != Self::Direct || settings.research_only {
-            steps.push(Step::Research);
+    pub fn steps(self, intent: Intent, settings: &Settings) -> Vec<Step> {
+        let planned = self != Self::Direct;
+        let whole = !settings.research_only;
+        let steps = [
+            (Step::PreAnalysis, settings.pre_analysis && self.profits_from_analysis(intent)),
+            (Step::Interview, true),
+            (Step::Research, planned || settings.research_only),
+            (Step::Approach, planned && whole),
+            (Step::Decompose, whole),
+            (Step::Critique, planned && whole),
+            (Step::Review, planned && whole && !settings.skip_plan_review),
+            (Step::Approve, whole),
+        ];
+        steps.into_iter().filter(|(_, due)| *due).map(|(step, _)| step).collect()
+    }
+
+    fn profits_from_analysis(self, intent: Intent) -> bool {
+        match intent {
+            Intent::Trivial => false,
+            Intent::MidSized => self == Self::Full,
+            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => self != Self::Direct,
         }
-        if settings.research_only {
-            return steps;
-        }
-        steps.push(Step::Decompose);
-        if self != Self::Direct {
-            steps.push(Step::Critique);
-        }
-        if !settings.skip_plan_review {
-            steps.push(Step::Review);
-        }
-        steps.push(Step::Approve);
-        steps
     }
 }
 
@@ -206,8 +216,10 @@ impl Step {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::PreAnalysis => "pre-analysis",
             Self::Interview => "interview",
             Self::Research => "research",
+            Self::Approach => "approach",
             Self::Decompose => "decompose",
             Self::Critique => "critique",
             Self::Review => "review",
@@ -255,18 +267,40 @@ mod tests {
     }
 
     #[test]
-    fn steps_follow_from_mode_and_settings() {
-        let check = |mode: Mode, change: fn(&mut Settings), expect: &str| {
+    fn steps_follow_from_mode_intent_and_settings() {
+        use Intent::{Architecture, BuildFromScratch, MidSized, Refactoring, Trivial};
+        use Mode::{Direct, Full, Pipeline};
+        const GATED: &str = "interview research approach decompose critique review approve";
+        let check = |mode: Mode, intents: &[Intent], change: fn(&mut Settings), expect: &str| {
             let mut settings = Settings::default();
             change(&mut settings);
-            let steps: Vec<_> = mode.steps(&settings).into_iter().map(Step::name).collect();
-            assert_eq!(steps.join(" "), expect);
+            for &intent in intents {
+                let steps: Vec<_> = mode.steps(intent, &settings).into_iter().map(Step::name).collect();
+                assert_eq!(steps.join(" "), expect, "{mode:?} {intent:?}");
+                let wire = serde_json::to_value(mode.steps(intent, &settings)).unwrap();
+                assert_eq!(wire, serde_json::json!(steps));
+            }
         };
-        check(Mode::Direct, |_| {}, "interview decompose review approve");
-        check(Mode::Pipeline, |_| {}, "interview research decompose critique review approve");
-        check(Mode::Full, |_| {}, "interview research decompose critique review approve");
-        check(Mode::Direct, |s| s.skip_plan_review = true, "interview decompose approve");
-        check(Mode::Full, |s| s.research_only = true, "interview research");
-        check(Mode::Direct, |s| s.research_only = true, "interview research");
+        let all = Intent::ALL;
+        check(Direct, &all, |_| {}, "interview decompose approve");
+        check(Direct, &all, |s| s.skip_plan_review = true, "interview decompose approve");
+        check(Direct, &all, |s| s.research_only = true, "interview research");
+        let large = [Refactoring, BuildFromScratch, Architecture];
+        let analysed = format!("pre-analysis {GATED}");
+        check(Pipeline, &large, |_| {}, &analysed);
+        check(Full, &large, |_| {}, &analysed);
+        check(Pipeline, &[Trivial, MidSized], |_| {}, GATED);
+        check(Full, &[Trivial], |_| {}, GATED);
+        check(Full, &[MidSized], |_| {}, &analysed);
+        check(Full, &all, |s| s.pre_analysis = false, GATED);
+        check(
+            Pipeline,
+            &[MidSized],
+            |s| s.skip_plan_review = true,
+            "interview research approach decompose critique approve",
+        );
+        check(Full, &large, |s| s.research_only = true, "pre-analysis interview research");
+        check(Pipeline, &[MidSized], |s| s.research_only = true, "interview research");
+        check(Pipeline, &[MidSized], |s| s.plan_only = true, GATED);
     }
 }

@@ -31,6 +31,25 @@ pub struct Decided {
     pub by: String,
 }
 
+/// Something in or out of scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// What it is.
+    pub text: &'a str,
+    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    pub by: &'a str,
+}
+
+/// A way to do it that was not chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Alternative {
+    /// What it is called.
+    pub name: String,
+    /// Why it was not chosen.
+    pub why_not: String,
+}
+
 /// Why a text is no record of an interview.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidInterview {
@@ -140,6 +159,24 @@ impl Interview {
         self.texts("scopeExclusions")
     }
 
+    /// What belongs to it, and who said so.
+    #[must_use]
+    pub fn inclusions(&self) -> Vec<Said<'_>> {
+        self.said("scopeInclusions")
+    }
+
+    /// What expressly does not, and who said so.
+    #[must_use]
+    pub fn exclusions(&self) -> Vec<Said<'_>> {
+        self.said("scopeExclusions")
+    }
+
+    /// Who said expressly that nothing is out of scope; `None` where nobody did, or something is.
+    #[must_use]
+    pub fn excludes_nothing(&self) -> Option<&str> {
+        self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
+    }
+
     /// The questions that were answered.
     #[must_use]
     pub fn decisions(&self) -> Vec<Decided> {
@@ -166,6 +203,16 @@ impl Interview {
         self.text("approach")
     }
 
+    /// What was thought of and not chosen; only what has both a name and a reason.
+    #[must_use]
+    pub fn alternatives(&self) -> Vec<Alternative> {
+        let read = |(_, value): (_, &Value)| {
+            let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
+            Some(Alternative { name: field("name")?.into(), why_not: field("whyNot")?.into() })
+        };
+        self.entries("alternatives").into_iter().filter_map(read).collect()
+    }
+
     /// How it is to be tested.
     #[must_use]
     pub fn test_strategy(&self) -> Option<&str> {
@@ -190,10 +237,15 @@ impl Interview {
     }
 
     fn texts(&self, field: &str) -> Vec<&str> {
-        let texts = self.entries(field).into_iter().filter_map(|(_, value)| {
-            value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))
+        self.said(field).into_iter().map(|said| said.text).collect()
+    }
+
+    fn said(&self, field: &str) -> Vec<Said<'_>> {
+        let said = self.entries(field).into_iter().filter_map(|(_, value)| {
+            let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
+            Some(Said { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
         });
-        texts.map(str::trim).filter(|text| !text.is_empty()).collect()
+        said.filter(|said| !said.text.is_empty()).collect()
     }
 
     /// The entries of a list; a single text counts as a list of one, an object as one with keys.

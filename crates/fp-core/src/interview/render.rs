@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::record::Interview;
+use super::clearance::Clearance;
+use super::record::{Interview, Said};
 
 /// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
 #[must_use]
@@ -16,8 +17,12 @@ pub fn markdown(goal: &str, interview: &Interview) -> String {
     let requirements =
         requirements.iter().map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
     section(&mut text, "Requirements", lines(requirements));
-    section(&mut text, "In scope", lines(interview.scope_inclusions()));
-    section(&mut text, "Out of scope", lines(interview.scope_exclusions()));
+    section(&mut text, "In scope", scope(&interview.inclusions()));
+    let excluded = match interview.excludes_nothing() {
+        Some(by) => format!("Nothing, as was said expressly{}\n", assumed(Some(by))),
+        None => scope(&interview.exclusions()),
+    };
+    section(&mut text, "Out of scope", excluded);
     let decisions = interview.decisions().into_iter().map(|decided| {
         let mark = assumed(Some(&decided.by));
         match decided.question.as_str() {
@@ -27,14 +32,46 @@ pub fn markdown(goal: &str, interview: &Interview) -> String {
     });
     section(&mut text, "Decisions", lines(decisions));
     section(&mut text, "Assumptions", lines(interview.assumptions()));
-    if let Some(approach) = interview.approach() {
-        section(&mut text, "Approach", format!("{approach}{}\n", assumed(interview.said_by("approach"))));
-    }
+    section(&mut text, "Approach", approach(interview));
     if let Some(tests) = interview.test_strategy() {
         section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
     }
     section(&mut text, "Open questions", lines(interview.open_questions()));
     text
+}
+
+/// What `clearance` says of the record, as the last section of its page.
+#[must_use]
+pub fn clearance(clearance: &Clearance) -> String {
+    let mut text = String::new();
+    let left_open = clearance.is_left_open();
+    let title = if left_open { "Left open" } else { "Clearance" };
+    let items = clearance.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
+        let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
+        format!("{}: {}{missing}", item.name, item.state.word())
+    });
+    let head = match left_open {
+        true => format!("Nobody is asked any more after {} rounds.", clearance.rounds),
+        false => {
+            format!("Interview: {}. Rounds: {}.", clearance.in_words(), clearance.rounds_in_words())
+        }
+    };
+    section(&mut text, title, format!("{head}\n\n{}", lines(items)));
+    text
+}
+
+/// What was chosen, and what was not.
+fn approach(interview: &Interview) -> String {
+    let chosen =
+        interview.approach().map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
+    let others = interview.alternatives();
+    let others = lines(others.iter().map(|other| format!("{}: {}", other.name, other.why_not)));
+    let others = if others.is_empty() { others } else { format!("Not chosen:\n\n{others}") };
+    chosen.into_iter().chain(Some(others).filter(|text| !text.is_empty())).collect::<Vec<_>>().join("\n")
+}
+
+fn scope(said: &[Said<'_>]) -> String {
+    lines(said.iter().map(|said| format!("{}{}", said.text, assumed(Some(said.by)))))
 }
 
 fn section(text: &mut String, title: &str, body: String) {
@@ -75,7 +112,10 @@ mod tests {
                 "objective": "Greet people",
                 "saidBy": {"objective": "auto"},
                 "requirements": ["It greets", {"id": "R5", "text": "It greets\nby name", "by": "auto"}],
+                "scopeInclusions": [{"text": "the command", "by": "auto"}],
                 "scopeExclusions": ["translations"],
+                "approach": "a subcommand",
+                "alternatives": [{"name": "a plugin", "whyNot": "more to install"}, {"name": "x"}, 3],
                 "decisions": [{"question": "Which language?", "answer": "Rust", "by": "auto"}, "no colours"],
                 "testStrategy": "unit tests",
                 "openQuestions": ["Else?"]
@@ -101,6 +141,10 @@ mod tests {
         - **R5** It greets
           by name (assumed)
 
+        ## In scope
+
+        - the command (assumed)
+
         ## Out of scope
 
         - translations
@@ -109,6 +153,14 @@ mod tests {
 
         - Which language? Rust (assumed)
         - no colours
+
+        ## Approach
+
+        a subcommand
+
+        Not chosen:
+
+        - a plugin: more to install
 
         ## Tests
 

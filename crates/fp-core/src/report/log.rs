@@ -41,6 +41,8 @@ fn words(event: &Event) -> Told {
 
 fn text(event: &Event) -> String {
     match event {
+        Event::Interviewed { by: Decider::User } => "the interview records what the user said".into(),
+        Event::Interviewed { .. } => "the interview records what is assumed".into(),
         Event::Approved { leaves, by, .. } => {
             format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task"))
         }
@@ -184,7 +186,8 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Dispatched { task, .. } => task.clone(),
         Event::Asked { question } => question.topic.task().cloned(),
         Event::Noted { note } => note.task.clone(),
-        Event::Approved { .. }
+        Event::Interviewed { .. }
+        | Event::Approved { .. }
         | Event::RunStarted { .. }
         | Event::Told
         | Event::LeadNudged
@@ -282,6 +285,8 @@ mod tests {
         let one = || Some("1".to_owned());
         let drift = json!({ "files": ["a"], "commits": ["c0 \"By hand\""] });
         let events = json!([
+            { "interviewed": { "by": "user" } },
+            { "interviewed": { "by": "auto" } },
             { "headMoved": { "head": "c0", "drifted": { "1": drift } } },
             { "kept": { "tasks": ["1", "2"] } },
             { "checkedBefore": { "task": "1", "checks": [], "passed": false } },
@@ -292,6 +297,8 @@ mod tests {
         assert_eq!(
             told(events),
             [
+                (None, "the interview records what the user said".into(), Vec::new()),
+                (None, "the interview records what is assumed".into(), Vec::new()),
                 (
                     None,
                     "HEAD has moved, and what 1 task planned on has changed".into(),

@@ -145,6 +145,11 @@ pub struct Note {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
+    /// Something that the interview found was recorded.
+    Interviewed {
+        /// Who said it.
+        by: Decider,
+    },
     /// The plan was approved as it stands: these leaves, with these commands.
     Approved {
         /// Hash of the whole task tree file.

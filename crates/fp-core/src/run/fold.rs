@@ -38,11 +38,12 @@ impl State {
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told => self.lead_nudges,
+            Event::Told | Event::Interviewed { .. } => self.lead_nudges,
             // Whatever else happens, the run has moved on.
             _ => 0,
         };
         match event {
+            Event::Interviewed { by } => self.rounds.count(*by),
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });

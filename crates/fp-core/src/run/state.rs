@@ -396,6 +396,32 @@ pub struct Asked {
     pub by: Decider,
 }
 
+/// How often the interview recorded something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rounds {
+    /// As the user said.
+    #[serde(default)]
+    pub user: u32,
+    /// As nobody could be asked.
+    #[serde(default)]
+    pub auto: u32,
+}
+
+impl Rounds {
+    pub(super) fn count(&mut self, by: Decider) {
+        let rounds = match by {
+            Decider::User => &mut self.user,
+            Decider::Auto => &mut self.auto,
+        };
+        *rounds = rounds.saturating_add(1);
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Something dispatched that the lead may not have been shown, since `fp next` was killed before it could, or has not
 /// done as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -428,6 +454,9 @@ pub struct State {
     /// Time of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
+    /// The rounds of the interview.
+    #[serde(default, skip_serializing_if = "Rounds::is_none")]
+    pub rounds: Rounds,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -481,6 +510,7 @@ impl State {
             seq: 0,
             last_at: None,
             created_at: None,
+            rounds: Rounds::default(),
             approval: None,
             head: None,
             run: None,

@@ -314,6 +314,7 @@ enum Step {
     Clarify(u8),
     Extend(u8, u8),
     Commit(u8),
+    Interview(bool),
     LeadStops,
     Takeover,
     Later,
@@ -338,6 +339,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8).prop_map(Step::Commit),
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
         1 => Just(Step::LeadStops),
+        1 => any::<bool>().prop_map(Step::Interview),
         1 => Just(Step::Takeover),
         1 => Just(Step::Later),
     ]
@@ -416,6 +418,16 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let is_due = machine.lead_stops().0 == Due::Work;
             let asked = machine.state.lead_nudges;
             assert!(!is_due || asked == NUDGES, "what is due is said: {asked}");
+        }
+        Step::Interview(by_user) => {
+            let before = machine.state.clone();
+            let by = if by_user { Decider::User } else { Decider::Auto };
+            machine.take(vec![Event::Interviewed { by }]);
+            let (rounds, told) = (machine.state.rounds, before.rounds);
+            assert_eq!(rounds.user + rounds.auto, told.user + told.auto + 1);
+            let State { seq, last_at, rounds, .. } = before;
+            let after = State { seq, last_at, rounds, ..machine.state.clone() };
+            assert_eq!(after, before, "it is no business of the run");
         }
         Step::Takeover => {
             *sessions += 1;

@@ -5,6 +5,7 @@ use fp_core::plan::id::PlanId;
 use fp_core::run::event::Decider;
 use fp_core::settings::PartialSettings;
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{PlanError, PlanFolder};
@@ -16,6 +17,34 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Largest `plan.json` that is read, in bytes: the goal is the user's own words, however many.
 const CAP: u64 = 16 * 1024 * 1024;
+
+/// What an interview about a plan goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Purpose {
+    /// What kind of work it is; mid-sized where it is not recorded.
+    #[serde(default = "mid_sized")]
+    pub intent: Intent,
+    /// How much planning it gets; a pipeline where it is not recorded.
+    #[serde(default = "pipeline")]
+    pub mode: Mode,
+    /// Who answers for the plan's choices.
+    #[serde(default)]
+    pub by: Decider,
+}
+
+impl Default for Purpose {
+    fn default() -> Self {
+        Self { intent: mid_sized(), mode: pipeline(), by: Decider::default() }
+    }
+}
+
+fn mid_sized() -> Intent {
+    Intent::MidSized
+}
+
+fn pipeline() -> Mode {
+    Mode::Pipeline
+}
 
 /// What a plan was made for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,16 +88,25 @@ impl PlanFolder {
 
     /// The settings that were given for this plan alone; none for a plan that has no `plan.json`.
     pub fn settings(&self) -> Result<PartialSettings, PlanError> {
-        #[derive(Deserialize)]
+        #[derive(Deserialize, Default)]
         struct Read {
             #[serde(default)]
             settings: PartialSettings,
         }
+        Ok(self.read_record::<Read>()?.settings)
+    }
+
+    /// What an interview about the plan goes by; what is usual for a plan that has no `plan.json`.
+    pub fn purpose(&self) -> Result<Purpose, PlanError> {
+        self.read_record()
+    }
+
+    fn read_record<T: DeserializeOwned + Default>(&self) -> Result<T, PlanError> {
         let path = self.file(PLAN);
         let Some(text) = file::read_text_if_there(&path, CAP)? else {
-            return Ok(PartialSettings::default());
+            return Ok(T::default());
         };
-        serde_json::from_str::<Read>(&text).map(|read| read.settings).map_err(|fault| {
+        serde_json::from_str(&text).map_err(|fault| {
             let (line, column) = (fault.line(), fault.column());
             let whole = fault.to_string();
             let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);

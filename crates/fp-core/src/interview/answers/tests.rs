@@ -30,15 +30,18 @@ fn a_first_round_makes_the_record() {
         approach: Some("a subcommand".into()),
         tests: Some("unit tests".into()),
         open: texts(&["Colours?"]),
+        alternatives: vec![("a plugin".into(), "more to install".into())],
+        ..Answers::default()
     };
     let after = json!({
         "schemaVersion": 1,
+        "alternatives": [{ "name": "a plugin", "whyNot": "more to install", "by": "user" }],
         "objective": "Greet people",
         "approach": "a subcommand",
         "testStrategy": "unit tests",
         "saidBy": { "objective": "user", "approach": "user", "testStrategy": "user" },
-        "scopeInclusions": ["the command"],
-        "scopeExclusions": ["translations"],
+        "scopeInclusions": [{ "text": "the command", "by": "user" }],
+        "scopeExclusions": [{ "text": "translations", "by": "user" }],
         "requirements": [
             { "id": "R1", "text": "It greets", "by": "user" },
             { "id": "R2", "text": "It greets  by name", "by": "user" },
@@ -80,11 +83,115 @@ fn nothing_that_is_there_is_lost() {
             3,
             { "id": "R10", "text": "added", "by": "auto" },
         ],
-        "scopeExclusions": ["one text", "another"],
+        "scopeExclusions": ["one text", { "text": "another", "by": "auto" }],
         "openQuestions": ["Else?"],
         "decisions": [{ "question": "Colours?", "answer": "No", "by": "auto" }],
     });
     check(before, &answers, Decider::Auto, after);
+}
+
+#[test]
+fn what_the_user_repeats_is_the_users() {
+    let before = json!({
+        "objective": "Greet",
+        "saidBy": { "objective": "auto" },
+        "requirements": [{ "id": "R1", "text": "a", "by": "auto" }],
+        "scopeInclusions": ["b"],
+        "scopeExclusions": [{ "text": "c", "by": "auto" }],
+    });
+    let answers = Answers {
+        objective: Some("Greet".into()),
+        requirements: texts(&["A"]),
+        include: texts(&["b"]),
+        exclude: texts(&["c"]),
+        ..Answers::default()
+    };
+    let after = json!({
+        "schemaVersion": 1,
+        "objective": "Greet",
+        "saidBy": { "objective": "user" },
+        "requirements": [{ "id": "R1", "text": "a", "by": "user" }],
+        "scopeInclusions": [{ "text": "b", "by": "user" }],
+        "scopeExclusions": [{ "text": "c", "by": "user" }],
+    });
+    check(before, &answers, Decider::User, after.clone());
+    check(after.clone(), &answers, Decider::Auto, after);
+}
+
+#[test]
+fn that_nothing_is_excluded_is_a_decision() {
+    let none = Answers { exclude_nothing: true, ..Answers::default() };
+    let decided =
+        json!({ "schemaVersion": 1, "scopeExclusions": [], "saidBy": { "scopeExclusions": "user" } });
+    check(json!({}), &none, Decider::User, decided.clone());
+    check(decided.clone(), &none, Decider::Auto, decided.clone());
+    let more = Answers { exclude: texts(&["번역"]), ..Answers::default() };
+    let excluded =
+        json!({ "schemaVersion": 1, "scopeExclusions": [{ "text": "번역", "by": "user" }], "saidBy": {} });
+    check(decided, &more, Decider::User, excluded.clone());
+    let after = json!({
+        "schemaVersion": 1,
+        "scopeExclusions": [],
+        "saidBy": { "scopeExclusions": "user" },
+        "superseded": [{ "field": "scopeExclusions", "was": { "text": "번역", "by": "user" } }],
+    });
+    check(excluded, &none, Decider::User, after);
+}
+
+#[test]
+fn what_is_withdrawn_is_kept_and_its_id_not_given_again() {
+    let before = json!({
+        "requirements": ["It works", "It greets"],
+        "scopeInclusions": ["Translations", "b"],
+        "scopeExclusions": [{ "text": "translations", "by": "auto" }],
+    });
+    let mut interview = Interview::parse(&before.to_string()).unwrap();
+    let answers = Answers {
+        withdraw: texts(&["R2", " translations "]),
+        include: texts(&["translations"]),
+        ..Answers::default()
+    };
+    interview.merge(&answers, Decider::User).unwrap();
+    interview
+        .merge(&Answers { requirements: texts(&["It says hello"]), ..Answers::default() }, Decider::User)
+        .unwrap();
+    let after = json!({
+        "schemaVersion": 1,
+        "requirements": [
+            { "id": "R1", "text": "It works" },
+            { "id": "R3", "text": "It says hello", "by": "user" },
+        ],
+        "scopeInclusions": ["b", { "text": "translations", "by": "user" }],
+        "scopeExclusions": [],
+        "superseded": [
+            { "field": "requirements", "was": { "id": "R2", "text": "It greets" } },
+            { "field": "scopeInclusions", "was": "Translations" },
+            { "field": "scopeExclusions", "was": { "text": "translations", "by": "auto" } },
+        ],
+    });
+    assert_eq!(Value::Object(interview.document.clone()), after);
+    let never =
+        Answers { withdraw: texts(&["R1", "R2"]), requirements: texts(&["more"]), ..Answers::default() };
+    assert_eq!(
+        interview.merge(&never, Decider::User).unwrap_err().to_string(),
+        "\"R2\" can't be withdrawn: nothing required, in or out of scope has that id or these words"
+    );
+    assert_eq!(Value::Object(interview.document), after);
+}
+
+#[test]
+fn an_alternative_has_one_reason() {
+    let answers =
+        |why: &str| Answers { alternatives: vec![("a plugin".into(), why.into())], ..Answers::default() };
+    let told = |why: &str| json!({ "name": "a plugin", "whyNot": why, "by": "user" });
+    let first = json!({ "schemaVersion": 1, "alternatives": [told("too slow")] });
+    check(json!({}), &answers("too slow"), Decider::User, first.clone());
+    let second = json!({
+        "schemaVersion": 1,
+        "alternatives": [told("too large")],
+        "superseded": [{ "field": "alternatives", "was": told("too slow") }],
+    });
+    check(first, &answers("too large"), Decider::User, second);
 }
 
 #[test]
