@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::event::{Base, Dispatch, Entry, Event};
+use super::planning::Criticised;
 use super::question::{Topic, label};
 use super::state::{
     Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
@@ -38,7 +39,7 @@ impl State {
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told => self.lead_nudges,
+            Event::Told | Event::Validated { .. } | Event::Critiqued { .. } => self.lead_nudges,
             // Whatever else happens, the run has moved on.
             _ => 0,
         };
@@ -47,6 +48,19 @@ impl State {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
+                self.planning.begin_anew();
+            }
+            Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
+                self.planning.fold_validated(*pass, tree_hash, *errors, failing);
+            }
+            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
+                let (tree_hash, findings) = (tree_hash.clone(), findings.len());
+                self.planning.fold_critiqued(Criticised {
+                    round: *round,
+                    verdict: *verdict,
+                    tree_hash,
+                    findings,
+                });
             }
             Event::RunStarted {
                 session,

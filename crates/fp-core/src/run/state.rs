@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
+use super::planning::Planning;
 use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -425,6 +426,9 @@ pub struct State {
     /// Time of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
+    /// How often the tree was validated and criticised, and what came of it last.
+    #[serde(default, skip_serializing_if = "Planning::is_empty")]
+    pub planning: Planning,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -478,6 +482,7 @@ impl State {
             seq: 0,
             last_at: None,
             created_at: None,
+            planning: Planning::default(),
             approval: None,
             head: None,
             run: None,
