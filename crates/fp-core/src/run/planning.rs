@@ -94,11 +94,11 @@ impl Planning {
 
     /// The event that counts `seen`; none where that tree was the last one counted, with the same outcome.
     #[must_use]
-    pub fn count(&self, seen: Seen) -> Option<Event> {
-        if self.is_counted(&seen) || self.is_over(&seen) {
+    pub fn count(&self, seen: &Seen) -> Option<Event> {
+        if self.is_counted(seen) || self.is_over(seen) {
             return None;
         }
-        let Seen { tree_hash, errors, warnings, failing } = seen;
+        let Seen { tree_hash, errors, warnings, failing } = seen.clone();
         Some(Event::Validated { pass: self.passes + 1, tree_hash, errors, warnings, failing })
     }
 

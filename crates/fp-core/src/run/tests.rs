@@ -421,7 +421,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Validate(tree, valid) => {
             let failing: BTreeSet<String> = (!valid).then(|| "a-rule".to_owned()).into_iter().collect();
             let seen = Seen { tree_hash: tree.to_string(), errors: failing.len(), warnings: 0, failing };
-            machine.take(machine.state.planning.count(seen).into_iter().collect());
+            machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
             let judged = Judged { leaves: 6, findings: Vec::new() };
