@@ -171,6 +171,14 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 
     critique: FAIL in round 1, 1 finding (critique.md)
     ");
+    assert_snapshot!(environment.done(&["status"]).stdout, @r"
+    Plan sample-20261121 (planning)
+    0 of 0 tasks done
+    Written so far: tasks.md, critique.md
+    critique: FAIL in round 1, 1 finding (critique.md)
+    ");
+    let planned = &environment.done(&["status", "--format", "json"]).json()["written"];
+    assert_eq!(planned.to_string(), r#"["tasks.md","critique.md"]"#);
     environment.revise(1);
     assert_snapshot!(environment.fp(&["critique", "show"]), @r"
     exit status: 0
