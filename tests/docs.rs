@@ -137,7 +137,7 @@ fn knows(words: &[&str], place: &str) {
         ["run", "start", ..]
             | ["config", "show", ..]
             | ["comments", "check", ..]
-            | ["linear" | "task", _, ..]
+            | ["critique" | "linear" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

@@ -107,6 +107,9 @@ impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> Self {
         let hint = match &refusal {
             Refusal::NotApproved => Some("validate the plan and run `fp approve PLAN`"),
+            Refusal::RoundsOver => {
+                Some("`fp critique show PLAN` prints the last one: show the user what it still finds")
+            }
             Refusal::NotStarted => Some("run `fp run start PLAN`"),
             Refusal::Over => Some("`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again"),
             Refusal::UnknownTask(_) => Some("`fp status PLAN` lists the leaves"),

@@ -148,6 +148,13 @@ fn an_approval_on_a_read_only_disk() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock can't be used: read-only file system
     hint: the disk is mounted read-only: work on one that can be written
     ");
+    assert_snapshot!(disk.fp(&["validate", PLAN, "--fix"]), @r"
+    exit status: 0
+    --- stdout
+    .fractal-planner/plans/sample-20261121/tasks.md: valid, 2 leaf tasks, 0 errors, 0 warnings
+    --- stderr
+    note: this pass is not counted: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock can't be used: read-only file system
+    ");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod fixing;
 mod gate;
 mod json;
 mod large;
+mod passes;
 mod sarif;
 mod text;
 

@@ -6,6 +6,7 @@
 
 pub mod comments;
 pub mod commit_message;
+pub mod critique;
 pub mod diagnostic;
 pub mod doctor;
 pub mod exclusive;

@@ -10,6 +10,7 @@ pub(crate) mod clarify;
 pub(crate) mod comments;
 pub(crate) mod commit;
 pub(crate) mod config;
+pub(crate) mod critique;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod evidence;

@@ -5,9 +5,11 @@ use std::thread;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::plan::parse;
-use fp_core::schedule::{Options, ScheduleError, markdown, schedule};
+use fp_core::report::critique::CritiqueLine;
+use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
 use fp_host::file;
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -56,12 +58,13 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let schedule = ManuallyDrop::new(scheduled.map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?);
+    let critique = CritiqueLine::new(&plan.load()?.state, &tree_text);
     let path = plan.folder.file("plan.md");
     let format = context.format;
     let (text, written) = at_once(
         || match format {
-            Format::Json => json(&*schedule),
-            Format::Text => Ok(render::schedule::text(&schedule)),
+            Format::Json => json(&Printed { schedule: &schedule, critique: critique.as_ref() }),
+            Format::Text => Ok(render::schedule::text(&schedule) + &line(critique.as_ref())),
         },
         || file::atomic_write(&path, markdown(&schedule).as_bytes()),
     );
@@ -69,6 +72,19 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.printer.data(&text?);
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
+}
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Printed<'s> {
+    #[serde(flatten)]
+    schedule: &'s Schedule<'s>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critique: Option<&'s CritiqueLine>,
+}
+
+fn line(critique: Option<&CritiqueLine>) -> String {
+    critique.map_or_else(String::new, |critique| format!("\n{critique}\n"))
 }
 
 /// What both give, the first one on a thread of its own.

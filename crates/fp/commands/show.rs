@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fp_core::plan::{Lines, parse};
+use fp_core::report::critique::CritiqueLine;
 use fp_core::report::tree::TreeReport;
 use fp_core::rules::{Facts, check};
 use fp_core::schedule::{BUILDERS, Options};
@@ -37,6 +38,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         let loaded = plan.load()?;
         context.notices(&loaded.notices);
         report = report.with_run(&parsed, &loaded.state);
+        report.critique = CritiqueLine::new(&loaded.state, &text);
         at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.builders);
     }
     if context.export.is_some() || context.format == Format::Json {

@@ -1,5 +1,7 @@
 //! `fp validate`.
 
+mod pass;
+
 use std::mem::ManuallyDrop;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
@@ -12,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use similar::TextDiff;
 
+use self::pass::Pass;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Export, Format, SCHEMA_VERSION};
@@ -66,12 +69,11 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     if args.diff {
         return show_diff(context, &source, &checked);
     }
-    if args.fix
-        && let Some(text) = write_fixed(context, &source, &checked)?
-    {
-        return report(&args, context, &source, &Checked::read(&source, &text, args.max_complexity)?);
+    if args.fix {
+        fix_and_report(&args, context, &source, &checked)
+    } else {
+        report(&args, context, &source, &checked, None)
     }
-    report(&args, context, &source, &checked)
 }
 
 impl<'t> Checked<'t> {
@@ -84,20 +86,28 @@ impl<'t> Checked<'t> {
     }
 }
 
-/// Applies every fix to the file; the text that it then has, where there was something to fix.
-fn write_fixed(
-    context: &Context,
-    source: &Source,
-    checked: &Checked<'_>,
-) -> Result<Option<String>, CommandError> {
+/// Applies every fix to the file and reports what is left. In a plan that is a pass, of which there are so many.
+fn fix_and_report(args: &Args, context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
-    if fixed.resolved == 0 {
-        return Ok(None);
+    let again;
+    let after = if fixed.resolved == 0 {
+        checked
+    } else {
+        again = ManuallyDrop::new(Checked::read(source, &fixed.text, args.max_complexity)?);
+        &again
+    };
+    let seen = source.plan.as_ref().map(|plan| (plan, pass::seen(after.text, &after.found, args.strict)));
+    if let Some(over) = seen.as_ref().and_then(|(plan, seen)| pass::over(plan, seen, context)) {
+        report(args, context, source, checked, Some(over))?;
+        return Ok(Exit::Findings);
     }
-    source.refuse_running()?;
-    file::atomic_write(&source.path, fixed.text.as_bytes())?;
-    context.printer.note(&format!("note: {} fixed in {}", count(fixed.resolved, "finding"), source.name));
-    Ok(Some(fixed.text))
+    if fixed.resolved > 0 {
+        source.refuse_running()?;
+        file::atomic_write(&source.path, fixed.text.as_bytes())?;
+        context.printer.note(&format!("note: {} fixed in {}", count(fixed.resolved, "finding"), source.name));
+    }
+    let pass = seen.and_then(|(plan, seen)| pass::count(plan, seen, context));
+    report(args, context, source, after, pass)
 }
 
 fn show_diff(context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
@@ -130,9 +140,17 @@ struct Printed<'r> {
     report: &'r ValidationReport<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<Gated>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<Pass>,
 }
 
-fn report(args: &Args, context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+fn report(
+    args: &Args,
+    context: &Context,
+    source: &Source,
+    checked: &Checked<'_>,
+    pass: Option<Pass>,
+) -> CommandResult {
     let Checked { text, plan, facts, found } = checked;
     let lines = Lines::new(text);
     let report = ValidationReport::new(plan, &lines, found, facts.max_complexity, args.strict);
@@ -146,7 +164,7 @@ fn report(args: &Args, context: &Context, source: &Source, checked: &Checked<'_>
             printer.document(&sarif::Log::new(&source.artifact(context.repo()), &lines, found))?;
         }
         (_, Format::Json, gate) => {
-            printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate })?;
+            printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate, pass })?;
         }
         (_, Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
         (_, Format::Text, None) => {

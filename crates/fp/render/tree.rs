@@ -26,6 +26,9 @@ pub(crate) fn text(report: &TreeReport<'_>) -> String {
             open.push((child, limited(&below, own), limited(&below, under)));
         }
     }
+    if let Some(critique) = &report.critique {
+        text.push_str(&format!("\n{critique}\n"));
+    }
     text
 }
 

@@ -148,6 +148,9 @@ mod tests {
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);
+        check("fp critique record p --pass 1,2 --fail '1.2 criteria: \"a\" is met by $(anything)'", true);
+        check("fp critique record p --file /tmp/critique.json", true);
+        check("fp critique record p --file - < critique.json", false);
         check("fp plans export p", true);
         check("fp plans export p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
@@ -160,6 +163,7 @@ mod tests {
             assert!(!is_own(line, true), "{line}");
         }
         assert!(is_own("fp claim p --as builder-1", true));
+        assert!(is_own("fp critique record p --pass 1", true));
     }
 
     #[test]

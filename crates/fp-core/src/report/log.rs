@@ -46,6 +46,15 @@ fn text(event: &Event) -> String {
         Event::Approved { leaves, by, .. } => {
             format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task"))
         }
+        Event::Validated { pass, errors: 0, .. } => format!("the tree is valid, pass {pass}"),
+        Event::Validated { pass, errors, warnings, .. } => format!(
+            "the tree is not valid, pass {pass}: {}, {}",
+            count(*errors, "error"),
+            count(*warnings, "warning")
+        ),
+        Event::Critiqued { round, verdict, findings, .. } => {
+            format!("critique, round {round}: {}, {}", verdict.word(), count(findings.len(), "finding"))
+        }
         Event::RunStarted { builders, max_iterations, scaled_iterations, no_commit, .. } => {
             let iterations = match scaled_iterations.values().max() {
                 Some(most) => format!("{max_iterations} to {most} iterations"),
@@ -114,6 +123,7 @@ fn text(event: &Event) -> String {
 /// The reasons and the feedback of an event, a paragraph each.
 fn details(event: &Event) -> Vec<String> {
     match event {
+        Event::Critiqued { findings, .. } => findings.iter().map(ToString::to_string).collect(),
         Event::RunStarted { session, .. } => session.iter().map(|s| format!("session {s}")).collect(),
         Event::Verified { checks, .. } => {
             failed(checks).map(|check| format!("Check {}: {}", check.name, check.detail)).collect()
@@ -188,6 +198,8 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Noted { note } => note.task.clone(),
         Event::Interviewed { .. }
         | Event::Approved { .. }
+        | Event::Validated { .. }
+        | Event::Critiqued { .. }
         | Event::RunStarted { .. }
         | Event::Told
         | Event::LeadNudged

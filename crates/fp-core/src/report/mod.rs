@@ -1,5 +1,6 @@
 //! Reports as data: what a run is, for whoever renders it.
 
+pub mod critique;
 pub mod duration;
 pub mod evidence;
 pub mod gate;

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
+use super::critique::CritiqueLine;
 use super::status::{Counts, Phase, StatusReport};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
@@ -41,6 +42,9 @@ pub struct TreeReport<'p> {
     pub schedules: Vec<Waves<'p>>,
     /// The errors of the tree, in the order of the source.
     pub problems: Vec<Problem>,
+    /// The last critique, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critique: Option<CritiqueLine>,
     /// All tasks in document order.
     pub tasks: Vec<TaskRow>,
 }
@@ -174,6 +178,7 @@ impl<'p> TreeReport<'p> {
             counts: None,
             schedules: Vec::new(),
             problems: Vec::new(),
+            critique: None,
             tasks: (0..tree.tasks.len()).map(|task| row(tree, &graph, task)).collect(),
         }
     }

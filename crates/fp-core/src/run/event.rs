@@ -2,7 +2,7 @@
 //! or not at all. The log is the truth of a run; a state is only ever folded from it, so an event carries all
 //! that its fold needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::drift::Drift;
 use super::policy::Policy;
 use super::question::Question;
+use crate::critique::{Finding, Verdict};
 use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;
 use crate::verification::Check;
@@ -161,6 +162,34 @@ pub enum Event {
         base: Option<String>,
         /// Who approved.
         by: Decider,
+    },
+    /// The task tree was checked, every mechanical fix applied.
+    Validated {
+        /// Which pass it is since the tree was last valid, from 1.
+        pass: u32,
+        /// Hash of the whole task tree file.
+        tree_hash: String,
+        /// How many findings fail it.
+        errors: usize,
+        /// How many don't.
+        warnings: usize,
+        /// The rules of those that fail it.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        failing: BTreeSet<String>,
+    },
+    /// A critic judged every leaf of the task tree.
+    Critiqued {
+        /// The round, from 1; the same tree again is the same round.
+        round: u32,
+        /// The worst of the findings.
+        verdict: Verdict,
+        /// Hash of the whole task tree file.
+        tree_hash: String,
+        /// How many leaves it has.
+        leaves: usize,
+        /// What was found, the worst first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<Finding>,
     },
     /// A run began, or was taken over by another session: claims and agents of the session before are void.
     RunStarted {

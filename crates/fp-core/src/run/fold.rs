@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::event::{Base, Dispatch, Entry, Event};
+use super::planning::Criticised;
 use super::question::{Topic, label};
 use super::state::{
     Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
@@ -38,16 +39,37 @@ impl State {
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told | Event::Interviewed { .. } => self.lead_nudges,
+            Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued { .. } => {
+                self.lead_nudges
+            }
             // Whatever else happens, the run has moved on.
             _ => 0,
         };
         match event {
-            Event::Interviewed { by } => self.rounds.count(*by),
+            Event::Interviewed { by } => {
+                self.rounds.count(*by);
+                // A changed wish makes another tree.
+                if *by == Decider::User {
+                    self.planning.begin_anew();
+                }
+            }
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
+                self.planning.begin_anew();
+            }
+            Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
+                self.planning.fold_validated(*pass, tree_hash, *errors, failing);
+            }
+            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
+                let (tree_hash, findings) = (tree_hash.clone(), findings.len());
+                self.planning.fold_critiqued(Criticised {
+                    round: *round,
+                    verdict: *verdict,
+                    tree_hash,
+                    findings,
+                });
             }
             Event::RunStarted {
                 session,

@@ -1,5 +1,6 @@
 //! Why a command is refused.
 
+use super::planning::ROUNDS;
 use super::state::{Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 
@@ -12,6 +13,9 @@ pub enum Refusal {
     /// Nothing was approved yet.
     #[error("the plan is not approved yet")]
     NotApproved,
+    /// The tree was criticised as often as it may be.
+    #[error("the {ROUNDS} rounds of critique are over: what is still found goes to the review")]
+    RoundsOver,
     /// The run was not started.
     #[error("the run is not started yet")]
     NotStarted,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
+use super::planning::Planning;
 use super::policy::Policy;
 use super::question::Question;
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -457,6 +458,9 @@ pub struct State {
     /// The rounds of the interview.
     #[serde(default, skip_serializing_if = "Rounds::is_none")]
     pub rounds: Rounds,
+    /// How often the tree was validated and criticised, and what came of it last.
+    #[serde(default, skip_serializing_if = "Planning::is_empty")]
+    pub planning: Planning,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -511,6 +515,7 @@ impl State {
             last_at: None,
             created_at: None,
             rounds: Rounds::default(),
+            planning: Planning::default(),
             approval: None,
             head: None,
             run: None,

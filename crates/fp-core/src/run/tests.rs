@@ -10,10 +10,12 @@ use super::drift::{Moved, SeenCommit};
 use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
 use super::inquiry::Extension;
 use super::next::{Action, Surroundings, Turn};
+use super::planning::{PASSES, Planning, ROUNDS, Seen};
 use super::question::{Choice, label};
 use super::ready::Obstacle;
 use super::state::{State, Status};
 use super::verdict::Opinion;
+use crate::critique::Judged;
 use crate::hook::Reply;
 use crate::hook::lead::{Due, due, lead_stops};
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -290,6 +292,8 @@ impl Machine {
         let failed = of(Status::Failed);
         let expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
         assert_eq!(of(Status::Skipped), expected, "skipped is exactly what waits for a failed task");
+        let Planning { passes, rounds, .. } = &self.state.planning;
+        assert!(*passes <= PASSES && *rounds <= ROUNDS, "{passes} passes, {rounds} rounds");
         let replayed = State::replay(self.state.plan_id.clone(), &self.log);
         assert_eq!(replayed, self.state, "replaying the log gives the state");
     }
@@ -315,6 +319,8 @@ enum Step {
     Extend(u8, u8),
     Commit(u8),
     Interview(bool),
+    Validate(u8, bool),
+    Criticise(u8),
     LeadStops,
     Takeover,
     Later,
@@ -338,6 +344,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8).prop_map(Step::Clarify),
         1 => (0..3u8).prop_map(Step::Commit),
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
+        1 => (0..9u8, any::<bool>()).prop_map(|(tree, valid)| Step::Validate(tree, valid)),
+        1 => (0..9u8).prop_map(Step::Criticise),
         1 => Just(Step::LeadStops),
         1 => any::<bool>().prop_map(Step::Interview),
         1 => Just(Step::Takeover),
@@ -412,6 +420,16 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Clarify(n) => machine.clarify(&builder(n)),
         Step::Extend(n, file) => machine.extend(&builder(n), &format!("f{file}")),
         Step::Commit(file) => machine.commit(&format!("f{file}")),
+        Step::Validate(tree, valid) => {
+            let failing: BTreeSet<String> = (!valid).then(|| "a-rule".to_owned()).into_iter().collect();
+            let seen = Seen { tree_hash: tree.to_string(), errors: failing.len(), warnings: 0, failing };
+            machine.take(machine.state.planning.count(&seen).into_iter().collect());
+        }
+        Step::Criticise(tree) => {
+            let judged = Judged { leaves: 6, findings: Vec::new() };
+            let events = machine.state.criticise(tree.to_string(), judged).unwrap_or_default();
+            machine.take(events);
+        }
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
             assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");

@@ -1,0 +1,248 @@
+//! `fp critique`.
+
+use std::path::PathBuf;
+
+use fp_core::critique::{Critique, Item, NotJudged, Opinion, Remark, Verdict, judge, markdown};
+use fp_core::run::approval;
+use fp_core::run::event::Event;
+use fp_core::run::planning::ROUNDS;
+use fp_host::file;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::input::Input;
+use crate::printer::Format;
+use crate::source::Source;
+
+/// Largest file of findings that is read, in bytes.
+const FILE_CAP: u64 = 1024 * 1024;
+/// From which likeness on another item may have been meant.
+const LIKE: f64 = 0.7;
+/// Most characters of what was written that an error repeats.
+const SHOWN: usize = 60;
+/// What a file of findings looks like.
+const FORM: &str =
+    r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
+
+/// Record what a critic found in a task tree, or show it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Record(Record),
+    Show(Show),
+}
+
+/// Record a judgement on every leaf, and write critique.md
+///
+/// A leaf passes, or has findings. A finding is `LEAF ITEM: TEXT`, with `tree` for LEAF where it concerns the whole
+/// tree; ITEM is criteria, hints, scope, dependencies, coverage, circularity or guardrails. The worst finding is the
+/// verdict.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Record {
+    /// The plan.
+    plan: String,
+    /// Leaves in which nothing was found.
+    #[arg(long, value_name = "LEAF,…", value_delimiter = ',')]
+    pass: Vec<String>,
+    /// Something that would cost an iteration.
+    #[arg(long, value_name = "LEAF ITEM: TEXT")]
+    warn: Vec<String>,
+    /// Something with which a leaf can't be finished, or can be finished and be wrong.
+    #[arg(long, value_name = "LEAF ITEM: TEXT")]
+    fail: Vec<String>,
+    /// Read all of it from a file instead; `-` is standard input. JSON: `{"pass": ["1.1"], "findings": [{"leaf":
+    /// "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "warn", "fail"])]
+    file: Option<PathBuf>,
+}
+
+/// Print the last critique, and whether the tree has changed since
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Show {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+}
+
+/// What a file of findings has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    pass: Vec<String>,
+    #[serde(default)]
+    findings: Vec<WrittenFinding>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenFinding {
+    leaf: String,
+    item: String,
+    verdict: Weight,
+    text: String,
+}
+
+/// How much a finding weighs.
+#[derive(Debug, Deserialize)]
+enum Weight {
+    #[serde(rename = "WARN", alias = "warn")]
+    Warn,
+    #[serde(rename = "FAIL", alias = "fail")]
+    Fail,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+    match args.action {
+        Action::Record(args) => record(&args, context),
+        Action::Show(args) => show(&args, context),
+    }
+}
+
+fn record(args: &Record, context: &Context) -> CommandResult {
+    let source = Source::open(context, Some(&args.plan))?;
+    let plan = source.plan()?;
+    source.refuse_running()?;
+    let opinion = opinion(args, context)?;
+    let text = source.text()?;
+    let judged = judge(&source.valid_tree(&text)?, &opinion).map_err(|error| refused(&error, &source))?;
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let events = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
+    let recorded = events.clone();
+    let Some(critique) = recorded.iter().find_map(critique) else { return Ok(Exit::Done) };
+    let path = plan.folder.file("critique.md");
+    file::atomic_write(&path, markdown(&critique).as_bytes())?;
+    ledger.append(events, context.now())?;
+    drop(ledger);
+    let next = next(&critique);
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next,
+        }))?,
+        Format::Text => context.printer.data(&format!("{}\nnext: {next}\n", summary(&critique))),
+    }
+    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    Ok(if critique.verdict == Verdict::Fail { Exit::Findings } else { Exit::Done })
+}
+
+/// The judgements of the command line, or of the file that it names.
+fn opinion(args: &Record, context: &Context) -> Result<Opinion, CommandError> {
+    let Some(path) = &args.file else {
+        let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
+        let of =
+            |texts: &[String], verdict| texts.iter().map(|text| remark(text, verdict)).collect::<Vec<_>>();
+        let remarks = of(&args.warn, Verdict::Warn).into_iter().chain(of(&args.fail, Verdict::Fail));
+        return Ok(Opinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
+    };
+    let Input { name, text } = Input::read(path, FILE_CAP, context)?;
+    let Written { pass, findings } = serde_json::from_str(&text)
+        .map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))?;
+    let remark = |WrittenFinding { leaf, item, verdict, text }| Remark {
+        place: leaf,
+        item,
+        verdict: match verdict {
+            Weight::Warn => Verdict::Warn,
+            Weight::Fail => Verdict::Fail,
+        },
+        text,
+    };
+    Ok(Opinion { pass, remarks: findings.into_iter().map(remark).collect() })
+}
+
+fn remark(text: &str, verdict: Verdict) -> Result<Remark, CommandError> {
+    Remark::parse(text, verdict).ok_or_else(|| {
+        let shown: String = text.chars().take(SHOWN).collect();
+        CommandError::failed(format!("{shown:?} is no finding"))
+            .hint("write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: \"works\" is met by anything'")
+    })
+}
+
+fn refused(error: &NotJudged, source: &Source) -> CommandError {
+    let hint = match error {
+        NotJudged::UnknownLeaf(_) | NotJudged::NoLeaf(_) => {
+            format!(
+                "`fp show {}` has the leaves; what concerns the whole tree is said of `tree`",
+                source.argument()
+            )
+        }
+        NotJudged::Both(_) => "a leaf passes only where nothing was found in it".to_owned(),
+        NotJudged::LeftOut(_) => {
+            "read them, and name each with --pass or in a finding, together with all that you have".to_owned()
+        }
+        NotJudged::Item(unknown) => meant(&unknown.0),
+        NotJudged::NoText(_) => "say what is wrong, and what would mend it".to_owned(),
+        NotJudged::TooLong { .. } => {
+            "say what is wrong and what would mend it; name evidence as path:line".to_owned()
+        }
+        NotJudged::Id(_) => format!("`fp validate {}` shows where it is", source.argument()),
+    };
+    CommandError::refused(error).hint(hint)
+}
+
+/// The item that `word` may have been meant for, or all there are.
+fn meant(word: &str) -> String {
+    let likeness = |item: &Item| strsim::jaro_winkler(&word.to_lowercase(), item.word());
+    let best = Item::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match best.filter(|item| likeness(item) > LIKE) {
+        Some(item) => format!("did you mean `{}`?", item.word()),
+        None => format!("they are {}", Item::ALL.map(Item::word).join(", ")),
+    }
+}
+
+fn critique(event: &Event) -> Option<Critique<'_>> {
+    match event {
+        Event::Critiqued { round, verdict, tree_hash, leaves, findings } => {
+            Some(Critique { round: *round, verdict: *verdict, tree_hash, leaves: *leaves, findings })
+        }
+        _ => None,
+    }
+}
+
+fn summary(critique: &Critique<'_>) -> String {
+    let Critique { round, verdict, leaves, .. } = critique;
+    let findings = match critique.findings.len() {
+        1 => "1 finding".to_owned(),
+        number => format!("{number} findings"),
+    };
+    let passing = critique.passing();
+    format!("{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass", verdict.word())
+}
+
+fn next(critique: &Critique<'_>) -> String {
+    match (critique.verdict, critique.round) {
+        (Verdict::Fail, round) if round < ROUNDS => {
+            format!("revise tasks.md by critique.md, then criticise again (round {} of {ROUNDS})", round + 1)
+        }
+        (Verdict::Fail, _) => "review; the user decides about what is left".to_owned(),
+        (Verdict::Pass | Verdict::Warn, _) => "review".to_owned(),
+    }
+}
+
+fn show(args: &Show, context: &Context) -> CommandResult {
+    let source = Source::open(context, args.plan.as_deref())?;
+    let plan = source.plan()?;
+    let past = plan.store.past()?;
+    context.notices(&past.notices);
+    let events = past.entries.iter().rev().flat_map(|entry| entry.events.iter().rev());
+    let Some(critique) = events.filter_map(critique).next() else {
+        return context.report(&json!({ "planId": plan.id(), "critique": null }), "No critique yet\n");
+    };
+    let changed = match source.text() {
+        Ok(text) => approval::hash(text.as_bytes()) != critique.tree_hash,
+        Err(_) => true,
+    };
+    let since = if changed { "\nThe tree has changed since\n" } else { "" };
+    context.report(
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed }),
+        &format!("{}{since}", markdown(&critique)),
+    )
+}
