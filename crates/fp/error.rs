@@ -8,6 +8,7 @@ use fp_core::run::inquiry::NotAsked;
 use fp_core::run::state::Status;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
+use fp_host::specs::SpecError;
 use fp_host::store::StoreError;
 
 /// How a command ended. The numbers are public interface.
@@ -157,6 +158,12 @@ impl From<NotAsked> for CommandError {
             }
         };
         Self::refused(error).hint(hint)
+    }
+}
+
+impl From<SpecError> for CommandError {
+    fn from(error: SpecError) -> Self {
+        Self::failed(&error).hint(error.hint())
     }
 }
 

@@ -14,6 +14,7 @@ mod printer;
 mod progress;
 mod render;
 mod source;
+mod specs;
 mod watch;
 
 use std::process::ExitCode;

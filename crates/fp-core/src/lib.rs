@@ -23,5 +23,6 @@ pub mod run;
 pub mod schedule;
 pub mod settings;
 pub mod signals;
+pub mod specs;
 pub mod test_files;
 pub mod verification;

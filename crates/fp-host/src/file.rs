@@ -60,6 +60,19 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// The file that it is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Read { path, .. }
+            | Self::Write { path, .. }
+            | Self::NotAFile { path }
+            | Self::Link { path }
+            | Self::TooLarge { path, .. }
+            | Self::NotText { path, .. } => path,
+        }
+    }
+
     /// Whether the file simply is not there.
     #[must_use]
     pub fn is_missing(&self) -> bool {

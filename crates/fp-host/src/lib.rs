@@ -16,5 +16,6 @@ pub mod process;
 pub mod repo;
 pub mod run;
 pub mod screen;
+pub mod specs;
 pub mod store;
 pub mod survey;

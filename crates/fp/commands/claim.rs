@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
+use crate::specs;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
@@ -61,7 +62,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let (parsed, _) = parse(&part);
     let leaf = find(&plan, &parsed, &id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
-    let text = payload(state, task, leaf, &plan.goal(), place.as_deref());
+    let goal = plan.goal();
+    let specs = specs::of_claim(state, task, leaf, &goal, place.as_deref(), context);
+    let text = payload(state, task, leaf, &goal, place.as_deref(), &specs);
     match context.format {
         Format::Text => context.printer.data(&text),
         Format::Json => {

@@ -11,9 +11,11 @@ use fp_core::plan::id::PlanId;
 use fp_core::report::status::{Phase, StatusReport};
 use fp_core::run::event::Decider;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
+use fp_core::specs::{Category, ReadMode, Spec, applicable};
 use fp_host::config::Origin;
 use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::{PlanRecord, Plans};
+use fp_host::specs::Specs;
 use fp_host::store::Store;
 use serde::Serialize;
 use serde_json::json;
@@ -21,6 +23,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
+use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
@@ -57,7 +60,18 @@ struct Report {
     interrupted: Vec<Interrupted>,
     attended: bool,
     history: History,
+    specs: Vec<SpecLine>,
     warnings: Vec<String>,
+}
+
+/// A spec that applies to finding out and planning.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SpecLine {
+    title: String,
+    path: PathBuf,
+    read_mode: ReadMode,
+    category: Category,
 }
 
 /// A plan whose run is not over.
@@ -99,6 +113,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         return Err(error.into());
     }
     let report = Report {
+        specs: specs(&record.goal, context, &mut warnings),
         path: folder.path().to_owned(),
         settings,
         strategy: strategy(intent),
@@ -113,7 +128,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     }
     match context.format {
         Format::Json => context.printer.json(&report.json())?,
-        Format::Text => context.printer.data(&report.text()),
+        Format::Text => context.printer.data(&report.text(context)),
     }
     Ok(Exit::Done)
 }
@@ -159,6 +174,20 @@ fn git_warning(context: &Context) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
+}
+
+/// The specs that apply to planning for this goal; those that can't be read become warnings.
+fn specs(goal: &str, context: &Context, warnings: &mut Vec<String>) -> Vec<SpecLine> {
+    let found = Specs::load(context.repo());
+    warnings.extend(specs::warnings(&found));
+    let stages = [Category::Exploration, Category::Planning];
+    let line = |spec: &Spec| SpecLine {
+        title: spec.title.clone(),
+        path: found.path(spec),
+        read_mode: spec.read_mode,
+        category: spec.category,
+    };
+    applicable(&found.specs, &stages, goal).into_iter().map(|(spec, _)| line(spec)).collect()
 }
 
 /// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
@@ -213,11 +242,12 @@ impl Report {
             "interruptedPlans": self.interrupted,
             "attended": self.attended,
             "commitStyle": { "style": self.history.style(), "language": self.history.language() },
+            "specs": self.specs,
             "warnings": self.warnings,
         })
     }
 
-    fn text(&self) -> String {
+    fn text(&self, context: &Context) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
         let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
@@ -232,6 +262,12 @@ impl Report {
         if self.steps().contains(&Step::Research) {
             text += "\nFind out:\n";
             text += &bullets(self.strategy.research_prompts);
+        }
+        if !self.specs.is_empty() {
+            text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");
+        }
+        for SpecLine { title, path, read_mode, .. } in &self.specs {
+            text += &format!("  {:<8}  {}: {title}\n", read_mode.word(), context.shown(path));
         }
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");

@@ -6,6 +6,7 @@ use fp_core::run::notepad::relevant;
 use fp_host::run::evidence::write_notepad;
 use serde_json::json;
 
+use super::promote;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
@@ -35,6 +36,7 @@ enum Action {
         #[arg(long = "for", value_name = "TASK")]
         task: Option<TaskId>,
     },
+    Promote(promote::Args),
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
@@ -53,6 +55,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             ledger.append(events, context.now())?;
             context.printer.data(&format!("{line}\n"));
         }
+        Action::Promote(args) => return promote::run(&args, &plan, context),
         Action::List { task } => {
             let state = plan.load()?.state;
             let notes: Vec<&Note> = match &task {
@@ -62,11 +65,17 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             match context.format {
                 Format::Json => context.printer.json(&json!({ "notes": notes }))?,
                 Format::Text => {
-                    let lines: String = notes.iter().map(|note| format!("{}\n", note.line())).collect();
+                    let lines: String = notes.iter().map(|note| numbered(&state.notes, note)).collect();
                     context.printer.data(&lines);
                 }
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// A line with the number of `note` among all of the plan.
+fn numbered(all: &[Note], note: &Note) -> String {
+    let number = all.iter().position(|other| std::ptr::eq(other, note)).map_or(0, |at| at + 1);
+    format!("{number:>3}  {}\n", note.line())
 }

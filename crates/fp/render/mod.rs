@@ -18,6 +18,7 @@ pub(crate) mod sarif;
 pub(crate) mod schedule;
 pub(crate) mod signals;
 pub(crate) mod simulation;
+pub(crate) mod specs;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;

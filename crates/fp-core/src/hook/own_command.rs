@@ -44,7 +44,14 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
         && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
+        && !(by_agent && makes_a_rule(call))
         && !call.iter().any(names_a_file)
+}
+
+/// Whether the call writes a note of a run into the project's specs, which every task after it is held to.
+fn makes_a_rule(call: &[Word]) -> bool {
+    let has = |wanted: &str| call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted));
+    has("note") && has("promote") && has("--yes")
 }
 
 /// Whether the word has a result written to a file of the caller's choice, which may be any that the user has.
@@ -164,6 +171,19 @@ mod tests {
         }
         assert!(is_own("fp claim p --as builder-1", true));
         assert!(is_own("fp critique record p --pass 1", true));
+    }
+
+    #[test]
+    fn specs_are_for_everybody_to_read_and_for_the_lead_to_write() {
+        for line in ["fp specs list", "fp specs show api/errors", "fp specs for p 1 --budget 2000 --explain"]
+        {
+            assert!(is_own(line, false) && is_own(line, true), "{line}");
+        }
+        assert!(is_own("fp note p promote 3", true));
+        assert!(is_own("fp note p promote 3 --yes", false));
+        assert!(!is_own("fp note p promote 3 --yes", true));
+        assert!(!is_own("fp --format json note p promote 'a b' --spec x --yes", true));
+        assert!(!is_own("fp note --format json p promote 'a b' --spec x --yes", true));
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub mod record;
 pub mod render;
 pub mod slug;
 pub mod strategy;
-mod words;
+pub(crate) mod words;
 
 pub use answers::Answers;
 pub use clearance::Clearance;

@@ -2,7 +2,7 @@
 
 /// A goal in lower case, its words separated and enclosed by single blanks.
 #[derive(Debug)]
-pub(super) struct Words(String);
+pub(crate) struct Words(String);
 
 /// What follows a noun that is complete.
 const LINKING: &[&str] = &[
@@ -14,7 +14,7 @@ const LINKING: &[&str] = &[
 const LOOKED_AT: usize = 20_000;
 
 impl Words {
-    pub(super) fn new(goal: &str) -> Self {
+    pub(crate) fn new(goal: &str) -> Self {
         let mut text = String::from(" ");
         for c in goal.chars().take(LOOKED_AT) {
             if c.is_alphanumeric() {
@@ -38,6 +38,17 @@ impl Words {
         match phrase.strip_suffix('*') {
             Some(start) => self.0.contains(&format!(" {start}")),
             None => self.0.contains(&format!(" {phrase} ")),
+        }
+    }
+
+    /// Whether a keyword of a stranger's occurs, in any case and punctuation: as whole words, or anywhere in a script
+    /// that glues particles to its words or has no blanks between them.
+    pub(crate) fn mention(&self, keyword: &str) -> bool {
+        let Self(keyword) = Self::new(keyword);
+        match keyword.trim() {
+            "" => false,
+            glued if glued.contains(is_glued) => self.0.contains(glued),
+            _ => self.0.contains(&keyword),
         }
     }
 
@@ -79,6 +90,12 @@ impl Words {
     }
 }
 
+/// Whether `c` is of Hangul, Kana or Han.
+fn is_glued(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3040}'..='\u{30ff}' | '\u{3130}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{323af}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +111,27 @@ mod tests {
         check("from   scratch", "from scratch", true);
         check("로그인 화면을 추가해", "화면", true);
         check("a b", "c", false);
+        check("", "a", false);
+    }
+
+    #[test]
+    fn a_keyword_is_found_whole_or_glued() {
+        let check = |about: &str, keyword: &str, expect: bool| {
+            assert_eq!(Words::new(about).mention(keyword), expect, "{keyword:?} in {about:?}");
+        };
+        check("Add JWT auth", "jwt", true);
+        check("src/auth/token_store.rs", "Token Store", true);
+        check("src/auth/token_store.rs", "token", true);
+        check("tokens", "token", false);
+        check("authentication", "auth", false);
+        check("Use node.js here", "Node.js", true);
+        check("로그인 화면에 인증을 추가", "인증", true);
+        check("사용자인증", "인증", true);
+        check("로그인", "인증", false);
+        check("das Menü öffnen", "menü", true);
+        check("Menüs", "menü", false);
+        check("認証を追加する", "認証", true);
+        check("anything", "++", false);
         check("", "a", false);
     }
 }

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::event::{Base, Dispatch, Entry, Event};
+use super::event::{Base, Decider, Dispatch, Entry, Event};
 use super::planning::Criticised;
 use super::question::{Topic, label};
 use super::state::{

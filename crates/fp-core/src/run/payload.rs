@@ -16,13 +16,34 @@ pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 const MAX_GOAL_CHARS: usize = 600;
 
 /// The payload of `task`, which is held with a token. `goal` is the user's own words; `place` is the worktree that
-/// the task is done in, where that is not the user's checkout.
+/// the task is done in, where that is not the user's checkout; `specs` is the section of the project's specs, which
+/// has [`room_for_specs`], or empty.
 #[must_use]
-pub fn payload(state: &State, task: &TaskState, leaf: &Task, goal: &str, place: Option<&str>) -> String {
-    let fixed = head(goal, task, leaf, place);
+pub fn payload(
+    state: &State,
+    task: &TaskState,
+    leaf: &Task,
+    goal: &str,
+    place: Option<&str>,
+    specs: &str,
+) -> String {
+    let fixed = head(goal, task, leaf, place) + specs;
     let tail = tail(state, task, leaf);
     let room = MAX_PAYLOAD_BYTES.saturating_sub(fixed.len() + tail.len());
     fixed + &context(state, task, leaf, room) + &tail
+}
+
+/// How many bytes of the payload of `task` its specs may take: half of what CONTEXT would have without them.
+#[must_use]
+pub fn room_for_specs(
+    state: &State,
+    task: &TaskState,
+    leaf: &Task,
+    goal: &str,
+    place: Option<&str>,
+) -> usize {
+    let fixed = head(goal, task, leaf, place).len() + tail(state, task, leaf).len();
+    MAX_PAYLOAD_BYTES.saturating_sub(fixed) / 2
 }
 
 fn list(text: &mut String, items: impl IntoIterator<Item = impl AsRef<str>>) {

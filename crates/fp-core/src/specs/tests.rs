@@ -1,0 +1,293 @@
+//! Reading, choosing and handing on specs, by tables and for any text.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> Result<Spec, SpecFault> {
+    parse("api/errors".parse().unwrap(), text)
+}
+
+fn spec(name: &str, front: &str, body: &str) -> Spec {
+    parse(name.parse().unwrap(), &format!("---\n{front}\n---\n{body}")).unwrap()
+}
+
+#[test]
+fn what_is_missing_has_a_default() {
+    let check = |text: &str, expect: (&str, Category, ReadMode, Priority, &[&str], &str)| {
+        let Spec { title, category, read_mode, priority, keywords, body, .. } = read(text).unwrap();
+        let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
+        let read = (title.as_str(), category, read_mode, priority, &keywords[..], body.as_str());
+        assert_eq!(read, expect, "{text:?}");
+    };
+    let (general, optional, medium) = (Category::General, ReadMode::Optional, Priority::Medium);
+    check("", ("errors", general, optional, medium, &[], ""));
+    check("plain\n", ("errors", general, optional, medium, &[], "plain"));
+    check(
+        "# How *errors* `read`\nx",
+        ("How errors read", general, optional, medium, &[], "# How *errors* `read`\nx"),
+    );
+    check("---\n---\n", ("errors", general, optional, medium, &[], ""));
+    check("---\n# nothing yet\n---\nx", ("errors", general, optional, medium, &[], "x"));
+    check("---\ntitle:\n---\nText\n====\n", ("Text", general, optional, medium, &[], "Text\n===="));
+    check(
+        "\u{feff}---\r\ntitle: A\r\nkeywords: [jwt, 2024]\r\nreadMode: REQUIRED\r\n---\r\n\r\none\r\ntwo\r\n",
+        ("A", general, ReadMode::Required, medium, &["jwt", "2024"], "one\ntwo"),
+    );
+    check(
+        "---\ntitle: 2024\ncategory: Execution\npriority: critical\nkeywords: a b, 인증,\nowner: me\ndimension: personal\n---\n",
+        ("2024", Category::Execution, optional, Priority::Critical, &["a b", "인증"], ""),
+    );
+    check(
+        "---\nread-mode: required\nkeywords: 7\n---",
+        ("errors", general, ReadMode::Required, medium, &["7"], ""),
+    );
+    check("---\ntitle: >\n  one\n  two\n---\n", ("one two", general, optional, medium, &[], ""));
+    check(
+        "text\n---\ntitle: no\n---\n",
+        ("text", general, optional, medium, &[], "text\n---\ntitle: no\n---"),
+    );
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    let check = |text: &str, expect: &str| {
+        let fault = read(text).unwrap_err();
+        assert_eq!(format!("{fault} | {}", fault.hint), expect, "{text:?}");
+    };
+    let correct = "correct it, or leave the key out for its default";
+    check(
+        "---\ntitle: A\nreadMode: requird\n---\n",
+        "3:11: readMode: `requird` is none of `required`, `optional` | did you mean `required`?",
+    );
+    check(
+        "---\npriority: 1\n---\n",
+        &format!("2:11: priority: `1` is none of `critical`, `high`, `medium`, `low` | {correct}"),
+    );
+    check("---\ntitle: [a, b]\n---\n", &format!("2:8: title: expected a string, found a list | {correct}"));
+    check(
+        "---\nkeywords: {a: b}\n---\n",
+        &format!("2:11: keywords: expected a list of words, found keys and values | {correct}"),
+    );
+    check(
+        "---\nkeywords:\n  - '++'\n---\n",
+        &format!("3:5: keywords[0]: `++` has no letter and no digit | {correct}"),
+    );
+    check("---\ntitle: A\ntitle: B\n---\n", &format!("2:1: duplicate field `title` | {correct}"));
+    check(
+        "---\njust text\n---\n",
+        &format!("2:1: expected keys and their values, found string \"just text\" | {correct}"),
+    );
+    check("---\ntitle: \"한글\n---\n", &format!("3:1: found unexpected end of stream | {correct}"));
+    check(
+        "---\nkeywords: [a, b\npriority: low\n---\n",
+        &format!("3:9: did not find expected ',' or ']' | {correct}"),
+    );
+    check(
+        "---\ntitle: A\n\nText\n",
+        "1:1: the frontmatter is never closed | put a line `---` behind its last key, or an empty line before the first \
+         `---` if it is no frontmatter",
+    );
+    check(
+        &format!("---\n{}", "a: b\n".repeat(20_000)),
+        "1:1: the frontmatter is too long | at most 64 KiB, ended by a line `---`",
+    );
+}
+
+#[test]
+fn a_name_is_no_path() {
+    let check = |name: &str, expect: bool| assert_eq!(name.parse::<SpecName>().is_ok(), expect, "{name:?}");
+    check("errors", true);
+    check("API rules", true);
+    check("api/오류", true);
+    for bad in [
+        "",
+        "..",
+        "../a",
+        "a/../b",
+        "a/b/c",
+        "/a",
+        "a/",
+        ".hidden",
+        "a\nb",
+        "a\\b",
+        "c:a",
+        " a",
+        "a\u{202e}/\u{2028}",
+    ] {
+        check(bad, false);
+    }
+    check(&"a".repeat(121), false);
+}
+
+fn outcomes(specs: &[Spec], stages: &[Category], about: &str, budget: usize) -> String {
+    let line = |chosen: &Chosen<'_>| {
+        let form = match &chosen.form {
+            Form::Whole { .. } => "whole".to_owned(),
+            Form::Part { left_out, .. } => format!("without {}", left_out.join(", ")),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        format!("{} {form}: {}\n", chosen.spec.name, chosen.why)
+    };
+    select(specs, stages, about, budget).iter().map(line).collect()
+}
+
+#[test]
+fn stage_keywords_and_importance_decide() {
+    let specs = [
+        spec("all", "title: All", "x"),
+        spec("auth", "keywords: [jwt, 인증]\ncategory: execution\npriority: high", "x"),
+        spec("must", "readMode: required\npriority: low", "x"),
+        spec("plan", "category: planning\nreadMode: required", "x"),
+        spec("ui", "keywords: [button, css]", "x"),
+    ];
+    let check = |stages: &[Category], about: &str, expect: &str| {
+        assert_eq!(outcomes(&specs, stages, about, DEFAULT_BUDGET), expect);
+    };
+    check(
+        &[Category::Execution],
+        "Add a login\nsrc/jwt.rs",
+        "\
+must whole: required
+auth whole: keyword `jwt`
+all whole: it has no keywords, so it is for everything
+plan out: it is for planning
+ui out: none of its keywords occurs: button, css
+",
+    );
+    check(
+        &[Category::Planning],
+        "로그인 인증을 추가, CSS too",
+        "\
+plan whole: required
+must whole: required
+all whole: it has no keywords, so it is for everything
+ui whole: keyword `css`
+auth out: it is for execution
+",
+    );
+    check(
+        &[],
+        "인증을",
+        "\
+plan whole: required
+must whole: required
+auth whole: keyword `인증`
+all whole: it has no keywords, so it is for everything
+ui out: none of its keywords occurs: button, css
+",
+    );
+}
+
+#[test]
+fn the_budget_takes_sections_from_the_end() {
+    let body = "first\n\n## One\n\ntext\n\n```\n# no heading\n```\n\n## Two\n\nmore\n";
+    let specs = [
+        spec("a", "readMode: required\ntitle: A", "must"),
+        spec("b", "title: B", body),
+        spec("c", "title: C", "short"),
+    ];
+    let check = |budget: usize, expect: &[&str]| {
+        let lines = outcomes(&specs, &[], "", budget);
+        let words: Vec<&str> = lines.lines().map(|line| line.split_once(':').unwrap().0).collect();
+        assert_eq!(words, expect, "{budget}");
+    };
+    check(200, &["a whole", "b whole", "c whole"]);
+    check(121, &["a whole", "b whole", "c leftout"]);
+    check(100, &["a whole", "b without Two", "c leftout"]);
+    check(61, &["a whole", "b without One, Two", "c leftout"]);
+    check(60, &["a whole", "b leftout", "c leftout"]);
+    check(0, &["a named", "b leftout", "c leftout"]);
+    let Form::Part { text, .. } = &select(&specs, &[], "", 100)[1].form else { panic!("it is cut") };
+    assert_eq!(text, "# Spec b: B (optional)\n\nfirst\n\n## One\n\ntext\n\n```\n# no heading\n```\n\n");
+}
+
+#[test]
+fn a_payload_has_required_ones_as_text_and_others_as_lines() {
+    let specs = [
+        spec("a", "readMode: required\ntitle: Errors", "## HAND IN\n\nSay where."),
+        spec("b", "title: Names", "text"),
+        spec("c", "title: Tests", "text"),
+    ];
+    let apply = applicable(&specs, &[Category::Execution], "");
+    let check = |room: usize, expect: &str| {
+        let text = payload_section(&apply, room, |spec| format!("/p/{}.md", spec.name), "fp specs for p 1");
+        assert_eq!(text, expect, "{room}");
+        assert!(text.len() <= room || !text.contains('>'), "{room}");
+    };
+    let text = "Errors, which every task keeps to:\n> ## HAND IN\n>\n> Say where.\n";
+    let names = "- Where it helps, read /p/b.md: Names\n- Where it helps, read /p/c.md: Tests\n";
+    let read = "- Read /p/a.md before you begin: Errors\n";
+    check(1000, &format!("\n## PROJECT SPECS\n{text}{names}"));
+    check(150, &format!("\n## PROJECT SPECS\n{text}- (2 more where they help: `fp specs for p 1`)\n"));
+    check(70, &format!("\n## PROJECT SPECS\n{read}"));
+    check(10, "\n## PROJECT SPECS\n- Run `fp specs for p 1` before you begin, and keep to what it prints\n");
+    assert_eq!(payload_section(&[], 1000, |_| String::new(), ""), "");
+}
+
+fn any_spec() -> impl Strategy<Value = Spec> {
+    let body = prop::collection::vec("[a-z한 ]{0,40}|#{1,3} [a-z]{0,8}|```|> # q|", 0..12);
+    let front =
+        ("required|optional", "critical|high|medium|low", "general|planning|execution", "jwt|인증|\"\"");
+    ("[a-z]{1,3}", front, body).prop_map(|(name, (mode, priority, category, keywords), body)| {
+        let front =
+            format!("readMode: {mode}\npriority: {priority}\ncategory: {category}\nkeywords: {keywords}");
+        spec(&name, &front, &body.join("\n"))
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused_with_a_place(text in r"(---\n)?(\PC|[\n\r\t:\[{}\]#&*!|>'-]){0,80}(\n---\n)?\PC{0,20}") {
+        match read(&text) {
+            Ok(spec) => prop_assert!(!spec.title.is_empty() && !spec.title.contains('\n')),
+            Err(fault) => {
+                prop_assert!((1..=text.lines().count() + 1).contains(&fault.line), "{}", fault);
+                prop_assert!(fault.column > 0 && !fault.hint.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn the_budget_is_kept_and_nothing_required_is_missing(
+        specs in prop::collection::vec(any_spec(), 0..8),
+        about in "(jwt|인증을|other| )*",
+        budget in 0_usize..600,
+        room in 0_usize..600,
+    ) {
+        let stages = [Category::Execution];
+        let chosen = select(&specs, &stages, &about, budget);
+        prop_assert_eq!(chosen.len(), specs.len());
+        let mut used = 0;
+        let mut full = false;
+        for Chosen { spec, form, .. } in &chosen {
+            match form {
+                Form::Whole { text } | Form::Part { text, .. } => {
+                    prop_assert!(!full, "nothing comes behind what was cut");
+                    used += text.chars().count();
+                }
+                _ => {}
+            }
+            if let Form::Part { text, left_out } = form {
+                prop_assert!(spec.body.starts_with(text.split_once("\n\n").unwrap().1.trim_end()));
+                prop_assert!(!left_out.is_empty());
+            }
+            let required = spec.read_mode == ReadMode::Required;
+            let in_stage = spec.category != Category::Planning;
+            let handed_on = matches!(form, Form::Whole { .. } | Form::Named);
+            prop_assert!(handed_on || !(required && in_stage));
+            full |= matches!(form, Form::Part { .. } | Form::LeftOut);
+        }
+        prop_assert!(used <= budget);
+
+        let apply = applicable(&specs, &stages, &about);
+        let text = payload_section(&apply, room, |spec| format!("/{}.md", spec.name), "fp specs for p 1");
+        prop_assert!(text.len() <= room || text.matches('\n').count() <= 3, "{}", text);
+        for (spec, _) in apply.iter().filter(|(spec, _)| spec.read_mode == ReadMode::Required) {
+            let there = text.contains(&format!("Read /{}.md before", spec.name))
+                || text.contains(&format!("{}, which every task", spec.title))
+                || text.contains("Run `fp specs for p 1`");
+            prop_assert!(there, "{} is missing:\n{}", spec.name, text);
+        }
+    }
+}
