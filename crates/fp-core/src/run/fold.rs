@@ -121,6 +121,7 @@ impl State {
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
+                self.open_inbox(owner);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
                 }
@@ -135,6 +136,7 @@ impl State {
             }
             Event::Resumed { task, owner } => {
                 self.working(owner, at);
+                self.refill_inbox(owner);
                 if let Some(t) = self.task_mut(task) {
                     t.resume_due = false;
                     t.answered = None;
@@ -186,6 +188,9 @@ impl State {
                 }
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.close_inbox(&owner);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.base = base.clone().or(t.base.take());
                     t.status = Status::Implementing;
@@ -228,6 +233,9 @@ impl State {
                 }
             }
             Event::Released { task, iteration, reason: _ } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.return_inbox(&owner);
+                }
                 self.withdraw_inquiries(task);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Pending;
@@ -293,6 +301,7 @@ impl State {
                 }
             }
             Event::Noted { note } => self.notes.push(note.clone()),
+            Event::Messaged { message } => self.messages.push(message.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
         }
@@ -310,6 +319,10 @@ impl State {
             })
             .collect();
         self.restore_index();
+    }
+
+    fn owner_of(&self, task: &TaskId) -> Option<AgentName> {
+        Some(self.task(task)?.claim.as_ref()?.owner.clone())
     }
 
     fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut Agent {

@@ -21,6 +21,7 @@ use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
 
 mod excerpt;
+mod messages;
 mod rollback;
 mod stale;
 
@@ -314,6 +315,7 @@ enum Step {
     Clarify(u8),
     Extend(u8, u8),
     Commit(u8),
+    Tell(u8, u8),
     LeadStops,
     Takeover,
     Later,
@@ -337,6 +339,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8).prop_map(Step::Clarify),
         1 => (0..3u8).prop_map(Step::Commit),
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
+        3 => (0..3u8, 0..4u8).prop_map(|(from, to)| Step::Tell(from, to)),
         1 => Just(Step::LeadStops),
         1 => Just(Step::Takeover),
         1 => Just(Step::Later),
@@ -410,6 +413,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Clarify(n) => machine.clarify(&builder(n)),
         Step::Extend(n, file) => machine.extend(&builder(n), &format!("f{file}")),
         Step::Commit(file) => machine.commit(&format!("f{file}")),
+        Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
             assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");
@@ -452,6 +456,7 @@ proptest! {
             play(&mut machine, step, &mut sessions);
             machine.check();
         }
+        messages::check(&machine);
     }
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
