@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
+use fp_core::run::peer_message::NotSent;
 use fp_core::run::state::Status;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
@@ -164,6 +165,23 @@ impl From<NotAsked> for CommandError {
 impl From<SpecError> for CommandError {
     fn from(error: SpecError) -> Self {
         Self::failed(&error).hint(error.hint())
+    }
+}
+
+impl From<NotSent> for CommandError {
+    fn from(error: NotSent) -> Self {
+        let later =
+            "what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`";
+        let hint = match error {
+            NotSent::Refused(refusal) => return refusal.into(),
+            NotSent::Alone | NotSent::Spent(_) => later,
+            NotSent::NoTask(_) => {
+                "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one"
+            }
+            NotSent::Form => "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'",
+            NotSent::Itself(_) | NotSent::NoBuilder { .. } => "--to NAME, or --to all for all others",
+        };
+        Self::refused(error).hint(hint)
     }
 }
 

@@ -236,6 +236,7 @@ impl Report {
                 "preAnalysis": settings.pre_analysis,
                 "researchOnly": settings.research_only,
                 "planOnly": settings.plan_only,
+                "linear": settings.linear.enabled,
                 "skipPlanReview": settings.skip_plan_review,
                 "language": settings.language,
             },

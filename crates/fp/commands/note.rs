@@ -1,17 +1,18 @@
 //! `fp note`.
 
-use fp_core::plan::id::TaskId;
+use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::run::event::{Event, Note};
 use fp_core::run::notepad::relevant;
+use fp_core::run::peer_message::{PeerKind, PeerMessage};
+use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
 use serde_json::json;
 
 use super::promote;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
+use crate::error::{CommandError, CommandResult};
 
-/// Add to the notepad, or read it
+/// Add to the notepad, tell another builder something, or read both
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The plan.
@@ -22,56 +23,87 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Add a note
-    Add {
-        /// `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
-        note: String,
-        /// The task it was learnt in.
-        #[arg(long)]
-        task: Option<TaskId>,
-    },
-    /// Print the notes
+    /// Add a note for the builders that come after, or tell those that work now something
+    Add(Add),
+    /// Print the notes and messages
     List {
-        /// Only those that help with this task, at most ten.
+        /// Only the notes that help with this task, at most ten.
         #[arg(long = "for", value_name = "TASK")]
         task: Option<TaskId>,
     },
     Promote(promote::Args),
 }
 
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// `KIND: text`. A note is a PATTERN, GOTCHA, UTIL or WARN; with `--to`, a message is an INTERFACE_CREATED,
+    /// PATTERN_FOUND, CONFLICT_WARNING or FILE_MOVED.
+    note: String,
+    /// The task that the note was learnt in.
+    #[arg(long, conflicts_with = "to")]
+    task: Option<TaskId>,
+    /// Who sends the message: a builder that holds a task.
+    #[arg(long = "as", value_name = "NAME", requires = "to")]
+    from: Option<AgentName>,
+    /// A builder that is given the message in its next payload, or `all`; at most two messages a task.
+    #[arg(long, value_name = "NAME", requires = "from")]
+    to: Vec<AgentName>,
+}
+
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     match args.action {
-        Action::Add { note, task } => {
-            let mut ledger = plan.lock()?;
-            if let Some(id) = &task {
-                ledger.state().expect_task(id)?;
-            }
-            let note = Note::parse(&note, task).map_err(CommandError::failed)?;
-            let line = note.line();
-            let known = ledger.state().notes.contains(&note);
-            let events = if known { Vec::new() } else { vec![Event::Noted { note }] };
-            write_notepad(&plan, &ledger.after(&events, context.now()))?;
-            ledger.append(events, context.now())?;
-            context.printer.data(&format!("{line}\n"));
-        }
-        Action::Promote(args) => return promote::run(&args, &plan, context),
-        Action::List { task } => {
-            let state = plan.load()?.state;
-            let notes: Vec<&Note> = match &task {
-                Some(id) => relevant(&state, id),
-                None => state.notes.iter().collect(),
-            };
-            match context.format {
-                Format::Json => context.printer.json(&json!({ "notes": notes }))?,
-                Format::Text => {
-                    let lines: String = notes.iter().map(|note| numbered(&state.notes, note)).collect();
-                    context.printer.data(&lines);
-                }
-            }
-        }
+        Action::Add(add) => match &add.from {
+            Some(from) => tell(&plan, from, &add, context),
+            None => note(&plan, add, context),
+        },
+        Action::Promote(args) => promote::run(&args, &plan, context),
+        Action::List { task } => list(&plan, task.as_ref(), context),
     }
-    Ok(Exit::Done)
+}
+
+fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
+    let mut ledger = plan.lock()?;
+    if let Some(id) = &add.task {
+        ledger.state().expect_task(id)?;
+    }
+    if let Some((kind, _)) = PeerKind::read(&add.note) {
+        let word = kind.word();
+        return Err(CommandError::refused(format!("{word} is a message to another builder: it needs one"))
+            .hint(format!("fp note {} add '{word}: TEXT' --as builder-1 --to builder-2", plan.id())));
+    }
+    let note = Note::parse(&add.note, add.task).map_err(CommandError::failed)?;
+    let (json, line) = (json!({ "note": note }), note.line());
+    let known = ledger.state().notes.contains(&note);
+    let events = if known { Vec::new() } else { vec![Event::Noted { note }] };
+    write_notepad(plan, &ledger.after(&events, context.now()))?;
+    ledger.append(events, context.now())?;
+    context.report(&json, &format!("{line}\n"))
+}
+
+fn tell(plan: &OpenPlan, from: &AgentName, add: &Add, context: &Context) -> CommandResult {
+    if let Ok(note) = Note::parse(&add.note, None) {
+        let word = note.kind.word();
+        return Err(CommandError::refused(format!("{word} is a note, which goes to nobody in particular"))
+            .hint(format!("for the builders that come after: fp note {} add '{word}: TEXT'", plan.id())));
+    }
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let (message, events) = ledger.state().tell(from, &add.to, &add.note)?;
+    ledger.append(events, context.now())?;
+    context.report(&json!({ "message": message }), &format!("{}\n", message.line()))
+}
+
+fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {
+    let state = plan.load()?.state;
+    let (notes, messages): (Vec<&Note>, &[PeerMessage]) = match task {
+        Some(id) => (relevant(&state, id), &[]),
+        None => (state.notes.iter().collect(), &state.messages),
+    };
+    let notes_text = notes.iter().map(|note| numbered(&state.notes, note));
+    let text: String =
+        notes_text.chain(messages.iter().map(|message| format!("     {}\n", message.line()))).collect();
+    context.report(&json!({ "notes": notes, "messages": messages }), &text)
 }
 
 /// A line with the number of `note` among all of the plan.

@@ -114,6 +114,14 @@ id_type!(
     dots: false
 );
 
+impl AgentName {
+    /// The name of the builder with this number, from 1: `builder-1` and so on.
+    #[must_use]
+    pub fn builder(number: u32) -> Option<Self> {
+        Self::new(format!("builder-{number}")).ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

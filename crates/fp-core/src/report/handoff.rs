@@ -12,6 +12,7 @@ use super::status::Phase;
 use crate::interview::Interview;
 use crate::run::event::{Decider, Note};
 use crate::run::payload::short;
+use crate::run::peer_message::PeerMessage;
 use crate::run::question::Question;
 use crate::run::state::{State, Status};
 
@@ -35,6 +36,8 @@ pub struct HandoffReport {
     pub assumptions: Vec<String>,
     /// The notepad, oldest first.
     pub notes: Vec<Note>,
+    /// What builders told each other, oldest first.
+    pub messages: Vec<PeerMessage>,
     /// Files of the plan's folder that say more.
     pub read: Vec<String>,
     /// What brings the plan on, the first thing first.
@@ -56,6 +59,7 @@ impl HandoffReport {
             decisions: decisions(state, interview),
             assumptions: assumptions.into_iter().map(str::to_owned).collect(),
             notes: state.notes.clone(),
+            messages: state.messages.clone(),
             next: next_steps(state),
             progress,
             read,
@@ -192,6 +196,10 @@ fn resume_notes(report: &HandoffReport) -> Vec<Item> {
     if !report.read.is_empty() {
         let files: Vec<String> = report.read.iter().map(|file| span(file)).collect();
         notes.push(format!("In the plan's folder: {}", files.join(", ")));
+    }
+    if !report.messages.is_empty() {
+        let list = span(&format!("fp note {} list", report.progress.plan_id));
+        notes.push(format!("Messages between builders: {} ({list})", report.messages.len()));
     }
     notes.into_iter().map(Item::from).collect()
 }

@@ -99,6 +99,9 @@ fn text(event: &Event) -> String {
         Event::Answered { question, options, by } => {
             format!("{question} is answered {}: {}", by_whom(*by), options.join(", "))
         }
+        Event::Messaged { message } => {
+            format!("{} tells {}: {}: {}", message.from, message.to(), message.kind.word(), message.text)
+        }
         Event::Noted { note } => format!("{}: {}", note.kind.word(), note.text),
         Event::Cancelled { by } => format!("the run was cancelled {}", by_whom(*by)),
         Event::Finished => "the run is finished".into(),
@@ -196,6 +199,7 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Dispatched { task, .. } => task.clone(),
         Event::Asked { question } => question.topic.task().cloned(),
         Event::Noted { note } => note.task.clone(),
+        Event::Messaged { message } => Some(message.task.clone()),
         Event::Interviewed { .. }
         | Event::Approved { .. }
         | Event::Validated { .. }

@@ -149,7 +149,8 @@ fn decides(event: &Event) -> bool {
         Event::Dispatched { .. }
         | Event::Resumed { .. }
         | Event::CommitStarted { .. }
-        | Event::Noted { .. } => false,
+        | Event::Noted { .. }
+        | Event::Messaged { .. } => false,
         _ => true,
     }
 }

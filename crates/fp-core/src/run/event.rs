@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
+use super::peer_message::PeerMessage;
 use super::policy::Policy;
 use super::question::Question;
 use crate::critique::{Finding, Verdict};
@@ -462,6 +463,11 @@ pub enum Event {
     Noted {
         /// The note.
         note: Note,
+    },
+    /// A builder told others something about what it does.
+    Messaged {
+        /// The message.
+        message: PeerMessage,
     },
     /// The run was ended before its time.
     Cancelled {

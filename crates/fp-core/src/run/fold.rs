@@ -146,6 +146,7 @@ impl State {
             Event::Claimed { task, owner, token, iteration, base } => {
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
+                self.open_inbox(owner);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
                 }
@@ -160,6 +161,7 @@ impl State {
             }
             Event::Resumed { task, owner } => {
                 self.working(owner, at);
+                self.refill_inbox(owner);
                 if let Some(t) = self.task_mut(task) {
                     t.resume_due = false;
                     t.answered = None;
@@ -211,6 +213,9 @@ impl State {
                 }
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.close_inbox(&owner);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.base = base.clone().or(t.base.take());
                     t.status = Status::Implementing;
@@ -253,6 +258,9 @@ impl State {
                 }
             }
             Event::Released { task, iteration, reason: _ } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.return_inbox(&owner);
+                }
                 self.withdraw_inquiries(task);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Pending;
@@ -318,6 +326,7 @@ impl State {
                 }
             }
             Event::Noted { note } => self.notes.push(note.clone()),
+            Event::Messaged { message } => self.messages.push(message.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
         }
@@ -335,6 +344,10 @@ impl State {
             })
             .collect();
         self.restore_index();
+    }
+
+    fn owner_of(&self, task: &TaskId) -> Option<AgentName> {
+        Some(self.task(task)?.claim.as_ref()?.owner.clone())
     }
 
     fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut Agent {

@@ -11,6 +11,7 @@ pub mod message;
 pub mod next;
 pub mod notepad;
 pub mod payload;
+pub mod peer_message;
 pub mod planning;
 pub mod policy;
 pub mod question;

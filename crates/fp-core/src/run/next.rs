@@ -362,8 +362,8 @@ impl Draft<'_> {
                 a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
             })
             .count();
-        let builders = self.state.run.as_ref().map_or(1, |r| r.builders) as usize;
-        let capacity = builders.saturating_sub(self.state.running().count() + on_their_way);
+        let builders = self.state.run.as_ref().map_or(1, |r| r.builders);
+        let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
         let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
         let mut exhausted = false;
@@ -372,7 +372,7 @@ impl Draft<'_> {
             if started == wanted {
                 return;
             }
-            let Ok(name) = AgentName::new(format!("builder-{number}")) else { continue };
+            let Some(name) = AgentName::builder(number) else { continue };
             match self.state.agents.get(&name) {
                 _ if self.state.held_by(&name).is_some() => continue,
                 Some(agent) if agent.activity != Activity::Idle => continue,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
+use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
 use super::policy::Policy;
 use super::question::Question;
@@ -494,6 +495,12 @@ pub struct State {
     /// The notepad.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// What builders told each other, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<PeerMessage>,
+    /// How much of that each builder has been shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inboxes: BTreeMap<AgentName, Inbox>,
     /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
@@ -527,6 +534,8 @@ impl State {
             unstarted: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
+            messages: Vec::new(),
+            inboxes: BTreeMap::new(),
             undone: Vec::new(),
             lead_nudges: 0,
             index: HashMap::new(),

@@ -23,6 +23,7 @@ use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
 
 mod excerpt;
+mod messages;
 mod rollback;
 mod stale;
 
@@ -321,6 +322,7 @@ enum Step {
     Interview(bool),
     Validate(u8, bool),
     Criticise(u8),
+    Tell(u8, u8),
     LeadStops,
     Takeover,
     Later,
@@ -346,6 +348,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
         1 => (0..9u8, any::<bool>()).prop_map(|(tree, valid)| Step::Validate(tree, valid)),
         1 => (0..9u8).prop_map(Step::Criticise),
+        3 => (0..3u8, 0..4u8).prop_map(|(from, to)| Step::Tell(from, to)),
         1 => Just(Step::LeadStops),
         1 => any::<bool>().prop_map(Step::Interview),
         1 => Just(Step::Takeover),
@@ -430,6 +433,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let events = machine.state.criticise(tree.to_string(), judged).unwrap_or_default();
             machine.take(events);
         }
+        Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
             assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");
@@ -482,6 +486,7 @@ proptest! {
             play(&mut machine, step, &mut sessions);
             machine.check();
         }
+        messages::check(&machine);
     }
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
