@@ -43,7 +43,7 @@ impl State {
             _ => 0,
         };
         match event {
-            Event::Interviewed { by } => self.rounds.count(*by),
+            Event::Interviewed { by } => self.interview_rounds.count(*by),
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });

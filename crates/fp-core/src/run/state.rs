@@ -395,7 +395,7 @@ pub struct Asked {
 
 /// How often the interview recorded something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Rounds {
+pub struct InterviewRounds {
     /// As the user said.
     #[serde(default)]
     pub user: u32,
@@ -404,7 +404,7 @@ pub struct Rounds {
     pub auto: u32,
 }
 
-impl Rounds {
+impl InterviewRounds {
     pub(super) fn count(&mut self, by: Decider) {
         let rounds = match by {
             Decider::User => &mut self.user,
@@ -452,8 +452,8 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// The rounds of the interview.
-    #[serde(default, skip_serializing_if = "Rounds::is_none")]
-    pub rounds: Rounds,
+    #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
+    pub interview_rounds: InterviewRounds,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -507,7 +507,7 @@ impl State {
             seq: 0,
             last_at: None,
             created_at: None,
-            rounds: Rounds::default(),
+            interview_rounds: InterviewRounds::default(),
             approval: None,
             head: None,
             run: None,
