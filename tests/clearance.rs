@@ -72,11 +72,11 @@ fn a_round_brings_it_on() {
       objective    clear
       scope        assumed    the user has not confirmed it: --include TEXT
       ambiguities  missing    "R2" says "properly", which nobody can observe; "the
-                              command" is both in and out of scope: --withdraw
+                              command", in and out of scope at once: --withdraw
                               ID-OR-TEXT, and say it anew
       approach     assumed    the user has not confirmed it: --approach TEXT
-      questions    missing    "Which 'language'?", "이름이 없으면 무엇을 출력하나?"
-                              is open: --decision 'QUESTION|ANSWER'
+      questions    missing    nobody has answered "Which 'language'?", "이름이
+                              없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
       tests        missing    nobody has said how it is tested: --tests TEXT
 
       rounds       1 of at least 2, at most 30
@@ -123,9 +123,9 @@ fn a_round_brings_it_on() {
 
     - objective: clear
     - scope: assumed; the user has not confirmed it: --include TEXT
-    - ambiguities: missing; "R2" says "properly", which nobody can observe; "the command" is both in and out of scope: --withdraw ID-OR-TEXT, and say it anew
+    - ambiguities: missing; "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
     - approach: assumed; the user has not confirmed it: --approach TEXT
-    - questions: missing; "Which 'language'?", "이름이 없으면 무엇을 출력하나?" is open: --decision 'QUESTION|ANSWER'
+    - questions: missing; nobody has answered "Which 'language'?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
     - tests: missing; nobody has said how it is tested: --tests TEXT
     "#);
     #[rustfmt::skip]

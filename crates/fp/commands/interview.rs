@@ -5,7 +5,7 @@ mod check;
 use fp_core::interview::clearance::Grounds;
 use fp_core::interview::{Answers, Clearance, Interview, render};
 use fp_core::run::event::{Decider, Event};
-use fp_core::run::state::Rounds;
+use fp_core::run::state::InterviewRounds;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use serde_json::json;
@@ -184,13 +184,13 @@ fn record(
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;
     }
-    let clearance = judge(plan, &interview, ledger.state().rounds)?;
+    let clearance = judge(plan, &interview, ledger.state().interview_rounds)?;
     write_page(plan, &interview, &clearance)?;
     Ok((interview, clearance))
 }
 
 /// Whether the record is enough for what the plan was made for.
-fn judge(plan: &OpenPlan, interview: &Interview, rounds: Rounds) -> Result<Clearance, CommandError> {
+fn judge(plan: &OpenPlan, interview: &Interview, rounds: InterviewRounds) -> Result<Clearance, CommandError> {
     let purpose = plan.folder.purpose()?;
     let grounds = Grounds { intent: purpose.intent, mode: purpose.mode, by: purpose.by, rounds };
     Ok(Clearance::new(interview, &grounds))

@@ -198,9 +198,13 @@ fn text_of(entry: &Value) -> Option<&str> {
 }
 
 /// Whether two texts say the same but for case and blanks.
-pub(super) fn same(one: &str, other: &str) -> bool {
-    let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-    words(one) == words(other)
+fn same(one: &str, other: &str) -> bool {
+    wording(one) == wording(other)
+}
+
+/// The words of `text`, whatever their case and the blanks between them.
+pub(super) fn wording(text: &str) -> String {
+    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 fn add_texts(

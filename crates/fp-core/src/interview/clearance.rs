@@ -1,16 +1,18 @@
 //! Whether an interview has found out enough to plan on: six items, judged by what is recorded and by whom, and how
 //! many rounds it takes at least and at most.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use super::answers::same;
+use super::answers::wording;
 use super::intent::Intent;
 use super::mode::Mode;
 use super::record::{Interview, Said};
 use crate::hook::quote::quoted;
 use crate::rules::vague_phrase;
 use crate::run::event::Decider;
-use crate::run::state::Rounds;
+use crate::run::state::InterviewRounds;
 
 /// After so many rounds nobody is asked any more.
 pub const MAX_ROUNDS: u32 = 30;
@@ -30,7 +32,7 @@ pub struct Grounds {
     /// Who answers for the plan's choices; where nobody is asked, what was assumed is enough.
     pub by: Decider,
     /// How often something was recorded.
-    pub rounds: Rounds,
+    pub rounds: InterviewRounds,
 }
 
 /// Where an item is.
@@ -279,15 +281,15 @@ fn ambiguities(interview: &Interview) -> Found {
         Some(format!("{}, in scope, says {}", quoted(said.text, QUOTED), quoted(phrase, QUOTED)))
     });
     let vague: Vec<String> = in_requirements.chain(in_scope).collect();
-    let is_out = |text: &str| exclusions.iter().any(|out| same(out.text, text));
-    let torn = inclusions.iter().filter(|said| is_out(said.text));
+    let out: BTreeSet<String> = exclusions.iter().map(|said| wording(said.text)).collect();
+    let torn = inclusions.iter().filter(|said| out.contains(&wording(said.text)));
     let torn: Vec<String> = torn.map(|said| quoted(said.text, QUOTED)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
         problems.push(format!("{}, which nobody can observe", named(&vague)));
     }
     if !torn.is_empty() {
-        problems.push(format!("{} is both in and out of scope", named(&torn)));
+        problems.push(format!("{}, in and out of scope at once", named(&torn)));
     }
     if problems.is_empty() {
         return Found::ByUser;
@@ -307,7 +309,7 @@ fn questions(interview: &Interview) -> Found {
     if open.is_empty() {
         return Found::ByUser;
     }
-    Found::Lacking(format!("{} is open: --decision 'QUESTION|ANSWER'", named(&open)))
+    Found::Lacking(format!("nobody has answered {}: --decision 'QUESTION|ANSWER'", named(&open)))
 }
 
 fn tests(interview: &Interview) -> Found {

@@ -47,7 +47,7 @@ impl State {
         };
         match event {
             Event::Interviewed { by } => {
-                self.rounds.count(*by);
+                self.interview_rounds.count(*by);
                 // A changed wish makes another tree.
                 if *by == Decider::User {
                     self.planning.begin_anew();

@@ -400,7 +400,7 @@ pub struct Asked {
 
 /// How often the interview recorded something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Rounds {
+pub struct InterviewRounds {
     /// As the user said.
     #[serde(default)]
     pub user: u32,
@@ -409,7 +409,7 @@ pub struct Rounds {
     pub auto: u32,
 }
 
-impl Rounds {
+impl InterviewRounds {
     pub(super) fn count(&mut self, by: Decider) {
         let rounds = match by {
             Decider::User => &mut self.user,
@@ -457,8 +457,8 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// The rounds of the interview.
-    #[serde(default, skip_serializing_if = "Rounds::is_none")]
-    pub rounds: Rounds,
+    #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
+    pub interview_rounds: InterviewRounds,
     /// How often the tree was validated and criticised, and what came of it last.
     #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
@@ -521,7 +521,7 @@ impl State {
             seq: 0,
             last_at: None,
             created_at: None,
-            rounds: Rounds::default(),
+            interview_rounds: InterviewRounds::default(),
             planning: Planning::default(),
             approval: None,
             head: None,

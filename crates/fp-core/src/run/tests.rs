@@ -445,10 +445,10 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let before = machine.state.clone();
             let by = if by_user { Decider::User } else { Decider::Auto };
             machine.take(vec![Event::Interviewed { by }]);
-            let (rounds, told) = (machine.state.rounds, before.rounds);
+            let (rounds, told) = (machine.state.interview_rounds, before.interview_rounds);
             assert_eq!(rounds.user + rounds.auto, told.user + told.auto + 1);
-            let State { seq, last_at, rounds, .. } = before;
-            let after = State { seq, last_at, rounds, ..machine.state.clone() };
+            let State { seq, last_at, interview_rounds, .. } = before;
+            let after = State { seq, last_at, interview_rounds, ..machine.state.clone() };
             assert_eq!(after, before, "it is no business of the run");
         }
         Step::Takeover => {

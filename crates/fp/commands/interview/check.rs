@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, context: &Context) -> CommandResult {
         let ledger = plan.lock()?;
         context.notices(ledger.notices());
         let interview = read(&plan)?;
-        let clearance = judge(&plan, &interview, ledger.state().rounds)?;
+        let clearance = judge(&plan, &interview, ledger.state().interview_rounds)?;
         write_page(&plan, &interview, &clearance)?;
         clearance
     };

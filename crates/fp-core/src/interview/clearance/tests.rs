@@ -8,7 +8,7 @@ const GROUNDS: Grounds = Grounds {
     intent: Intent::MidSized,
     mode: Mode::Pipeline,
     by: Decider::User,
-    rounds: Rounds { user: 2, auto: 0 },
+    rounds: InterviewRounds { user: 2, auto: 0 },
 };
 
 /// A record to which nothing is lacking.
@@ -78,7 +78,7 @@ fn each_item_says_what_it_lacks() {
     check(
         json!({ "openQuestions": ["Which \"language\"?", { "question": "언어는?" }, "c", "d", "e"] }),
         "questions",
-        "missing; \"Which 'language'?\", \"언어는?\", \"c\" (and 2 more) is open: --decision 'QUESTION|ANSWER'",
+        "missing; nobody has answered \"Which 'language'?\", \"언어는?\", \"c\" (and 2 more): --decision 'QUESTION|ANSWER'",
     );
 }
 
@@ -124,7 +124,7 @@ fn what_nobody_can_observe_is_ambiguous() {
     check(
         json!({ "scopeInclusions": [user("번역"), user("the  Command")], "scopeExclusions": [user("the command")] }),
         "ambiguities",
-        "missing; \"the Command\" is both in and out of scope: --withdraw ID-OR-TEXT, and say it anew",
+        "missing; \"the Command\", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew",
     );
     check(json!({ "scopeExclusions": [user("errors that are user-friendly")] }), "ambiguities", "clear");
     let nothing = judge(&json!({}), &GROUNDS);
@@ -141,7 +141,7 @@ fn small_work_needs_little() {
         "requirements": [{ "text": "It works", "by": "user" }],
         "testStrategy": "look at it",
     });
-    let one = Rounds { user: 1, auto: 0 };
+    let one = InterviewRounds { user: 1, auto: 0 };
     let states = |record: &Value, grounds: &Grounds| {
         let clearance = judge(record, grounds);
         let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
@@ -153,7 +153,7 @@ fn small_work_needs_little() {
     for grounds in [direct, trivial] {
         assert_eq!(states(&small, &grounds), (relieved.into(), true));
         assert_eq!(
-            states(&small, &Grounds { rounds: Rounds::default(), ..grounds }),
+            states(&small, &Grounds { rounds: InterviewRounds::default(), ..grounds }),
             (relieved.into(), false)
         );
         assert_eq!(states(&whole(), &grounds), ("clear clear clear clear clear clear".into(), true));
@@ -169,7 +169,8 @@ fn small_work_needs_little() {
 #[test]
 fn rounds_have_a_least_and_a_most() {
     let check = |intent, mode, by, (user, auto): (u32, u32), expect: &str, clear: bool, goes_on: bool| {
-        let clearance = judge(&whole(), &Grounds { intent, mode, by, rounds: Rounds { user, auto } });
+        let clearance =
+            judge(&whole(), &Grounds { intent, mode, by, rounds: InterviewRounds { user, auto } });
         assert_eq!(clearance.rounds_in_words(), expect);
         assert_eq!((clearance.clear, clearance.may_go_on()), (clear, goes_on), "{expect}");
     };
@@ -183,12 +184,12 @@ fn rounds_have_a_least_and_a_most() {
     check(Architecture, Direct, User, (1, 0), "1 of at least 1, at most 30", true, true);
     check(Trivial, Full, User, (0, 0), "0 of at least 1, at most 30", false, false);
     check(Architecture, Full, Auto, (0, 0), "0 of at most 30", true, true);
-    let limit = |user| Grounds { rounds: Rounds { user, auto: 0 }, ..GROUNDS };
+    let limit = |user| Grounds { rounds: InterviewRounds { user, auto: 0 }, ..GROUNDS };
     assert!(!judge(&json!({}), &limit(29)).may_go_on());
     let ended = judge(&json!({}), &limit(30));
     assert_eq!((ended.clear, ended.limit_reached, ended.may_go_on()), (false, true, true));
     assert_eq!(ended.open().count(), 5);
-    let unasked = Grounds { by: Auto, rounds: Rounds { user: 0, auto: 30 }, ..GROUNDS };
+    let unasked = Grounds { by: Auto, rounds: InterviewRounds { user: 0, auto: 30 }, ..GROUNDS };
     assert!(judge(&json!({}), &unasked).limit_reached);
 }
 
@@ -196,7 +197,7 @@ fn rounds_have_a_least_and_a_most() {
 fn where_nobody_is_asked_assumptions_are_enough() {
     let mut assumed = Interview::default();
     assumed.merge(&said("a"), Decider::Auto).unwrap();
-    let grounds = Grounds { by: Decider::Auto, rounds: Rounds { user: 0, auto: 1 }, ..GROUNDS };
+    let grounds = Grounds { by: Decider::Auto, rounds: InterviewRounds { user: 0, auto: 1 }, ..GROUNDS };
     let clearance = Clearance::new(&assumed, &grounds);
     let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
     assert_eq!(words.join(" "), "assumed assumed clear assumed clear assumed");
@@ -229,7 +230,7 @@ fn said(text: &str) -> Answers {
 }
 
 fn grounds() -> impl Strategy<Value = Grounds> {
-    let rounds = (0..40_u32, 0..40_u32).prop_map(|(user, auto)| Rounds { user, auto });
+    let rounds = (0..40_u32, 0..40_u32).prop_map(|(user, auto)| InterviewRounds { user, auto });
     let by = prop_oneof![Just(Decider::User), Just(Decider::Auto)];
     (prop::sample::select(&Intent::ALL), prop::sample::select(&Mode::ALL), by, rounds)
         .prop_map(|(intent, mode, by, rounds)| Grounds { intent, mode, by, rounds })
@@ -285,7 +286,7 @@ proptest! {
         }
         let before = Clearance::new(&interview, &grounds);
         interview.merge(&more, Decider::User).unwrap();
-        let later = Rounds { user: grounds.rounds.user + 1, ..grounds.rounds };
+        let later = InterviewRounds { user: grounds.rounds.user + 1, ..grounds.rounds };
         let after = Clearance::new(&interview, &Grounds { rounds: later, ..grounds });
         for (before, after) in before.items.iter().zip(&after.items) {
             prop_assert!(before.missing.is_some() || after.missing.is_none(), "{:?} became {:?}", before, after);
