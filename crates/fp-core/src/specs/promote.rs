@@ -10,6 +10,7 @@ use crate::markdown;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::State;
 use crate::run::event::Note;
+use crate::run::notepad::NoteKind;
 
 /// In how many tasks or plans a note has to have been learnt to be more than a chance.
 pub const ENOUGH: usize = 2;
@@ -70,11 +71,16 @@ pub fn sightings<'a>(runs: impl IntoIterator<Item = &'a State>, note: &Note) -> 
     found
 }
 
-/// Whether a line of `page` says what `note` says.
+/// Whether a line of `page` says what `note` says, under whatever kind.
 #[must_use]
 pub fn says(page: &str, note: &Note) -> bool {
-    let wanted = [normal(&note.text), normal(&kind_and_text(note))];
-    page.lines().any(|line| wanted.contains(&normal(line)))
+    let wanted = normal(&note.text);
+    let kinds =
+        [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn].map(|kind| normal(kind.word()));
+    page.lines().map(normal).any(|line| {
+        let without = |kind: &String| line.strip_prefix(kind.as_str())?.strip_prefix(' ');
+        line == wanted || kinds.iter().filter_map(without).any(|rest| rest == wanted)
+    })
 }
 
 fn kind_and_text(note: &Note) -> String {
