@@ -23,10 +23,10 @@ use regex::Regex;
 use serde_json::Value;
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "plugin/README.md"];
+const GUIDES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md"];
 /// All pages.
-const PAGES: [&str; 5] =
-    ["README.md", "CONTRIBUTING.md", "plugin/README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const PAGES: [&str; 6] =
+    ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
 
 /// Shell blocks that are only looked at, each with the reason why it isn't run.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -137,7 +137,7 @@ fn knows(words: &[&str], place: &str) {
         ["run", "start", ..]
             | ["config", "show", ..]
             | ["comments", "check", ..]
-            | ["critique" | "linear" | "task", _, ..]
+            | ["critique" | "linear" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

@@ -9,6 +9,7 @@ use fp_host::specs::Specs;
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::render::visible::one_line;
 
 /// The specs of the repository; what is wrong with some is said.
 pub(crate) fn load(context: &Context) -> Specs {
@@ -21,7 +22,7 @@ pub(crate) fn load(context: &Context) -> Specs {
 
 /// What is wrong with some of the specs, each in one line.
 pub(crate) fn warnings(found: &Specs) -> impl Iterator<Item = String> {
-    found.faults.iter().map(|fault| format!("{fault} ({})", fault.hint()))
+    found.faults.iter().map(|fault| one_line(&format!("{fault} ({})", fault.hint())).into_owned())
 }
 
 /// The same for programs.

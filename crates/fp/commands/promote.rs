@@ -44,6 +44,8 @@ struct Report {
     learnt_in: Vec<Sighting>,
     /// The file.
     spec: String,
+    /// Whether there is no such file yet.
+    new: bool,
     /// What is to be written behind what the file has; nothing where it has the note already.
     addition: String,
     written: bool,
@@ -75,6 +77,7 @@ pub(crate) fn run(args: &Args, plan: &OpenPlan, context: &Context) -> CommandRes
         spec: context
             .shown(&known.map_or_else(|| specs::file(context.repo(), &name), |spec: &Spec| all.path(spec))),
         addition: if known.is_some() { String::new() } else { write(page.as_deref()) },
+        new: page.is_none() && known.is_none(),
         learnt_in: learnt_in.clone(),
         written: false,
     };
@@ -148,7 +151,7 @@ fn under_way(runs: &[Arc<State>]) -> Result<(), CommandError> {
 
 impl Report {
     fn text(&self) -> String {
-        let Self { note, learnt_in, spec, addition, written } = self;
+        let Self { note, learnt_in, spec, addition, written, new } = self;
         let places: Vec<String> = learnt_in.iter().map(Sighting::words).collect();
         let mut text = format!("{note}\nLearnt in {}\n", places.join(", "));
         if addition.is_empty() {
@@ -160,8 +163,11 @@ impl Report {
         if learnt_in.len() < ENOUGH {
             text += "That is one place alone, and may be chance\n";
         }
-        text += &format!("To be written behind what {spec} has:\n\n");
-        for line in addition.lines() {
+        text += &match new {
+            true => format!("To be written to {spec}, a new file:\n\n"),
+            false => format!("To be written to the end of {spec}:\n\n"),
+        };
+        for line in addition.trim_start().lines() {
             text += format!("  {line}").trim_end();
             text.push('\n');
         }

@@ -5,9 +5,12 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
 use super::status::fit;
+use super::wrap::wrap;
 
 /// Most columns of a name.
 const NAME: usize = 28;
+/// Most lines of a reason.
+const MOST_LINES: usize = 4;
 
 /// A line for each spec, by name.
 pub(crate) fn list(specs: &[Spec]) -> String {
@@ -43,7 +46,10 @@ pub(crate) fn explained(chosen: &[Chosen<'_>]) -> String {
     let width = name_width(chosen.iter().map(|chosen| chosen.spec));
     let line = |chosen: &Chosen<'_>| {
         let (word, more) = outcome(&chosen.form);
-        format!("{}  {word:<5}  {}{more}\n", padded(chosen.spec, width), chosen.why)
+        let head = format!("{}  {word:<5}  ", padded(chosen.spec, width));
+        let room = WIDTH.saturating_sub(head.width());
+        let lines = wrap(&format!("{}{more}", chosen.why), room, MOST_LINES);
+        format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(head.width()))))
     };
     chosen.iter().map(line).collect()
 }

@@ -10,6 +10,7 @@ use crate::markdown;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::State;
 use crate::run::event::Note;
+use crate::run::notepad::NoteKind;
 
 /// In how many tasks or plans a note has to have been learnt to be more than a chance.
 pub const ENOUGH: usize = 2;
@@ -34,11 +35,15 @@ impl Sighting {
     }
 }
 
-/// What `text` says, whatever its case, marks and punctuation.
+/// What `text` says, whatever its case, its blanks, its marks of Markdown and the punctuation around its words.
+/// Operators stay, since `a < b` is not `a > b`.
 #[must_use]
 pub fn normal(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    let plain = text.replace(['\\', '`'], "").to_lowercase();
+    let around = ['.', ',', ';', ':', '!', '?', '\'', '"', '(', ')', '[', ']', '*', '_'];
+    let words =
+        plain.split_whitespace().map(|word| word.trim_matches(around)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The note that `wanted` means: its number from 1, or its text, with or without its kind.
@@ -70,11 +75,17 @@ pub fn sightings<'a>(runs: impl IntoIterator<Item = &'a State>, note: &Note) -> 
     found
 }
 
-/// Whether a line of `page` says what `note` says.
+/// Whether a line of `page` says what `note` says, under whatever kind.
 #[must_use]
 pub fn says(page: &str, note: &Note) -> bool {
-    let wanted = [normal(&note.text), normal(&kind_and_text(note))];
-    page.lines().any(|line| wanted.contains(&normal(line)))
+    let wanted = normal(&note.text);
+    let kinds =
+        [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn].map(|kind| normal(kind.word()));
+    let item = |line: &str| normal(line.trim_start().trim_start_matches("- "));
+    page.lines().map(item).any(|line| {
+        let without = |kind: &String| line.strip_prefix(kind.as_str())?.strip_prefix(' ');
+        line == wanted || kinds.iter().filter_map(without).any(|rest| rest == wanted)
+    })
 }
 
 fn kind_and_text(note: &Note) -> String {
@@ -121,4 +132,37 @@ fn front(title: &str) -> String {
 #[must_use]
 pub fn default_name() -> SpecName {
     "learnt".parse().expect("it is a plain name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_known_by_what_it_says() {
+        let check = |note: &str, page: &str, expect: bool| {
+            let note = Note::parse(note, None).unwrap();
+            assert_eq!(says(page, &note), expect, "{note:?} in {page:?}");
+        };
+        check("WARN: `a.txt` ends with a newline", "# A\n\n- GOTCHA: A.txt ends  with a newline.\n", true);
+        check("WARN: a.txt ends with a newline", "a.txt ends with a newline", true);
+        check("WARN: a.txt ends with a newline", "- a.txt ends with a newline, too", false);
+        check("UTIL: 인증은 `auth()`", "- UTIL: 인증은 auth()", true);
+        check("GOTCHA: a < b", "- GOTCHA: a \\< b", true);
+        check("GOTCHA: a < b", "- GOTCHA: a > b", false);
+        check("GOTCHA: a == b", "- a != b", false);
+        check("GOTCHA: x", "", false);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_was_added_is_there(text in "[a-zA-Z한 `*_.,:!<>\\\\\\[\\]#&|=-]{1,40}", page in "([a-z#-]{0,4}\n?){0,4}") {
+            let note = Note::parse(&format!("WARN: {text}"), None);
+            // A note without a word is not promoted.
+            if let Some(note) = note.ok().filter(|note| !normal(&note.text).is_empty()) {
+                let added = addition(Some(&page), "", &note, &[], Date::constant(2026, 11, 21));
+                proptest::prop_assert!(says(&(page.clone() + &added), &note), "{}", page + &added);
+            }
+        }
+    }
 }

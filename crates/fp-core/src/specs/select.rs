@@ -104,7 +104,7 @@ fn applies(spec: &Spec, stages: &[Category], words: &Words) -> Result<String, St
         return Ok("required".to_owned());
     }
     if spec.keywords.is_empty() {
-        return Ok("it has no keywords, so it is for everything".to_owned());
+        return Ok("no keywords, so for everything".to_owned());
     }
     match spec.keywords.iter().find(|keyword| words.mention(keyword)) {
         Some(keyword) => Ok(format!("keyword `{keyword}`")),
@@ -115,14 +115,11 @@ fn applies(spec: &Spec, stages: &[Category], words: &Words) -> Result<String, St
 fn fit(spec: &Spec, room: usize, full: bool) -> Form {
     let whole = block(spec, &spec.body);
     let fits = |text: &str| text.chars().count() <= room;
-    if !full && fits(&whole) {
-        return Form::Whole { text: whole };
-    }
-    if spec.read_mode == ReadMode::Required {
-        return Form::Named;
-    }
-    if full {
-        return Form::LeftOut;
+    match spec.read_mode {
+        _ if !full && fits(&whole) => return Form::Whole { text: whole },
+        ReadMode::Required => return Form::Named,
+        ReadMode::Optional if full => return Form::LeftOut,
+        ReadMode::Optional => {}
     }
     let sections = sections(&spec.body);
     let end = spec.body.char_indices().nth(room).map_or(spec.body.len(), |(at, _)| at);

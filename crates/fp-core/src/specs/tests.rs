@@ -150,7 +150,7 @@ fn stage_keywords_and_importance_decide() {
         "\
 must whole: required
 auth whole: keyword `jwt`
-all whole: it has no keywords, so it is for everything
+all whole: no keywords, so for everything
 plan out: it is for planning
 ui out: none of its keywords occurs: button, css
 ",
@@ -161,7 +161,7 @@ ui out: none of its keywords occurs: button, css
         "\
 plan whole: required
 must whole: required
-all whole: it has no keywords, so it is for everything
+all whole: no keywords, so for everything
 ui whole: keyword `css`
 auth out: it is for execution
 ",
@@ -173,7 +173,7 @@ auth out: it is for execution
 plan whole: required
 must whole: required
 auth whole: keyword `인증`
-all whole: it has no keywords, so it is for everything
+all whole: no keywords, so for everything
 ui out: none of its keywords occurs: button, css
 ",
     );
