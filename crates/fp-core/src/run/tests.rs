@@ -425,8 +425,8 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         }
         Step::Criticise(tree) => {
             let judged = Judged { leaves: 6, findings: Vec::new() };
-            let events = machine.state.criticise(tree.to_string(), judged).unwrap_or_default();
-            machine.take(events);
+            let critique = machine.state.criticise(tree.to_string(), judged);
+            machine.take(critique.ok().map(Event::from).into_iter().collect());
         }
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
