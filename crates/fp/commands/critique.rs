@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use fp_core::critique::{Critique, Item, NotJudged, Opinion, Remark, Verdict, judge, markdown};
 use fp_core::run::approval;
-use fp_core::run::event::Event;
 use fp_core::run::planning::ROUNDS;
 use fp_host::file;
 use serde::Deserialize;
@@ -116,12 +115,10 @@ fn record(args: &Record, context: &Context) -> CommandResult {
     let judged = judge(&source.valid_tree(&text)?, &opinion).map_err(|error| refused(&error, &source))?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let events = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
-    let recorded = events.clone();
-    let Some(critique) = recorded.iter().find_map(critique) else { return Ok(Exit::Done) };
+    let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, markdown(&critique).as_bytes())?;
-    ledger.append(events, context.now())?;
+    ledger.append(vec![critique.clone().into()], context.now())?;
     drop(ledger);
     let next = next(&critique);
     match context.format {
@@ -198,16 +195,7 @@ fn meant(word: &str) -> String {
     }
 }
 
-fn critique(event: &Event) -> Option<Critique<'_>> {
-    match event {
-        Event::Critiqued { round, verdict, tree_hash, leaves, findings } => {
-            Some(Critique { round: *round, verdict: *verdict, tree_hash, leaves: *leaves, findings })
-        }
-        _ => None,
-    }
-}
-
-fn summary(critique: &Critique<'_>) -> String {
+fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
     let findings = match critique.findings.len() {
         1 => "1 finding".to_owned(),
@@ -217,7 +205,7 @@ fn summary(critique: &Critique<'_>) -> String {
     format!("{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass", verdict.word())
 }
 
-fn next(critique: &Critique<'_>) -> String {
+fn next(critique: &Critique) -> String {
     match (critique.verdict, critique.round) {
         (Verdict::Fail, round) if round < ROUNDS => {
             format!("revise tasks.md by critique.md, then criticise again (round {} of {ROUNDS})", round + 1)
@@ -232,8 +220,8 @@ fn show(args: &Show, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     let past = plan.store.past()?;
     context.notices(&past.notices);
-    let events = past.entries.iter().rev().flat_map(|entry| entry.events.iter().rev());
-    let Some(critique) = events.filter_map(critique).next() else {
+    let events = past.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
+    let Some(critique) = events.filter_map(Critique::of).next() else {
         return context.report(&json!({ "planId": plan.id(), "critique": null }), "No critique yet\n");
     };
     let changed = match source.text() {

@@ -3,11 +3,13 @@
 
 mod finding;
 mod judge;
+mod recorded;
 mod render;
 
 pub use finding::{Finding, Item, UnknownItem, Verdict};
 pub use judge::{Judged, MAX_TEXT, NotJudged, Opinion, Remark, judge};
-pub use render::{Critique, markdown};
+pub use recorded::Critique;
+pub use render::markdown;
 
 #[cfg(test)]
 mod tests;

@@ -1,47 +1,20 @@
 //! A critique as the Markdown page that the next round, and the user, read.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
-use super::finding::{Finding, Verdict};
+use super::finding::Finding;
+use super::recorded::Critique;
 use crate::markdown::inline;
 use crate::run::planning::ROUNDS;
 
-/// A critique as it was recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Critique<'e> {
-    /// Its round, from 1.
-    pub round: u32,
-    /// The worst of its findings.
-    pub verdict: Verdict,
-    /// Hash of the tree that was judged.
-    pub tree_hash: &'e str,
-    /// How many leaves the tree had.
-    pub leaves: usize,
-    /// What was found, the worst first.
-    pub findings: &'e [Finding],
-}
-
-impl Critique<'_> {
-    /// In how many leaves nothing was found.
-    #[must_use]
-    pub fn passing(&self) -> usize {
-        let faulty: HashSet<_> = self.findings.iter().filter_map(|finding| finding.task.as_ref()).collect();
-        self.leaves.saturating_sub(faulty.len())
-    }
-}
-
 /// The page. None of the critic's text becomes markup in it.
 #[must_use]
-pub fn markdown(critique: &Critique<'_>) -> String {
+pub fn markdown(critique: &Critique) -> String {
     let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", critique.verdict.word(), critique.round);
     if !critique.findings.is_empty() {
         page.push('\n');
     }
-    for finding in critique.findings {
+    for finding in &critique.findings {
         // Writing to a string can't fail.
         let _ = line(&mut page, finding);
     }

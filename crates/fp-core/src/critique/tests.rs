@@ -119,14 +119,15 @@ fn a_page_has_the_verdict_first_and_no_markup_of_the_critic() {
     let critique = Critique {
         round: 2,
         verdict: FAIL,
-        tree_hash: "h",
+        tree_hash: "h".into(),
         leaves: judged.leaves,
-        findings: &judged.findings,
+        findings: judged.findings,
     };
     let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` \\*b\\*\n\
                   - WARN 1.1 (Parse \\*numbers\\*), hints: \\<b> \\& \\[x\\](y)\n\n1 leaf passes\n";
     assert_eq!(markdown(&critique), expect);
-    let none = Critique { round: 1, verdict: Verdict::Pass, tree_hash: "h", leaves: 2, findings: &[] };
+    let none =
+        Critique { round: 1, verdict: Verdict::Pass, tree_hash: "h".into(), leaves: 2, findings: Vec::new() };
     assert_eq!(markdown(&none), "PASS\n\nRound 1 of 3\n\n2 leaves pass\n");
 }
 

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::Decision;
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::State;
-use crate::critique::{Judged, Verdict};
+use crate::critique::{Critique, Judged, Verdict};
 
 /// How many validation passes a tree has to become valid.
 pub const PASSES: u32 = 6;
@@ -142,15 +141,16 @@ impl Planning {
 }
 
 impl State {
-    /// Records what a critic said of every leaf of the tree with this hash. Refused when all rounds are over.
-    pub fn criticise(&self, tree_hash: String, judged: Judged) -> Decision {
+    /// What a critic said of every leaf of the tree with this hash, as it is to be recorded. Refused when all rounds
+    /// are over.
+    pub fn criticise(&self, tree_hash: String, judged: Judged) -> Result<Critique, Refusal> {
         let round = self.planning.round_of(&tree_hash);
         if round > ROUNDS {
             return Err(Refusal::RoundsOver);
         }
         let Judged { leaves, findings } = judged;
         let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Pass);
-        Ok(vec![Event::Critiqued { round, verdict, tree_hash, leaves, findings }])
+        Ok(Critique { round, verdict, tree_hash, leaves, findings })
     }
 }
 

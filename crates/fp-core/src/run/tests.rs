@@ -430,8 +430,8 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         }
         Step::Criticise(tree) => {
             let judged = Judged { leaves: 6, findings: Vec::new() };
-            let events = machine.state.criticise(tree.to_string(), judged).unwrap_or_default();
-            machine.take(events);
+            let critique = machine.state.criticise(tree.to_string(), judged);
+            machine.take(critique.ok().map(Event::from).into_iter().collect());
         }
         Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {

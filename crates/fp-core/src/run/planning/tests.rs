@@ -42,8 +42,8 @@ fn criticise(state: &mut State, tree: &str, verdicts: &[Verdict]) -> Result<(u32
         text: "a".into(),
     };
     let judged = Judged { leaves: 1, findings: verdicts.iter().map(finding).collect() };
-    let events = state.criticise(tree.to_owned(), judged)?;
-    take(state, events);
+    let critique = state.criticise(tree.to_owned(), judged)?;
+    take(state, vec![critique.into()]);
     let last = state.planning.critique.as_ref().unwrap();
     Ok((last.round, last.verdict))
 }
