@@ -22,6 +22,7 @@ use crate::settings::ExtensionPolicy;
 
 mod excerpt;
 mod messages;
+mod payload;
 mod rollback;
 mod stale;
 
