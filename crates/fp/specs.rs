@@ -2,7 +2,7 @@
 
 use fp_core::plan::Task;
 use fp_core::run::State;
-use fp_core::run::payload::room_for_specs;
+use fp_core::run::payload::{Around, room_for_specs};
 use fp_core::run::state::TaskState;
 use fp_core::specs::{Category, Spec, applicable, payload_section};
 use fp_host::specs::Specs;
@@ -49,19 +49,18 @@ pub(crate) fn of_claim(
     state: &State,
     task: &TaskState,
     leaf: &Task,
-    goal: &str,
-    place: Option<&str>,
+    around: &Around<'_>,
     context: &Context,
 ) -> String {
     let found = load(context);
     if found.specs.is_empty() {
         return String::new();
     }
-    let about = about(leaf) + goal;
+    let about = about(leaf) + around.goal;
     let command = format!("fp specs for {} {}", state.plan_id, task.leaf.id);
     payload_section(
         &applicable(&found.specs, &[Category::Execution], &about),
-        room_for_specs(state, task, leaf, goal, place),
+        room_for_specs(state, task, leaf, around),
         |spec| found.path(spec).display().to_string(),
         &command,
     )

@@ -26,6 +26,8 @@ pub const TASKS: &str = "tasks.md";
 pub const SIGNALS: &str = "signals.json";
 /// Name of the folder of the builders' own worktrees in a plan's folder.
 pub const WORKTREES: &str = "worktrees";
+/// Name of what is known of the code base in a plan's folder.
+pub const CONTEXT: &str = "context.md";
 /// Name of the description of a plan in its folder.
 pub const PLAN: &str = "plan.json";
 
@@ -128,6 +130,12 @@ impl OpenPlan {
     #[must_use]
     pub fn tasks_file(&self) -> PathBuf {
         self.folder.file(TASKS)
+    }
+
+    /// Path of the file that has the conventions and commands of the code base, if there is one.
+    #[must_use]
+    pub fn conventions(&self) -> Option<PathBuf> {
+        Some(self.folder.file(CONTEXT)).filter(|path| path.is_file())
     }
 
     /// Path of its signals; the file need not exist.

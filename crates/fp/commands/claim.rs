@@ -6,7 +6,7 @@ use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::plan::{Plan, Task, parse};
 use fp_core::run::State;
 use fp_core::run::event::{Base, Event, Leaf};
-use fp_core::run::payload::payload;
+use fp_core::run::payload::{Around, payload};
 use fp_core::run::state::{Status, TaskState};
 use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan, Tree};
@@ -62,9 +62,16 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let (parsed, _) = parse(&part);
     let leaf = find(&plan, &parsed, &id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
-    let goal = plan.goal();
-    let specs = specs::of_claim(state, task, leaf, &goal, place.as_deref(), context);
-    let text = payload(state, task, leaf, &goal, place.as_deref(), &specs);
+    let conventions = plan.conventions().map(|path| path.display().to_string());
+    let around = Around {
+        goal: &plan.goal(),
+        tree: &plan.tasks_file().display().to_string(),
+        place: place.as_deref(),
+        conventions: conventions.as_deref(),
+        specs: "",
+    };
+    let specs = specs::of_claim(state, task, leaf, &around, context);
+    let text = payload(state, task, leaf, &Around { specs: &specs, ..around });
     match context.format {
         Format::Text => context.printer.data(&text),
         Format::Json => {

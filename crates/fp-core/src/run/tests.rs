@@ -24,6 +24,7 @@ use crate::settings::ExtensionPolicy;
 
 mod excerpt;
 mod messages;
+mod payload;
 mod rollback;
 mod stale;
 
