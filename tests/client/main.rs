@@ -13,6 +13,7 @@ mod figures;
 mod headless;
 mod hooks;
 mod implement;
+mod messages;
 mod plan;
 mod probe;
 mod process;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         resume::TESTS,
         hooks::TESTS,
         asking::TESTS,
+        messages::TESTS,
         whole::TESTS,
         figures::TESTS,
     ]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cast::{Builder, Cast, Verifier};
-use crate::sample::Sample;
+use crate::sample::{Commit, Sample};
 
 /// The plan's id.
 pub(crate) const PLAN: &str = "add-greeting-command-20260105";
@@ -58,15 +58,7 @@ pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
 /// Asserts that the repository is as the plan wants it: one commit a task, with that task's files only, the
 /// tests green, nothing left over, and `fp status` of the same opinion.
 pub(crate) fn assert_built(sample: &Sample) {
-    let mut commits = sample.new_commits();
-    commits.sort_by(|one, other| one.files.cmp(&other.files));
-    let files: Vec<_> = commits.iter().map(|commit| commit.files.join(" ")).collect();
-    let expected =
-        ["bin/bye tests/bye_test.sh", "bin/greet tests/greet_test.sh", "lib/text.sh tests/text_test.sh"];
-    assert_eq!(files, expected);
-    assert_eq!(sample.uncommitted(), "");
-    assert!(sample.tests_pass());
-
+    let commits = assert_committed(sample);
     let status = status(sample);
     assert_eq!(status["phase"], "finished", "{status:#}");
     let task = |id: &str| {
@@ -78,6 +70,19 @@ pub(crate) fn assert_built(sample: &Sample) {
         assert_eq!(task(id)["commit"], commit.hash, "{status:#}");
     }
     assert_eq!(task("1.1")["iteration"], 2, "{status:#}");
+}
+
+/// The same of the repository alone, whichever task took two tries; its new commits, sorted by their files.
+pub(crate) fn assert_committed(sample: &Sample) -> Vec<Commit> {
+    let mut commits = sample.new_commits();
+    commits.sort_by(|one, other| one.files.cmp(&other.files));
+    let files: Vec<_> = commits.iter().map(|commit| commit.files.join(" ")).collect();
+    let expected =
+        ["bin/bye tests/bye_test.sh", "bin/greet tests/greet_test.sh", "lib/text.sh tests/text_test.sh"];
+    assert_eq!(files, expected);
+    assert_eq!(sample.uncommitted(), "");
+    assert!(sample.tests_pass());
+    commits
 }
 
 /// The tree of the plan.

@@ -122,13 +122,13 @@ impl Planner {
     fn step(&self, planning: &mut Planning<'_>, step: &str) -> Result<(), Next> {
         let direct = planning.new.mode["name"] == "direct";
         match step {
-            "pre-analysis" => planning.agents(&["analyst"]),
+            "pre-analysis" => planning.agents(&["analyst"]).map(drop),
             "interview" if direct => planning.interview_at_once(),
             "interview" => planning.interview(),
-            "research" => planning.agents(&["researcher", "context-builder"]),
+            "research" => planning.agents(&["researcher", "context-builder"]).map(drop),
             "approach" => planning.approach(),
             "decompose" if direct => self.write(planning),
-            "decompose" => planning.agents(&["decomposer"]),
+            "decompose" => planning.agents(&["decomposer"]).map(drop),
             "critique" => planning.critique(),
             "review" => planning.review(),
             "approve" => planning.approve(),
@@ -217,10 +217,8 @@ impl<'a> Planning<'a> {
     fn critique(&mut self) -> Result<(), Next> {
         loop {
             self.rounds += 1;
-            self.agents(&["critic"])?;
-            let plan = self.new.plan_id.clone();
-            let shown = self.walk.run(&format!("fp critique show {plan}"))?;
-            if !shown.contains("next: revise") {
+            let report = self.agents(&["critic"])?;
+            if !report.contains("next: revise") {
                 return Ok(());
             }
             self.revision += 1;
@@ -254,10 +252,11 @@ impl<'a> Planning<'a> {
         }
         let by = self.by();
         self.fp("approve", by)?;
-        if self.new.config["linear"] == true { self.agents(&["linear-sync"]) } else { Ok(()) }
+        if self.new.config["linear"] == true { self.agents(&["linear-sync"]).map(drop) } else { Ok(()) }
     }
 
-    fn agents(&mut self, roles: &[&str]) -> Result<(), Next> {
+    /// What the agents of these roles, started together, report.
+    fn agents(&mut self, roles: &[&str]) -> Result<String, Next> {
         let prompt = |role: &str| {
             let New { plan_id, path, .. } = &self.new;
             format!(

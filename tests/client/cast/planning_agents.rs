@@ -74,9 +74,11 @@ impl Planner {
     }
 }
 
-/// The first of `steps` that has not been done; when all have, the report.
+/// The first of `steps` that has not been done; when all have, what came of the last one.
 fn in_turn(request: &Request, steps: Vec<Vec<Block>>) -> Vec<Block> {
-    steps.into_iter().nth(calls(request).len()).unwrap_or_else(|| text("That is my report."))
+    let done = calls(request);
+    let report = || text(done.last().map_or("", |last| last.result));
+    steps.into_iter().nth(done.len()).unwrap_or_else(report)
 }
 
 fn write(request: &Request, file: &str, content: &str) -> Vec<Block> {

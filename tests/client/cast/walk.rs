@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::lead::{answer_in, heard_of};
 use super::{Done, Skill, calls};
-use crate::request::{Block, Request, bash, call, text};
+use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What is to be said or called next.
 pub(super) type Next = Vec<Block>;
@@ -64,8 +64,8 @@ impl<'a> Walk<'a> {
         Ok(questions.iter().map(answer).collect())
     }
 
-    /// Agents that were started here in one message, and have all ended; `Err` while one is under way.
-    pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<(), Next> {
+    /// What the agents that were started here in one message have reported; `Err` while one is under way.
+    pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<String, Next> {
         assert!(self.offers("Agent"), "the lead may start agents");
         let blocks: Next = calls.iter().flat_map(|input| call("Agent", input.clone())).collect();
         let first = self.at;
@@ -73,6 +73,7 @@ impl<'a> Walk<'a> {
             self.take(blocks.clone())?;
         }
         let since = self.done[first].position;
+        let until = self.done.get(self.at).map_or(self.request.entries().len(), |next| next.position);
         for (input, done) in calls.iter().zip(&self.done[first..]) {
             // The client has put it into the background although it was asked not to.
             let launched = done.result.contains("launched successfully");
@@ -82,7 +83,12 @@ impl<'a> Walk<'a> {
                 return Err(text(format!("Waiting for {}.", input["description"])));
             }
         }
-        Ok(())
+        let heard = self.request.entries()[since..until].iter().filter_map(|entry| match entry {
+            Entry::Heard(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let reports: Vec<_> = self.done[first..self.at].iter().map(|done| done.result).chain(heard).collect();
+        Ok(reports.join("\n"))
     }
 }
 
