@@ -582,3 +582,52 @@ fn acknowledgements_at_once_are_all_kept() {
     let left = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(left.into_iter().all(|name| !name.ends_with(".tmp")));
 }
+
+/// What `fp next` has the lead start for Linear, among the rest.
+fn tracker(environment: &Environment, ended: &[&str]) -> Vec<Value> {
+    let ended: Vec<&str> = ended.iter().flat_map(|name| ["--ended", name]).collect();
+    let words = [&["next", PLAN, "--format", "json"], &ended[..]].concat();
+    let actions = environment.fp(&words).json()["actions"].as_array().unwrap().clone();
+    assert_ne!(actions.last().unwrap()["name"], "tracker", "what ends the turn comes last: {actions:?}");
+    actions.into_iter().filter(|action| action["name"] == "tracker").collect()
+}
+
+#[test]
+fn a_run_starts_one_agent_at_a_time_for_what_is_due() {
+    let environment = on();
+    environment.tell_statuses(STATUSES);
+    environment.create_all();
+    environment.start(&[]);
+    assert!(tracker(&environment, &[]).is_empty(), "nothing has changed yet");
+    environment.claim("builder-1");
+    let started = tracker(&environment, &[]);
+    assert_eq!(started.len(), 1);
+    assert_eq!(started[0]["agent"], "fp:task-tracker");
+    let prompt = format!(
+        "You are tracker. Bring Linear up to date with plan {PLAN}: run `fp linear outbox {PLAN}` and go by what it prints."
+    );
+    assert_eq!(started[0]["prompt"], prompt);
+    assert!(tracker(&environment, &[]).is_empty(), "it is under way");
+    assert_eq!(tracker(&environment, &["tracker"]).len(), 1, "it has left something undone");
+    environment.send("outbox");
+    assert!(tracker(&environment, &["tracker"]).is_empty(), "nothing is due");
+    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass("1");
+    environment.build("builder-1", "b.txt", "about 2\n");
+    environment.pass("2");
+    assert_eq!(tracker(&environment, &["builder-1"]).len(), 1, "at the end as well");
+    environment.linear("absent PLAN");
+    assert!(tracker(&environment, &["tracker"]).is_empty(), "Linear is left alone");
+}
+
+#[test]
+fn an_agent_that_is_not_heard_of_is_started_again() {
+    let environment = on();
+    environment.tell_statuses(STATUSES);
+    environment.create_all();
+    environment.start(&[]);
+    environment.claim("builder-1");
+    assert_eq!(tracker(&environment, &[]).len(), 1);
+    let later = environment.env("FP_NOW", "2026-11-21T13:00:00Z");
+    assert_eq!(tracker(&later, &[]).len(), 1);
+}

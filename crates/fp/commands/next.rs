@@ -1,5 +1,7 @@
 //! `fp next`.
 
+mod tracker;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -30,7 +32,8 @@ pub(crate) struct Args {
     ended: Vec<AgentName>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
+    let tracker_ended = tracker::ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
     let works =
         |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
@@ -60,6 +63,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let report = status::text(&StatusReport::new(ledger.state()));
+    let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now)?;
     let ledger = Some(ledger).filter(|ledger| ledger.state().is_running());
     if ledger.is_none() {
         // Before it is shown: nobody asks again who has been told that it is over.
@@ -69,7 +73,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
         action => action,
     });
-    let actions: Vec<Action> = actions.collect();
+    // Before what ends the lead's turn.
+    let mut actions: Vec<Action> = actions.collect();
+    let end = actions.len().saturating_sub(1);
+    actions.splice(end..end, tracker);
     match context.format {
         Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -48,6 +49,9 @@ pub struct Mapping {
     /// Whether Linear can't be reached, so that nothing is given out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub absent: bool,
+    /// Since when an agent is at it, where one was started and nobody has said that it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracked_since: Option<Timestamp>,
     /// Fields of another version.
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -193,6 +197,7 @@ impl Mapping {
             tasks: BTreeMap::new(),
             failures: BTreeMap::new(),
             absent: false,
+            tracked_since: None,
             rest: Map::new(),
         }
     }
