@@ -148,23 +148,23 @@ fn the_icon_is_a_square_picture() {
     assert!((512..=1024).contains(&side(16)));
 }
 
+/// The figures of the pages of some kinds, as rows of a table, with a row for all of them.
+fn figures(plugin: &Plugin, all: &str, kinds: &[Kind]) -> String {
+    let row = |name: &str, words: usize, tokens: usize| format!("| {name} | {words} | {tokens} |\n");
+    let pages: Vec<_> = kinds.iter().flat_map(|kind| plugin.of_kind(*kind)).collect();
+    assert!(!pages.is_empty(), "{all}");
+    let rows: String = pages.iter().map(|page| row(&page.path, page.words(), page.tokens())).collect();
+    let sum = |of: fn(&page::Page) -> usize| pages.iter().map(|page| of(page)).sum();
+    rows + &row(&format!("**{all}**"), sum(page::Page::words), sum(page::Page::tokens))
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "its table is what it is run for")]
 fn figures_of_every_page() {
     let plugin = shipped();
-    let line =
-        |name: &str, words: usize, tokens: usize| println!("{name:40} {words:6} words {tokens:7} tokens");
-    for (name, kinds) in [
-        ("all skills", &[Kind::Skill, Kind::Reference][..]),
-        ("all agents", &[Kind::Agent]),
-        ("other", &[Kind::Other]),
-    ] {
-        let pages: Vec<_> = kinds.iter().flat_map(|kind| plugin.of_kind(*kind)).collect();
-        for page in &pages {
-            line(&page.path, page.words(), page.tokens());
-        }
-        let sum = |of: fn(&page::Page) -> usize| pages.iter().map(|page| of(page)).sum();
-        line(name, sum(page::Page::words), sum(page::Page::tokens));
-        assert!(!pages.is_empty(), "{name}");
-    }
+    let skills = figures(&plugin, "all skills", &[Kind::Skill, Kind::Reference]);
+    let agents = figures(&plugin, "all agents", &[Kind::Agent]);
+    println!("| page | words | tokens, about |\n| --- | --- | --- |\n{skills}{agents}");
+    let described = include_str!("../../ARCHITECTURE.md");
+    assert!(described.contains(&(skills + &agents)), "ARCHITECTURE.md has other figures");
 }

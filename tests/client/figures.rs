@@ -49,15 +49,12 @@ struct Spent {
     grown: usize,
     /// All that was sent for it.
     sent: usize,
+    /// What of each request is the client's own: its prompt and its tools.
+    own: usize,
 }
 
-fn tokens(request: &Request) -> usize {
-    let body = &request.body;
-    [&body["system"], &body["tools"], &body["messages"]]
-        .map(|part| part.to_string().len())
-        .iter()
-        .sum::<usize>()
-        / CHARACTERS
+fn tokens(request: &Request, parts: &[&str]) -> usize {
+    parts.iter().map(|part| request.body[part].to_string().len()).sum::<usize>() / CHARACTERS
 }
 
 fn asks_next(request: &Request) -> bool {
@@ -80,8 +77,9 @@ fn spent(stand_in: &StandIn) -> Spent {
     Spent {
         turns: 1 + leading.iter().filter(begins).count(),
         requests: leading.len() + 1,
-        grown: tokens(last) - tokens(first),
-        sent: leading.iter().map(|request| tokens(request)).sum(),
+        grown: tokens(last, &["messages"]) - tokens(first, &["messages"]),
+        sent: leading.iter().map(|request| tokens(request, &["system", "tools", "messages"])).sum(),
+        own: tokens(last, &["system", "tools"]),
     }
 }
 
@@ -98,10 +96,11 @@ fn measure(builders: usize) {
     assert_eq!(sample.new_commits().len(), TASKS);
     assert!(events(&sample, "sentBack").is_empty(), "nothing failed");
 
-    let Spent { turns, requests, grown, sent } = spent(&stand_in);
+    let Spent { turns, requests, grown, sent, own } = spent(&stand_in);
     let of_a_task = |total: usize| f64::from(u32::try_from(total).expect("it is small")) / TASKS as f64;
     let line = format!(
-        "{builders} builder(s): {:.1} turns, {:.1} requests, {:.0} tokens new, {:.0} tokens sent a task\n",
+        "{builders} builder(s), a task: {:.1} turns, {:.1} requests, {:.0} tokens new, {:.0} sent; {own} of each request \
+         are the client's own\n",
         of_a_task(turns),
         of_a_task(requests),
         of_a_task(grown),

@@ -90,25 +90,6 @@ fn every_dependency_is_used_and_has_its_reason() {
     assert!(checked > 20, "only {checked} dependencies were found");
 }
 
-/// Figures are told in round numbers, and may be a tenth off.
-#[test]
-fn figures_of_the_prompts_are_about_right() {
-    let page = Page::read("ARCHITECTURE.md");
-    let table: Vec<_> =
-        page.tables_of(&["", "words", "tokens, about", "budget in words"]).flatten().collect();
-    assert_eq!(table.len(), 2);
-    for row in table {
-        let folder = row[0].strip_prefix("all ").unwrap();
-        let text = files_below(&root().join(folder), "md");
-        let told = |cell: &str| cell.replace(',', "").parse::<f64>().unwrap();
-        for (cell, real) in [(&row[1], text.split_whitespace().count()), (&row[2], text.chars().count() / 4)]
-        {
-            let off = (told(cell) / real as f64 - 1.0).abs();
-            assert!(off < 0.1, "{folder}: ARCHITECTURE.md says {cell}, it is {real}");
-        }
-    }
-}
-
 /// The texts of all files with this extension below `folder`.
 fn files_below(folder: &Path, extension: &str) -> String {
     let mut text = String::new();
