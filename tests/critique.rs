@@ -173,7 +173,6 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     ");
     assert_snapshot!(environment.done(&["status"]).stdout, @r"
     Plan sample-20261121 (planning)
-    0 of 0 tasks done
     Written so far: tasks.md, critique.md
     critique: FAIL in round 1, 1 finding (critique.md)
     ");

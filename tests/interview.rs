@@ -248,7 +248,7 @@ fn a_round_is_in_the_log_when_it_records_something() {
     exit status: 0
     --- stdout
     Plan add-greeting-20261121 (planning)
-    0 of 0 tasks done
+    Written so far: interview.md
     ");
     assert_snapshot!(environment.fp(&["doctor", "greeting"]), @r"
     exit status: 1

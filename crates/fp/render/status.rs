@@ -11,8 +11,10 @@ use super::visible::one_line;
 
 /// The whole report.
 pub(crate) fn text(report: &StatusReport) -> String {
-    let mut text =
-        format!("Plan {} ({})\n{}\n", report.plan_id, report.phase.word(), report.counts.in_words());
+    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.word());
+    if report.counts.total > 0 {
+        text.push_str(&format!("{}\n", report.counts.in_words()));
+    }
     if !report.tasks.is_empty() {
         text.push('\n');
     }
