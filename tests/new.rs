@@ -77,6 +77,7 @@ fn the_skill_gets_all_of_it_as_json() {
       },
       "config": {
         "language": "Korean",
+        "linear": false,
         "maxComplexity": 3,
         "maxParallelTasks": 1,
         "planOnly": false,

@@ -101,8 +101,7 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
         None => (state.notes.iter().collect(), &state.messages),
     };
     let notes_text = notes.iter().map(|note| numbered(&state.notes, note));
-    let text: String =
-        notes_text.chain(messages.iter().map(|message| format!("     {}\n", message.line()))).collect();
+    let text: String = notes_text.chain(messages.iter().map(|message| message.line() + "\n")).collect();
     context.report(&json!({ "notes": notes, "messages": messages }), &text)
 }
 
