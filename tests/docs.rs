@@ -42,6 +42,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo test --bin fp plugin_lint -- --nocapture\n", "it runs as a part of all tests"),
     ("cargo test --bin fp figures -- --nocapture\n", "it runs as a part of all tests"),
     (
+        "cargo test --test client figures -- --nocapture\n",
+        "it needs Claude Code, and runs as a part of all tests",
+    ),
+    (
         "cargo +nightly fuzz run fmt -- -max_len=400\n",
         "it needs a nightly compiler, and ends when it is stopped",
     ),

@@ -27,7 +27,7 @@ impl Planner {
                 request,
                 vec![
                     bash(format!("fp interview {}", brief(request, "Plan"))),
-                    bash("fp specs for --stage exploration"),
+                    bash(format!("fp specs for {} --stage exploration", brief(request, "Plan"))),
                 ],
             ),
             "researcher" => in_turn(request, vec![write(request, "research.md", "Nothing is open.\n")]),
