@@ -29,7 +29,7 @@ pub type Fields = Map<String, Value>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// It is not JSON.
-    #[error("{line}:{column}: not valid JSON: {detail}")]
+    #[error("not valid JSON: {detail}")]
     Syntax {
         /// Line, from 1.
         line: usize,
@@ -39,13 +39,24 @@ pub enum SettingsError {
         detail: String,
     },
     /// Something in it is of another kind than the client reads there.
-    #[error(" {place} is not {expected}")]
+    #[error("{place} is not {expected}")]
     Kind {
         /// What is wrong, such as `permissions.allow`.
         place: &'static str,
         /// What should be there.
         expected: &'static str,
     },
+}
+
+impl SettingsError {
+    /// The place as it follows a file's name: `:3:1`, or nothing.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self {
+            Self::Syntax { line, column, .. } => format!(":{line}:{column}"),
+            Self::Kind { .. } => String::new(),
+        }
+    }
 }
 
 /// What of the offer somebody wants.

@@ -13,14 +13,17 @@ fn added(text: &str) -> String {
 
 #[test]
 fn what_is_no_settings_file_is_named_with_its_place() {
-    let check = |text: &str, expect: &str| assert_eq!(parse(text).unwrap_err().to_string(), expect);
-    check("{\n  \"a\": 1,\n}", "3:1: not valid JSON: trailing comma");
-    check("{\n  // why\n}", "2:3: not valid JSON: key must be a string");
-    check("{\"a\": 1", "1:7: not valid JSON: EOF while parsing an object");
-    check("[]", " the file is not an object");
-    check("{\"env\": 1}", " `env` is not an object");
-    check("{\"permissions\": []}", " `permissions` is not an object");
-    check("{\"permissions\": {\"allow\": {}}}", " `permissions.allow` is not a list");
+    let check = |text: &str, expect: &str| {
+        let error = parse(text).unwrap_err();
+        assert_eq!(format!("settings.json{}: {error}", error.place()), expect);
+    };
+    check("{\n  \"a\": 1,\n}", "settings.json:3:1: not valid JSON: trailing comma");
+    check("{\n  // why\n}", "settings.json:2:3: not valid JSON: key must be a string");
+    check("{\"a\": 1", "settings.json:1:7: not valid JSON: EOF while parsing an object");
+    check("[]", "settings.json: the file is not an object");
+    check("{\"env\": 1}", "settings.json: `env` is not an object");
+    check("{\"permissions\": []}", "settings.json: `permissions` is not an object");
+    check("{\"permissions\": {\"allow\": {}}}", "settings.json: `permissions.allow` is not a list");
     assert_eq!(parse("\u{feff}{}"), Ok(Fields::new()));
     assert_eq!(parse(" \n"), Ok(Fields::new()));
 }
