@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    choice: choice::Args,
+    choice: choice::Wishes,
     /// Claude Code's program, instead of the `claude` on PATH.
     #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
@@ -127,7 +127,9 @@ pub(super) fn bundle() -> Result<Bundle<'static>, CommandError> {
 
 fn diff(installed: &Installed, preview: &Preview) -> String {
     let file = installed.settings.file.display().to_string();
-    let diff = TextDiff::from_lines(&preview.before, &preview.after);
+    // Line ends stay as they are, so they are no part of what is shown.
+    let [before, after] = [&preview.before, &preview.after].map(|text| text.replace("\r\n", "\n"));
+    let diff = TextDiff::from_lines(&before, &after);
     match diff.unified_diff().header(&file, &file).to_string() {
         diff if diff.is_empty() => diff,
         diff => format!("\n{diff}"),

@@ -45,6 +45,11 @@ impl RecordError {
     }
 }
 
+/// Writing the bundle will say it, with the way out.
+fn is_in_no_folder(error: &FileError) -> bool {
+    matches!(error, FileError::Read { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
+}
+
 /// All settings files that were changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -78,7 +83,11 @@ impl Record {
     /// # Errors
     /// It can't be read, or is not what this program writes.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
-        let Some(text) = file::read_text_if_there(path, CAP)? else { return Ok(Self::default()) };
+        let text = match file::read_text(path, CAP) {
+            Ok(text) => text,
+            Err(error) if error.is_missing() || is_in_no_folder(&error) => return Ok(Self::default()),
+            Err(error) => return Err(error.into()),
+        };
         let broken = |detail: String| RecordError::Broken { path: path.to_owned(), detail };
         let record: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
         if record.schema_version != SCHEMA {

@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::input;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct Wishes {
     /// Add permission rules and agent teams to the settings, without asking.
     #[arg(long)]
     yes: bool,
@@ -27,7 +27,7 @@ pub(super) struct Args {
     no_teams: bool,
 }
 
-impl Args {
+impl Wishes {
     /// What the flags ask for; what they don't speak of is not wanted.
     pub(super) fn decided(&self) -> Choice {
         Choice {
