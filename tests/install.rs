@@ -5,12 +5,14 @@
 mod common;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Environment, Output};
 use insta::assert_snapshot;
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -136,7 +138,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Bash(fp *), Edit(.fractal-planner/**): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    Settings are left alone; to add permission rules and agent teams: fp install --yes
+    To add permission rules and agent teams: fp install --yes
     ");
     assert_eq!((home.calls().as_str(), home.names("data")), ("", vec![]));
     assert_snapshot!(home.fp(&["install"]), @"
@@ -150,7 +152,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Bash(fp *), Edit(.fractal-planner/**): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    Settings are left alone; to add permission rules and agent teams: fp install --yes
+    To add permission rules and agent teams: fp install --yes
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_snapshot!(home.calls(), @"
@@ -168,7 +170,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Bash(fp *), Edit(.fractal-planner/**): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    Settings are left alone; to add permission rules and agent teams: fp install --yes
+    To add permission rules and agent teams: fp install --yes
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_eq!(home.calls(), "");
@@ -623,9 +625,117 @@ fn a_project_scope_takes_a_project() {
     fs::create_dir(home.path("work/inside")).unwrap();
     let said = home.0.fp_in("inside", &["install", "--scope", "local", "--permissions"]);
     assert!(said.stdout.contains("settings     [ROOT]/work/.claude/settings.local.json\n"), "{said}");
-    assert!(said.stderr.contains("to add agent teams: fp install --scope local --teams\n"), "{said}");
+    assert!(said.stderr.contains("To add agent teams: fp install --scope local --teams\n"), "{said}");
     assert!(home.text("work/.claude/settings.local.json").contains("Bash(fp *)"));
     assert!(!home.path(SETTINGS).exists());
     home.fp(&["uninstall"]);
     assert!(!home.path("work/.claude/settings.local.json").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_update_reaches_every_scope_and_asks_nothing() {
+    let home = Home::new();
+    assert_snapshot!(home.fp(&["update"]), @"
+    exit status: 1
+    --- stderr
+    error: the plugin is not installed in Claude Code
+    hint: `fp install` installs it
+    ");
+    home.fp(&["install"]);
+    home.settings(MINE);
+    let project = home.path("work").display().to_string();
+    home.client(
+        "plugins.json",
+        &format!(
+            r#"[{{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}},
+            {{"id":"fp@fractal-planner","version":"{VERSION}","scope":"local","projectPath":"{project}"}},
+            {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"/gone/away"}},
+            {{"id":"fp@other","version":"0.1.0","scope":"user"}}]"#
+        ),
+    );
+    home.calls();
+    assert_snapshot!(home.fp(&["update"]), @"
+    exit status: 0
+    --- stdout
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
+    plugin       scope user: updated from 0.1.0 to VERSION
+    plugin       scope local in [ROOT]/work: already VERSION
+    --- stderr
+    Sessions that are open go on with what they have loaded
+    ");
+    assert_eq!(home.calls(), "plugin update fp@fractal-planner --scope user\n");
+    assert_eq!(home.text(SETTINGS), MINE);
+}
+
+#[test]
+fn a_client_that_hangs_is_given_up() {
+    let home = Home::new();
+    home.client("hangs", "plugin marketplace list");
+    assert_snapshot!(home.fp(&["install", "--timeout", "1"]), @"
+    exit status: 2
+    --- stderr
+    error: `claude plugin marketplace list --json` did not end within 1 s
+    hint: run `claude plugin marketplace list --json` by hand to see what it waits for, or give it longer with `--timeout SECONDS`
+    ");
+    assert_eq!(home.names(DATA), Vec::<String>::new());
+}
+
+/// What `fp` shows in a terminal where `answers` are typed.
+fn in_a_terminal(home: &Home, arguments: &[&str], answers: &str) -> String {
+    let plain = home.0.command("fp");
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_fp"));
+    command.args(arguments);
+    command.cwd(home.path("work"));
+    command.env_clear();
+    for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        command.env(name, value);
+    }
+    let pty = native_pty_system().openpty(PtySize::default()).unwrap();
+    let mut child = pty.slave.spawn_command(command).unwrap();
+    drop(pty.slave);
+    pty.master.take_writer().unwrap().write_all(answers.as_bytes()).unwrap();
+    let mut shown = Vec::new();
+    // Linux ends a terminal that nobody has open any more with an error.
+    drop(pty.master.try_clone_reader().unwrap().read_to_end(&mut shown));
+    assert!(child.wait().unwrap().success());
+    home.0.shown(&shown).replace("\r\n", "\n").replace(VERSION, "VERSION")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn in_a_terminal_each_setting_is_asked_for() {
+    let home = Home::new();
+    let shown = in_a_terminal(&home, &["install"], "y\n\n");
+    assert_snapshot!(shown.split_once("Claude Code  ").unwrap().1, @"
+    [ROOT]/bin/claude (2.1.329)
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): would be written
+    marketplace  fractal-planner: would be added
+    plugin       fp@fractal-planner, scope user: would be added
+    settings     [ROOT]/home/.claude/settings.json
+    permissions  Bash(fp *), Edit(.fractal-planner/**): asked below
+    agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: asked below
+
+    With these permission rules Claude Code does not ask for each command
+    of fp and for each edit in the folder of plans:
+      Bash(fp *)
+      Edit(.fractal-planner/**)
+    Add them to [ROOT]/home/.claude/settings.json? [y/N] With agent teams, which are experimental, you see each builder and can
+    talk to it:
+      CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1
+    Add it to [ROOT]/home/.claude/settings.json? [y/N] 
+    Claude Code  [ROOT]/bin/claude (2.1.329)
+    bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
+    marketplace  fractal-planner: added
+    plugin       fp@fractal-planner, scope user: added
+    settings     [ROOT]/home/.claude/settings.json
+    permissions  Bash(fp *), Edit(.fractal-planner/**): added
+    agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    Start Claude Code in a repository and type: /fp:plan GOAL
+    ");
+    assert!(home.text(SETTINGS).contains("Bash(fp *)"));
+    assert!(!home.text(SETTINGS).contains("TEAMS"));
+    // What is there, or was said with a flag, is not asked for.
+    let shown = in_a_terminal(&home, &["install", "--no-teams"], "");
+    assert!(!shown.contains("[y/N]"), "{shown}");
 }

@@ -3,9 +3,10 @@
 mod choice;
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use fp_core::client_settings::{PERMISSIONS, TEAMS};
+use fp_core::client_settings::{Choice, PERMISSIONS, TEAMS};
 use fp_host::claude::bundle::Bundle;
 use fp_host::claude::client::Client;
 use fp_host::claude::install::{
@@ -35,9 +36,20 @@ pub(crate) struct Args {
     dry_run: bool,
     #[command(flatten)]
     choice: choice::Wishes,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Which client it is about.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct ClientArgs {
     /// Claude Code's program, instead of the `claude` on PATH.
     #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
+    /// Seconds that one command of Claude Code may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    timeout: u64,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -72,22 +84,25 @@ impl From<InstallError> for CommandError {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let installation = installation(args.client.as_deref(), context)?;
+    let installation = args.client.installation(context)?;
     let bundle = bundle()?;
     let plan = installation.plan(&bundle, args.scope.into())?;
+    let asked = if args.dry_run { Choice::default() } else { args.choice.questions(&plan, context) };
     let (installed, diff) = if args.dry_run {
         let (installed, preview) = installation.preview(&plan, args.choice.decided())?;
         let diff = diff(&installed, &preview);
         (installed, diff)
     } else {
-        let choice = args.choice.ask(&installation, &plan, context)?;
+        let choice = args.choice.ask(asked, &installation, &plan, context)?;
         (installation.install(&bundle, &plan, choice)?, String::new())
     };
-    let left = args.choice.left(&installed);
+    let left = args.choice.left(&installed).filter(|_| asked == Choice::default());
     let report = Report { dry_run: args.dry_run, installed };
     match context.format {
         Format::Json => context.printer.json(&report)?,
-        Format::Text => context.printer.data(&(text(&report.installed, args.dry_run) + &diff)),
+        Format::Text => {
+            context.printer.data(&(text(&report.installed, args.dry_run, Choice::default()) + &diff))
+        }
     }
     left.into_iter().for_each(|line| context.printer.note(&line));
     if !args.dry_run {
@@ -96,17 +111,24 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The installation that the environment speaks of.
-pub(super) fn installation(client: Option<&Path>, context: &Context) -> Result<Installation, CommandError> {
-    let client = Client::find(client, env::var_os("PATH").as_deref()).map_err(InstallError::from)?;
-    let home = team::client_home(&|name| context.env(name));
-    let repo = context.repo();
-    Ok(Installation {
-        client,
-        folder: bundle_folder()?,
-        home: home.ok_or_else(homeless)?,
-        project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
-    })
+impl ClientArgs {
+    /// Whether a client was named.
+    pub(super) fn is_named(&self) -> bool {
+        self.client.is_some()
+    }
+
+    /// The installation that the environment speaks of.
+    pub(super) fn installation(&self, context: &Context) -> Result<Installation, CommandError> {
+        let (search, limit) = (env::var_os("PATH"), Duration::from_secs(self.timeout));
+        let client = Client::find(self.client.as_deref(), search.as_deref(), limit);
+        let repo = context.repo();
+        Ok(Installation {
+            client: client.map_err(InstallError::from)?,
+            folder: bundle_folder()?,
+            home: team::client_home(&|name| context.env(name)).ok_or_else(homeless)?,
+            project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
+        })
+    }
 }
 
 /// Where the bundle is, or goes.
@@ -136,7 +158,8 @@ fn diff(installed: &Installed, preview: &Preview) -> String {
     }
 }
 
-fn text(installed: &Installed, dry_run: bool) -> String {
+/// The table of what was done or, in a `dry_run`, would be, but for what is `asked` first.
+fn text(installed: &Installed, dry_run: bool, asked: Choice) -> String {
     let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
     let change = |change: Change| match change {
         Change::Kept => "already there".to_owned(),
@@ -144,7 +167,8 @@ fn text(installed: &Installed, dry_run: bool) -> String {
         Change::Updated => done("updated"),
         Change::Enabled => done("enabled"),
     };
-    let entry = |change: EntryChange| match change {
+    let entry = |change: EntryChange, asked: bool| match change {
+        EntryChange::Declined if asked => "asked below".to_owned(),
         EntryChange::Kept => "already there".to_owned(),
         EntryChange::Added => done("added"),
         EntryChange::Declined => "not added".to_owned(),
@@ -167,8 +191,12 @@ fn text(installed: &Installed, dry_run: bool) -> String {
             change(installed.plugin_change)
         ),
         format!("settings     {}", settings.file.display()),
-        format!("permissions  {}: {}", PERMISSIONS.join(", "), entry(settings.permissions)),
-        format!("agent teams  {TEAMS}: {}", entry(settings.teams)),
+        format!(
+            "permissions  {}: {}",
+            PERMISSIONS.join(", "),
+            entry(settings.permissions, asked.permissions)
+        ),
+        format!("agent teams  {TEAMS}: {}", entry(settings.teams, asked.teams)),
     ];
     lines.extend(settings.backup.as_ref().map(|path| format!("backup       {}", path.display())));
     lines.join("\n") + "\n"

@@ -1,10 +1,8 @@
 //! `fp uninstall`.
 
-use std::path::PathBuf;
-
 use fp_host::claude::install::{Installation, Uninstalled};
 
-use super::install;
+use super::install::{self, ClientArgs};
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -14,16 +12,15 @@ use crate::printer::Format;
 /// Settings files are as they were before, with what somebody else has changed in them since.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Claude Code's program, instead of the `claude` on PATH.
-    #[arg(long, value_name = "PATH")]
-    client: Option<PathBuf>,
+    #[command(flatten)]
+    client: ClientArgs,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let there = Installation::left_something(&install::bundle_folder()?);
-    let gone = match install::installation(args.client.as_deref(), context) {
+    let gone = match args.client.installation(context) {
         // Without a bundle there is nothing that a client could have registered.
-        Err(_) if args.client.is_none() && !there => Uninstalled::default(),
+        Err(_) if !args.client.is_named() && !there => Uninstalled::default(),
         installation => installation?.uninstall()?,
     };
     match context.format {

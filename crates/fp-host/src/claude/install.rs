@@ -4,6 +4,7 @@
 
 mod settings;
 mod uninstall;
+mod update;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use super::settings_file::{SettingsFile, SettingsFileError};
 use settings::Before;
 pub use settings::{EntryChange, Preview, SettingsReport};
 pub use uninstall::{RemovedPlugin, UndoneSettings, Uninstalled};
+pub use update::{Updated, UpdatedPlugin};
 
 /// For whom the plugin is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -44,33 +44,43 @@ impl Wishes {
         wanted(self.teams || self.yes, self.no_teams)
     }
 
-    /// The same, after asking for what they don't speak of where somebody can be asked.
+    /// What there is to ask for, and somebody to ask.
+    pub(super) fn questions(&self, plan: &Plan, context: &Context) -> Choice {
+        if !input::can_ask(context) {
+            return Choice::default();
+        }
+        Choice {
+            permissions: self.permissions_wanted().is_none() && plan.permissions() == Standing::Missing,
+            teams: self.teams_wanted().is_none() && plan.teams() == Standing::Missing,
+        }
+    }
+
+    /// What is wanted, after the questions that are to be `asked`.
     pub(super) fn ask(
         &self,
+        asked: Choice,
         installation: &Installation,
         plan: &Plan,
         context: &Context,
     ) -> Result<Choice, CommandError> {
         let mut choice = self.decided();
-        let permissions = self.permissions_wanted().is_none() && plan.permissions() == Standing::Missing;
-        let teams = self.teams_wanted().is_none() && plan.teams() == Standing::Missing;
-        if !(permissions || teams) || !input::can_ask(context) {
+        if asked == Choice::default() {
             return Ok(choice);
         }
         let (before, _) = installation.preview(plan, choice)?;
-        context.printer.note(&text(&before, true));
+        context.printer.note(&text(&before, true, asked));
         let file = plan.settings_file().display();
-        if permissions {
+        if asked.permissions {
+            let rules = PERMISSIONS.join("\n  ");
             choice.permissions = input::agrees(
                 &format!(
                     "With these permission rules Claude Code does not ask for each command\n\
-                     of fp and for each edit in the folder of plans:\n  {}\nAdd them to {file}?",
-                    PERMISSIONS.join("\n  ")
+                     of fp and for each edit in the folder of plans:\n  {rules}\nAdd them to {file}?"
                 ),
                 context,
             );
         }
-        if teams {
+        if asked.teams {
             choice.teams = input::agrees(
                 &format!(
                     "With agent teams, which are experimental, you see each builder and can\n\
@@ -79,10 +89,11 @@ impl Wishes {
                 context,
             );
         }
+        context.printer.note("");
         Ok(choice)
     }
 
-    /// How to get what was neither wanted nor refused, for those who were not asked.
+    /// How to get what was neither wanted nor refused.
     pub(super) fn left(&self, installed: &Installed) -> Option<String> {
         let missing = |change, wanted: Option<bool>| change == EntryChange::Declined && wanted.is_none();
         let permissions = missing(installed.settings.permissions, self.permissions_wanted());
@@ -97,7 +108,7 @@ impl Wishes {
             Scope::User => String::new(),
             other => format!(" --scope {}", other.name()),
         };
-        Some(format!("Settings are left alone; to add {what}: fp install{scope} {flag}"))
+        Some(format!("To add {what}: fp install{scope} {flag}"))
     }
 }
 
