@@ -592,6 +592,43 @@ fn settings_that_cannot_be_used_stop_the_installation_before_it_begins() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn settings_that_broke_since_stop_an_uninstallation_until_they_are_mended() {
+    let home = Home::new();
+    home.settings(MINE);
+    home.fp(&["install", "--yes"]);
+    let there = home.text(SETTINGS);
+    home.settings(&there[..there.len() - 1]);
+    home.calls();
+    assert_snapshot!(home.fp(&["uninstall"]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/home/.claude/settings.json:8:1: not valid JSON: EOF while parsing an object
+    hint: mend the file by hand, since Claude Code ignores all of it as it is; then run this again
+    ");
+    assert_eq!(home.calls(), "");
+    home.settings(&there);
+    assert_eq!(home.fp(&["uninstall"]).code, 0);
+    assert_eq!(home.text(SETTINGS), MINE);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_takes_nothing_leaves_everything_as_it_was() {
+    let home = Home::new();
+    home.settings(MINE);
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" install --yes";
+    assert_snapshot!(home.0.run("sh", &["-c", script, env!("CARGO_BIN_EXE_fp")]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/home/.claude/settings.json.fp-backup can't be written: file too large
+    hint: the limit on the size of files is reached: `ulimit -f` says what it is
+    ");
+    assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (MINE, 1));
+    assert_eq!(home.names("data"), Vec::<String>::new());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_broken_record_is_named_before_anything_is_done() {
     let home = Home::new();
     home.fp(&["install", "--yes"]);

@@ -77,24 +77,18 @@ struct Report {
     installed: Installed,
 }
 
-impl From<InstallError> for CommandError {
-    fn from(error: InstallError) -> Self {
-        Self::failed(&error).hint(error.hint())
-    }
-}
-
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let installation = args.client.installation(context)?;
     let bundle = bundle()?;
-    let plan = installation.plan(&bundle, args.scope.into())?;
-    let asked = if args.dry_run { Choice::default() } else { args.choice.questions(&plan, context) };
+    let prospect = installation.look_ahead(&bundle, args.scope.into())?;
+    let asked = if args.dry_run { Choice::default() } else { args.choice.questions(&prospect, context) };
     let (installed, diff) = if args.dry_run {
-        let (installed, preview) = installation.preview(&plan, args.choice.decided())?;
+        let (installed, preview) = installation.preview(&prospect, args.choice.decided())?;
         let diff = diff(&installed, &preview);
         (installed, diff)
     } else {
-        let choice = args.choice.ask(asked, &installation, &plan, context)?;
-        (installation.install(&bundle, &plan, choice)?, String::new())
+        let choice = args.choice.ask(asked, &installation, &prospect, context)?;
+        (installation.install(&bundle, &prospect, choice)?, String::new())
     };
     let left = args.choice.left(&installed).filter(|_| asked == Choice::default());
     let report = Report { dry_run: args.dry_run, installed };

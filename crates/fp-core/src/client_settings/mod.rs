@@ -33,7 +33,7 @@ pub enum SettingsError {
     Syntax {
         /// Line, from 1.
         line: usize,
-        /// Column in bytes, from 1; 0 where a line is missing altogether.
+        /// Column in bytes, from 1.
         column: usize,
         /// What is wrong.
         detail: String,
@@ -117,7 +117,8 @@ pub fn parse(text: &str) -> Result<Fields, SettingsError> {
     let value: Value = serde_json::from_str(body).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let detail = error.to_string().replace(&place, "");
-        SettingsError::Syntax { line: error.line(), column: error.column(), detail }
+        // Where the text ends with a line end, the parser says column 0 of the next line.
+        SettingsError::Syntax { line: error.line(), column: error.column().max(1), detail }
     })?;
     let kind = |place, expected| SettingsError::Kind { place, expected };
     let Value::Object(fields) = value else { return Err(kind("the file", "an object")) };

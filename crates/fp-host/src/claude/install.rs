@@ -144,7 +144,7 @@ pub struct Installed {
 
 /// What an installation comes to, before anything is done.
 #[derive(Debug)]
-pub struct Plan {
+pub struct Prospect {
     scope: Scope,
     version: String,
     client_version: String,
@@ -185,7 +185,7 @@ pub struct Installation {
     pub project: Option<PathBuf>,
 }
 
-impl Plan {
+impl Prospect {
     /// How the settings stand to the permission rules.
     #[must_use]
     pub fn permissions(&self) -> Standing {
@@ -211,7 +211,7 @@ impl Installation {
     /// # Errors
     /// The client is missing or too old, the marketplace's or the plugin's name belongs to something else, a scope
     /// of a project was asked for outside of one, or a settings file is one that the client can't read.
-    pub fn plan(&self, bundle: &Bundle<'_>, scope: Scope) -> Result<Plan, InstallError> {
+    pub fn look_ahead(&self, bundle: &Bundle<'_>, scope: Scope) -> Result<Prospect, InstallError> {
         let client_version = self.client.version()?.to_string();
         let version = bundle.version()?;
         let marketplace = self.marketplace_due()?;
@@ -221,16 +221,16 @@ impl Installation {
         let files = paths.into_iter().map(|path| Before::read(SettingsFile::new(path)));
         let files = files.collect::<Result<Vec<_>, _>>()?;
         let record = Record::load(&self.record_file())?;
-        Ok(Plan { scope, version, client_version, marketplace, plugin, files, record })
+        Ok(Prospect { scope, version, client_version, marketplace, plugin, files, record })
     }
 
     /// What [`Self::install`] would do.
     ///
     /// # Errors
     /// A settings file can't be changed as it is.
-    pub fn preview(&self, plan: &Plan, choice: Choice) -> Result<(Installed, Preview), InstallError> {
-        let preview = plan.files[0].preview(choice)?;
-        Ok((self.report(plan, choice, None), preview))
+    pub fn preview(&self, prospect: &Prospect, choice: Choice) -> Result<(Installed, Preview), InstallError> {
+        let preview = prospect.files[0].preview(choice)?;
+        Ok((self.report(prospect, choice, None), preview))
     }
 
     /// Writes the bundle, registers it, and adds to the settings what was chosen.
@@ -240,39 +240,39 @@ impl Installation {
     pub fn install(
         &self,
         bundle: &Bundle<'_>,
-        plan: &Plan,
+        prospect: &Prospect,
         choice: Choice,
     ) -> Result<Installed, InstallError> {
-        let steps = self.prepare(plan, choice)?;
+        let steps = self.prepare(prospect, choice)?;
         let registered = bundle.write(&self.folder).map_err(InstallError::from);
-        if let Err(error) = registered.and_then(|()| self.register(plan)) {
+        if let Err(error) = registered.and_then(|()| self.register(prospect)) {
             steps.iter().for_each(settings::Step::forget);
             return Err(error);
         }
-        let mut record = plan.record.clone();
+        let mut record = prospect.record.clone();
         for step in &steps {
             self.finish(step, &mut record)?;
         }
-        let backup = record.of(&plan.files[0].file).and_then(|changed| changed.backup.as_deref());
-        let backup = backup.and_then(|name| plan.files[0].file.backup(name));
-        Ok(self.report(plan, choice, backup))
+        let backup = record.of(&prospect.files[0].file).and_then(|changed| changed.backup.as_deref());
+        let backup = backup.and_then(|name| prospect.files[0].file.backup(name));
+        Ok(self.report(prospect, choice, backup))
     }
 
-    fn report(&self, plan: &Plan, choice: Choice, backup: Option<PathBuf>) -> Installed {
+    fn report(&self, prospect: &Prospect, choice: Choice, backup: Option<PathBuf>) -> Installed {
         Installed {
             bundle: self.folder.clone(),
-            version: plan.version.clone(),
+            version: prospect.version.clone(),
             client: self.client.path().to_owned(),
-            client_version: plan.client_version.clone(),
+            client_version: prospect.client_version.clone(),
             marketplace: MARKETPLACE,
-            marketplace_change: plan.marketplace,
+            marketplace_change: prospect.marketplace,
             plugin: plugin_id(),
-            scope: plan.scope,
-            plugin_change: plan.plugin,
+            scope: prospect.scope,
+            plugin_change: prospect.plugin,
             settings: SettingsReport {
-                file: plan.settings_file().to_owned(),
-                permissions: EntryChange::of(plan.permissions(), choice.permissions),
-                teams: EntryChange::of(plan.teams(), choice.teams),
+                file: prospect.settings_file().to_owned(),
+                permissions: EntryChange::of(prospect.permissions(), choice.permissions),
+                teams: EntryChange::of(prospect.teams(), choice.teams),
                 backup,
             },
         }
@@ -334,16 +334,16 @@ impl Installation {
         })
     }
 
-    fn register(&self, plan: &Plan) -> Result<(), InstallError> {
-        if plan.marketplace == Change::Added {
+    fn register(&self, prospect: &Prospect) -> Result<(), InstallError> {
+        if prospect.marketplace == Change::Added {
             self.add_marketplace()?;
         }
-        let command = match plan.plugin {
+        let command = match prospect.plugin {
             Change::Kept => return Ok(()),
             Change::Updated => "update",
             Change::Added | Change::Enabled => "install",
         };
-        let arguments = ["plugin", command, &plugin_id(), "--scope", plan.scope.name()];
+        let arguments = ["plugin", command, &plugin_id(), "--scope", prospect.scope.name()];
         self.run(&arguments, self.project.as_deref())
     }
 

@@ -1,7 +1,7 @@
 //! What of the settings on offer the user wants: said with flags, asked for in a terminal, and else left alone.
 
 use fp_core::client_settings::{Choice, PERMISSIONS, Standing, TEAMS};
-use fp_host::claude::install::{EntryChange, Installation, Installed, Plan, Scope};
+use fp_host::claude::install::{EntryChange, Installation, Installed, Prospect, Scope};
 
 use super::text;
 use crate::context::Context;
@@ -45,13 +45,13 @@ impl Wishes {
     }
 
     /// What there is to ask for, and somebody to ask.
-    pub(super) fn questions(&self, plan: &Plan, context: &Context) -> Choice {
+    pub(super) fn questions(&self, prospect: &Prospect, context: &Context) -> Choice {
         if !input::can_ask(context) {
             return Choice::default();
         }
         Choice {
-            permissions: self.permissions_wanted().is_none() && plan.permissions() == Standing::Missing,
-            teams: self.teams_wanted().is_none() && plan.teams() == Standing::Missing,
+            permissions: self.permissions_wanted().is_none() && prospect.permissions() == Standing::Missing,
+            teams: self.teams_wanted().is_none() && prospect.teams() == Standing::Missing,
         }
     }
 
@@ -60,16 +60,16 @@ impl Wishes {
         &self,
         asked: Choice,
         installation: &Installation,
-        plan: &Plan,
+        prospect: &Prospect,
         context: &Context,
     ) -> Result<Choice, CommandError> {
         let mut choice = self.decided();
         if asked == Choice::default() {
             return Ok(choice);
         }
-        let (before, _) = installation.preview(plan, choice)?;
+        let (before, _) = installation.preview(prospect, choice)?;
         context.printer.note(&text(&before, true, asked));
-        let file = plan.settings_file().display();
+        let file = prospect.settings_file().display();
         if asked.permissions {
             let rules = PERMISSIONS.join("\n  ");
             choice.permissions = input::agrees(

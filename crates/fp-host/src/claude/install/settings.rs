@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fp_core::client_settings::{self, Choice, Standing, Trace};
 use serde::Serialize;
 
-use super::{Change, InstallError, Installation, Plan, Scope};
+use super::{Change, InstallError, Installation, Prospect, Scope};
 use crate::claude::record::{ChangedSettings, Record};
 use crate::claude::settings_file::{Contents, SettingsFile, SettingsFileError};
 
@@ -108,21 +108,25 @@ impl Step<'_> {
 
 impl Installation {
     /// Makes sure of the settings files that are going to change, and copies them.
-    pub(super) fn prepare<'p>(&self, plan: &'p Plan, choice: Choice) -> Result<Vec<Step<'p>>, InstallError> {
+    pub(super) fn prepare<'p>(
+        &self,
+        prospect: &'p Prospect,
+        choice: Choice,
+    ) -> Result<Vec<Step<'p>>, InstallError> {
         let mut steps = Vec::new();
-        for (place, before) in plan.files.iter().enumerate() {
+        for (place, before) in prospect.files.iter().enumerate() {
             let choice = if place == 0 { choice } else { Choice::default() };
             before.preview(choice)?;
             let trace = client_settings::due(&before.contents.fields, choice);
-            let enables = place == 0 && matches!(plan.plugin, Change::Added | Change::Enabled);
-            let users = place > 0 || plan.scope == Scope::User;
-            if enables || users && plan.marketplace == Change::Added || !trace.is_empty() {
+            let enables = place == 0 && matches!(prospect.plugin, Change::Added | Change::Enabled);
+            let users = place > 0 || prospect.scope == Scope::User;
+            if enables || users && prospect.marketplace == Change::Added || !trace.is_empty() {
                 before.file.check_writable()?;
                 steps.push(Step { before, trace, backup: None });
             }
         }
         for step in &mut steps {
-            let known = plan.record.of(&step.before.file);
+            let known = prospect.record.of(&step.before.file);
             if let (None, Some(text)) = (known, &step.before.contents.text) {
                 step.backup = Some(step.before.file.back_up(text)?);
             }
