@@ -64,6 +64,7 @@ enum Command {
     Hook(commands::hook::Args),
     Bundle(commands::bundle::Args),
     Install(commands::install::Args),
+    Update(commands::update::Args),
     Uninstall(commands::uninstall::Args),
     Demo(commands::demo::Args),
 }
@@ -134,6 +135,7 @@ impl Command {
             Self::Hook(args) => commands::hook::run(args, context),
             Self::Bundle(args) => commands::bundle::run(args, context),
             Self::Install(args) => commands::install::run(args, context),
+            Self::Update(args) => commands::update::run(args, context),
             Self::Uninstall(args) => commands::uninstall::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
         }

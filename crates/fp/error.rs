@@ -7,6 +7,7 @@ use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
 use fp_core::run::peer_message::NotSent;
 use fp_core::run::state::Status;
+use fp_host::claude::install::InstallError;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
 use fp_host::specs::SpecError;
@@ -159,6 +160,12 @@ impl From<NotAsked> for CommandError {
             }
         };
         Self::refused(error).hint(hint)
+    }
+}
+
+impl From<InstallError> for CommandError {
+    fn from(error: InstallError) -> Self {
+        Self::failed(&error).hint(error.hint())
     }
 }
 

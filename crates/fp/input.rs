@@ -1,12 +1,13 @@
 //! Text that a command is given by name: a file, or standard input as `-`.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
 
 use fp_host::file;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::printer::Format;
 
 /// What was given, and what it is called in messages.
 pub(crate) struct Input {
@@ -36,4 +37,21 @@ impl Input {
         }
         Ok(Self { name: "standard input".to_owned(), text })
     }
+}
+
+/// Whether a person is there to be asked: at a terminal, in no session that runs unattended.
+pub(crate) fn can_ask(context: &Context) -> bool {
+    context.format == Format::Text
+        && context.attended()
+        && std::io::stdin().is_terminal()
+        && std::io::stderr().is_terminal()
+}
+
+/// Asks a question that is answered with yes or no; whatever is not yes is no.
+pub(crate) fn agrees(question: &str, context: &Context) -> bool {
+    context.printer.question(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    // Where nothing can be read, nobody has said yes.
+    let read = std::io::stdin().lock().take(1024).read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }

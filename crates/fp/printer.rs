@@ -135,6 +135,12 @@ impl Printer {
         ignore_closed(writeln!(anstream::stderr(), "{}", visible(text)));
     }
 
+    /// Asks `text` on standard error; the answer is typed behind it.
+    pub(crate) fn question(&self, text: &str) {
+        let mut err = anstream::stderr();
+        ignore_closed(write!(err, "{} ", visible(text)).and_then(|()| err.flush()));
+    }
+
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
         self.note(&format!("error: {}", error.message));

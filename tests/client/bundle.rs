@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client_binary;
 use crate::request::{bash, text};
 use crate::sample::Sample;
-use crate::session::Client;
+use crate::session::{Client, Permissions};
 use crate::stand_in::StandIn;
 use crate::tests;
 
@@ -17,6 +17,7 @@ tests![
     the_client_finds_nothing_wrong_with_the_plugin,
     the_client_installs_the_plugin_from_its_marketplace,
     fp_installs_and_uninstalls_itself,
+    settings_that_fp_adds_hold_and_are_taken_out_again,
 ];
 
 const INSTALLED: &str = "fp@fractal-planner";
@@ -66,14 +67,6 @@ fn installed(client: &Client<'_>) -> Vec<Value> {
     plugins.iter().map(|plugin| plugin["id"].clone()).collect()
 }
 
-/// The client leaves an empty object where it has taken the last entry out.
-fn without_empty(settings: Value) -> Value {
-    match settings {
-        Value::Object(fields) => fields.into_iter().filter(|(_, value)| *value != json!({})).collect(),
-        other => other,
-    }
-}
-
 fn the_client_finds_nothing_wrong_with_the_plugin() {
     let (sample, stand_in) = (Sample::new(), silent());
     let client = Client::new(&stand_in, sample.path());
@@ -119,7 +112,7 @@ fn the_client_installs_the_plugin_from_its_marketplace() {
 fn fp_installs_and_uninstalls_itself() {
     let (sample, stand_in) = (Sample::new(), silent());
     let client = Client::new(&stand_in, sample.path());
-    let before = client.settings();
+    let before = client.settings_text();
     let program = client_binary::path();
     let program = program.to_str().expect("the client has a readable path");
 
@@ -131,5 +124,38 @@ fn fp_installs_and_uninstalls_itself() {
     client.fp(&["uninstall", "--client", program]);
     assert!(installed(&client).is_empty());
     assert_eq!(json_of(&client, &["plugin", "marketplace", "list", "--json"]), json!([]));
-    assert_eq!(without_empty(client.settings()), before);
+    assert_eq!(client.settings_text(), before);
+}
+
+/// What a session with hooks switched off gets when it calls `fp`: its answer, or the client's refusal.
+fn answer_without_hooks(client: &Client<'_>, stand_in: &StandIn) -> String {
+    assert_eq!(client.print("which plans are there?").end().result(), "all done");
+    stand_in.of_lead().last().expect("the session has asked").last_result()
+}
+
+fn settings_that_fp_adds_hold_and_are_taken_out_again() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|request| match request.turns() {
+        0 => bash("fp --version"),
+        _ => text("all done"),
+    });
+    // A form that is nobody else's, so that it shows when it is lost.
+    let mine = "{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {\"deny\": [ \"WebFetch\" ]}\r\n}";
+    let client =
+        Client::new(&stand_in, sample.path()).with_permissions(Permissions::Default).with_settings(mine);
+    let program = client_binary::path();
+    let program = program.to_str().expect("the client has a readable path");
+    let version = format!("fp {}", env!("CARGO_PKG_VERSION"));
+
+    client.fp(&["install", "--client", program]);
+    assert_ne!(answer_without_hooks(&client, &stand_in), version, "nobody has allowed it");
+    client.fp(&["install", "--yes", "--client", program]);
+    assert_eq!(installed(&client), [INSTALLED]);
+    let added = client.settings_text();
+    assert!(added.starts_with("{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {"), "{added}");
+    assert_eq!(answer_without_hooks(&client, &stand_in), version);
+
+    client.fp(&["uninstall", "--client", program]);
+    assert!(installed(&client).is_empty());
+    assert_eq!(client.settings_text(), mine);
 }

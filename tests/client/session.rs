@@ -124,8 +124,22 @@ impl<'a> Client<'a> {
 
     /// The user's settings of the client.
     pub(crate) fn settings(&self) -> Value {
-        let text = std::fs::read_to_string(self.home.path().join(".claude/settings.json"));
-        text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        serde_json::from_str(&self.settings_text()).unwrap_or_default()
+    }
+
+    /// The same, as they are written.
+    pub(crate) fn settings_text(&self) -> String {
+        std::fs::read_to_string(self.settings_file()).unwrap_or_default()
+    }
+
+    /// Settings that the user has written.
+    pub(crate) fn with_settings(self, text: &str) -> Self {
+        write(&self.settings_file(), text);
+        self
+    }
+
+    fn settings_file(&self) -> PathBuf {
+        self.home.path().join(".claude/settings.json")
     }
 
     fn session_arguments(&self) -> Vec<OsString> {

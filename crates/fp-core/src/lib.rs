@@ -4,6 +4,7 @@
 //! Nothing here reads a file, the environment, the clock, a process or the network; `clippy.toml` beside
 //! this crate forbids it. That is what makes every decision testable with a table.
 
+pub mod client_settings;
 pub mod comments;
 pub mod commit_message;
 pub mod critique;

@@ -179,7 +179,20 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// As [`atomic_write`], unless something is at `path` already, be it a link that leads nowhere: then nothing is
 /// written, and the answer is `false`.
 pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    let written = write_beside(path, bytes).and_then(|beside| {
+    write_new_file(path, bytes, wanted_permissions(path))
+}
+
+/// As [`write_if_absent`], with the permissions of the file `from`: for a copy of what others may not read.
+pub fn copy_if_absent(from: &Path, path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    write_new_file(path, bytes, fs::metadata(from).ok().map(|found| found.permissions()))
+}
+
+fn write_new_file(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+) -> Result<bool, FileError> {
+    let written = write_beside_with(path, bytes, permissions).and_then(|beside| {
         beside.as_file().sync_all()?;
         match beside.persist_noclobber(path) {
             Ok(_) => sync_folder(folder_of(path)).map(|()| true),
@@ -222,9 +235,17 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    write_beside_with(path, bytes, wanted_permissions(path))
+}
+
+fn write_beside_with(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".fp-").suffix(".tmp");
-    if let Some(permissions) = wanted_permissions(path) {
+    if let Some(permissions) = permissions {
         builder.permissions(permissions);
     }
     let mut beside = builder.tempfile_in(folder_of(path))?;

@@ -45,6 +45,7 @@ pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod task;
 pub(crate) mod uninstall;
+pub(crate) mod update;
 pub(crate) mod validate;
 pub(crate) mod verdict;
 pub(crate) mod verify;

@@ -1,36 +1,28 @@
 //! `fp uninstall`.
 
-use std::env;
-use std::path::PathBuf;
+use fp_host::claude::install::{Installation, Uninstalled};
 
-use fp_host::claude::client::Client;
-use fp_host::claude::install::{self, InstallError, Installation, Uninstalled};
-
+use super::install::{self, ClientArgs};
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
 
 /// Remove what `fp install` installed, in every scope
+///
+/// Settings files are as they were before, with what somebody else has changed in them since.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Claude Code's program, instead of the `claude` on PATH.
-    #[arg(long, value_name = "PATH")]
-    client: Option<PathBuf>,
+    #[command(flatten)]
+    client: ClientArgs,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let folder = install::bundle_folder(|name| env::var_os(name)).ok_or_else(|| {
-        CommandError::failed("there is no data folder to uninstall from").hint("set HOME to your home folder")
-    })?;
-    let client = Client::find(args.client.as_deref(), env::var_os("PATH").as_deref());
-    let gone = match client {
+    let there = Installation::left_something(&install::bundle_folder()?);
+    let gone = match args.client.installation(context) {
         // Without a bundle there is nothing that a client could have registered.
-        Err(_) if args.client.is_none() && !folder.exists() => Ok(Uninstalled::default()),
-        client => client
-            .map_err(InstallError::from)
-            .and_then(|client| Installation { client, folder, project: context.cwd.clone() }.uninstall()),
+        Err(_) if !args.client.is_named() && !there => Uninstalled::default(),
+        installation => installation?.uninstall()?,
     };
-    let gone = gone.map_err(|error| CommandError::failed(&error).hint(error.hint()))?;
     match context.format {
         Format::Json => context.printer.json(&gone)?,
         Format::Text => context.printer.data(&text(&gone)),
@@ -46,6 +38,12 @@ fn text(gone: &Uninstalled) -> String {
     }
     if gone.marketplace {
         lines.push("marketplace  removed".into());
+    }
+    for settings in &gone.settings {
+        let done = if settings.restored { "as before the installation" } else { "without what fp had added" };
+        lines.push(format!("settings     {}: {done}", settings.file.display()));
+        let backup = settings.backup.as_ref();
+        lines.extend(backup.map(|path| format!("backup       {}: kept", path.display())));
     }
     if let Some(folder) = &gone.bundle {
         lines.push(format!("bundle       {}: removed", folder.display()));

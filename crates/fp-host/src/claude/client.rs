@@ -1,11 +1,14 @@
-//! The client's own commands for plugins. What it keeps in its settings is its business: nothing here reads
-//! or edits them.
+//! The client's own commands for plugins, each with a time limit. What it keeps in its settings is its business:
+//! nothing here reads or edits them.
+
+mod limited;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -66,6 +69,14 @@ pub enum ClientError {
         /// Its version.
         found: Version,
     },
+    /// It did not end, and was ended.
+    #[error("`{command}` did not end within {} s", limit.as_secs())]
+    TimedOut {
+        /// What was run, for reading.
+        command: String,
+        /// How long it had.
+        limit: Duration,
+    },
     /// It ran and said no.
     #[error("`{command}` failed: {message}")]
     Refused {
@@ -94,6 +105,9 @@ impl ClientError {
                 "say where Claude Code is with `--client PATH`".into()
             }
             Self::TooOld { .. } => "run `claude update`, then this again".into(),
+            Self::TimedOut { command, .. } => format!(
+                "run `{command}` by hand to see what it waits for, or give it longer with `--timeout SECONDS`"
+            ),
             Self::Refused { command, .. } => format!("run `{command}` by hand to see all that it says"),
             Self::Unexpected { .. } => "update Claude Code and fp to versions of about the same age".into(),
         }
@@ -139,24 +153,29 @@ pub struct InstalledPlugin {
 #[derive(Debug, Clone)]
 pub struct Client {
     path: PathBuf,
+    limit: Duration,
 }
 
 impl Client {
     /// The program at `given` or, without one, the first `claude` in the absolute folders of `search_path`.
     ///
-    /// Fails if there is none; that `given` is one shows when it is run.
-    pub fn find(given: Option<&Path>, search_path: Option<&OsStr>) -> Result<Self, ClientError> {
+    /// Fails if there is none; that `given` is one shows when it is run. Each of its commands may take `limit`.
+    pub fn find(
+        given: Option<&Path>,
+        search_path: Option<&OsStr>,
+        limit: Duration,
+    ) -> Result<Self, ClientError> {
         if let Some(given) = given {
             let path = std::path::absolute(given)
                 .map_err(|source| ClientError::NotRunnable { path: given.to_owned(), source })?;
-            return Ok(Self { path });
+            return Ok(Self { path, limit });
         }
         // A relative folder would let the repository that this runs in choose the program.
         std::env::split_paths(search_path.unwrap_or_default())
             .filter(|folder| folder.is_absolute())
             .flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)))
             .find(|path| is_program(path))
-            .map(|path| Self { path })
+            .map(|path| Self { path, limit })
             .ok_or(ClientError::NotFound)
     }
 
@@ -205,11 +224,13 @@ impl Client {
 
     fn start<A: AsRef<OsStr>>(&self, arguments: &[A], folder: Option<&Path>) -> Result<Output, ClientError> {
         let mut command = Command::new(&self.path);
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments);
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
-        command.output().map_err(|source| ClientError::NotRunnable { path: self.path.clone(), source })
+        let output = limited::output(command, self.limit)
+            .map_err(|source| ClientError::NotRunnable { path: self.path.clone(), source })?;
+        output.ok_or_else(|| ClientError::TimedOut { command: shown(arguments), limit: self.limit })
     }
 
     fn accepted<A: AsRef<OsStr>>(&self, arguments: &[A], output: Output) -> Result<Output, ClientError> {
@@ -287,6 +308,7 @@ mod tests {
     #[test]
     fn the_first_program_of_the_search_path_is_taken() {
         use std::os::unix::fs::symlink;
+        let find = |given, search| Client::find(given, search, Duration::MAX);
         let folder = tempfile::tempdir().unwrap();
         let (first, second) = (folder.path().join("1"), folder.path().join("2"));
         for place in [&first, &second] {
@@ -295,12 +317,12 @@ mod tests {
         std::fs::write(first.join("claude"), "no program").unwrap();
         symlink("/bin/sh", second.join("claude")).unwrap();
         let search = std::env::join_paths([Path::new("relative"), &first, &second]).unwrap();
-        assert_eq!(Client::find(None, Some(&search)).unwrap().path(), second.join("claude"));
+        assert_eq!(find(None, Some(search.as_os_str())).unwrap().path(), second.join("claude"));
         assert_eq!(
-            Client::find(None, Some(first.as_os_str())).unwrap_err().to_string(),
+            find(None, Some(first.as_os_str())).unwrap_err().to_string(),
             "Claude Code is not installed here: there is no `claude` on PATH"
         );
-        assert!(Client::find(None, None).is_err());
-        assert!(Client::find(Some(Path::new("x/claude")), None).unwrap().path().is_absolute());
+        assert!(find(None, None).is_err());
+        assert!(find(Some(Path::new("x/claude")), None).unwrap().path().is_absolute());
     }
 }

@@ -1,14 +1,25 @@
-//! Installing the plugin: a bundle in the user's data folder, registered by the client's own commands. Twice
-//! is the same as once, and what is there from elsewhere is never taken over.
+//! Installing the plugin: a bundle in the user's data folder, registered by the client's own commands, and what the
+//! user wants of the settings that go with it. Twice is the same as once, and what is there from elsewhere is never
+//! taken over.
+
+mod settings;
+mod uninstall;
+mod update;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use fp_core::client_settings::{Choice, Standing};
 use serde::Serialize;
 
-use super::bundle::{self, Bundle, BundleError, MARKETPLACE, PLUGIN};
+use super::bundle::{Bundle, BundleError, MARKETPLACE, PLUGIN};
 use super::client::{Client, ClientError, InstalledPlugin, Marketplace};
+use super::record::{Record, RecordError};
+use super::settings_file::{SettingsFile, SettingsFileError};
+use settings::Before;
+pub use settings::{EntryChange, Preview, SettingsReport};
+pub use uninstall::{RemovedPlugin, UndoneSettings, Uninstalled};
+pub use update::{Updated, UpdatedPlugin};
 
 /// For whom the plugin is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -43,6 +54,15 @@ pub enum InstallError {
     /// The bundle can't be written or removed.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// A settings file can't be read or written.
+    #[error(transparent)]
+    Settings(#[from] SettingsFileError),
+    /// What an earlier installation has noted can't be read or written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A scope of a project outside of one.
+    #[error("there is no git repository here, and so no project to install into")]
+    NoProject,
     /// The marketplace's name belongs to something else.
     #[error("the client has another marketplace named `{MARKETPLACE}`, from {from}")]
     MarketplaceTaken {
@@ -69,6 +89,9 @@ impl InstallError {
                 format!("{}; XDG_DATA_HOME chooses the folder on Linux", error.hint())
             }
             Self::Bundle(error) => error.hint(),
+            Self::Settings(error) => error.hint(),
+            Self::Record(error) => error.hint(),
+            Self::NoProject => "change to the repository, or install for yourself: `fp install`".into(),
             Self::MarketplaceTaken { .. } => format!(
                 "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
             ),
@@ -115,27 +138,21 @@ pub struct Installed {
     pub scope: Scope,
     /// What happened to the plugin.
     pub plugin_change: Change,
+    /// What happened to the settings.
+    pub settings: SettingsReport,
 }
 
-/// What an uninstallation removed.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Uninstalled {
-    /// Scopes of the plugins that are gone, with the project of those that had one.
-    pub plugins: Vec<RemovedPlugin>,
-    /// Whether the marketplace was there and is gone.
-    pub marketplace: bool,
-    /// The bundle's folder, if it was there and is gone.
-    pub bundle: Option<PathBuf>,
-}
-
-/// A plugin that is gone.
-#[derive(Debug, Serialize)]
-pub struct RemovedPlugin {
-    /// Its scope.
-    pub scope: String,
-    /// Its project, if it was installed for one.
-    pub project: Option<PathBuf>,
+/// What an installation comes to, before anything is done.
+#[derive(Debug)]
+pub struct Prospect {
+    scope: Scope,
+    version: String,
+    client_version: String,
+    marketplace: Change,
+    plugin: Change,
+    /// The scope's file first, then the user's where it is another: there the client notes the marketplace.
+    files: Vec<Before>,
+    record: Record,
 }
 
 /// The folder of the bundle, from environment variables: `fractal-planner/bundle` in the user's data folder.
@@ -162,78 +179,129 @@ pub struct Installation {
     pub client: Client,
     /// The bundle's folder.
     pub folder: PathBuf,
-    /// The project that scopes other than the user's are about.
-    pub project: PathBuf,
+    /// The folder that the client keeps the user's settings in.
+    pub home: PathBuf,
+    /// The project that scopes other than the user's are about; `None` outside of one.
+    pub project: Option<PathBuf>,
+}
+
+impl Prospect {
+    /// How the settings stand to the permission rules.
+    #[must_use]
+    pub fn permissions(&self) -> Standing {
+        fp_core::client_settings::permissions(&self.files[0].contents.fields)
+    }
+
+    /// How the settings stand to agent teams.
+    #[must_use]
+    pub fn teams(&self) -> Standing {
+        fp_core::client_settings::teams(&self.files[0].contents.fields)
+    }
+
+    /// The settings file that entries would be added to.
+    #[must_use]
+    pub fn settings_file(&self) -> &Path {
+        self.files[0].file.path()
+    }
 }
 
 impl Installation {
-    /// Writes the bundle and registers it for `scope`; in a `dry_run` only says what that would change.
+    /// Looks at what there is, and writes nothing.
     ///
-    /// Fails before anything is written if the client is missing or too old, or if the marketplace's or the
-    /// plugin's name belongs to something else.
+    /// # Errors
+    /// The client is missing or too old, the marketplace's or the plugin's name belongs to something else, a scope
+    /// of a project was asked for outside of one, or a settings file is one that the client can't read.
+    pub fn look_ahead(&self, bundle: &Bundle<'_>, scope: Scope) -> Result<Prospect, InstallError> {
+        let client_version = self.client.version()?.to_string();
+        let version = bundle.version()?;
+        let marketplace = self.marketplace_due()?;
+        let plugin = self.due(&self.client.plugins()?, scope, &version)?;
+        let mut paths = vec![self.settings_path(scope)?, self.settings_path(Scope::User)?];
+        paths.dedup();
+        let files = paths.into_iter().map(|path| Before::read(SettingsFile::new(path)));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let record = Record::load(&self.record_file())?;
+        Ok(Prospect { scope, version, client_version, marketplace, plugin, files, record })
+    }
+
+    /// What [`Self::install`] would do.
+    ///
+    /// # Errors
+    /// A settings file can't be changed as it is.
+    pub fn preview(&self, prospect: &Prospect, choice: Choice) -> Result<(Installed, Preview), InstallError> {
+        let preview = prospect.files[0].preview(choice)?;
+        Ok((self.report(prospect, choice, None), preview))
+    }
+
+    /// Writes the bundle, registers it, and adds to the settings what was chosen.
+    ///
+    /// # Errors
+    /// Something can't be written, or the client says no.
     pub fn install(
         &self,
         bundle: &Bundle<'_>,
-        scope: Scope,
-        dry_run: bool,
+        prospect: &Prospect,
+        choice: Choice,
     ) -> Result<Installed, InstallError> {
-        let client_version = self.client.version()?;
-        let version = bundle.version()?;
-        let marketplace_change = match self.marketplace()? {
-            Some(found) if !self.is_ours(&found) => {
-                return Err(InstallError::MarketplaceTaken { from: origin(&found) });
-            }
-            Some(_) => Change::Kept,
-            None => Change::Added,
-        };
-        let plugin_change = self.due(&self.client.plugins()?, scope, &version)?;
-        if !dry_run {
-            bundle.write(&self.folder)?;
-            self.register(marketplace_change, plugin_change, scope)?;
+        let steps = self.prepare(prospect, choice)?;
+        let registered = bundle.write(&self.folder).map_err(InstallError::from);
+        if let Err(error) = registered.and_then(|()| self.register(prospect)) {
+            steps.iter().for_each(settings::Step::forget);
+            return Err(error);
         }
-        Ok(Installed {
+        let mut record = prospect.record.clone();
+        for step in &steps {
+            self.finish(step, &mut record)?;
+        }
+        let backup = record.of(&prospect.files[0].file).and_then(|changed| changed.backup.as_deref());
+        let backup = backup.and_then(|name| prospect.files[0].file.backup(name));
+        Ok(self.report(prospect, choice, backup))
+    }
+
+    fn report(&self, prospect: &Prospect, choice: Choice, backup: Option<PathBuf>) -> Installed {
+        Installed {
             bundle: self.folder.clone(),
-            version,
+            version: prospect.version.clone(),
             client: self.client.path().to_owned(),
-            client_version: client_version.to_string(),
+            client_version: prospect.client_version.clone(),
             marketplace: MARKETPLACE,
-            marketplace_change,
+            marketplace_change: prospect.marketplace,
             plugin: plugin_id(),
-            scope,
-            plugin_change,
-        })
+            scope: prospect.scope,
+            plugin_change: prospect.plugin,
+            settings: SettingsReport {
+                file: prospect.settings_file().to_owned(),
+                permissions: EntryChange::of(prospect.permissions(), choice.permissions),
+                teams: EntryChange::of(prospect.teams(), choice.teams),
+                backup,
+            },
+        }
     }
 
-    /// Undoes [`Self::install`] in every scope; what is from elsewhere stays.
-    pub fn uninstall(&self) -> Result<Uninstalled, InstallError> {
-        let mut gone = Uninstalled::default();
-        let marketplace = self.marketplace()?;
-        if marketplace.as_ref().is_none_or(|found| self.is_ours(found)) {
-            for plugin in self.client.plugins()?.into_iter().filter(|plugin| plugin.id == plugin_id()) {
-                gone.plugins.extend(self.uninstall_plugin(plugin)?);
-            }
-            if marketplace.is_some() {
-                self.run(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
-                gone.marketplace = true;
-            }
+    fn settings_path(&self, scope: Scope) -> Result<PathBuf, InstallError> {
+        let below = |name: &str| {
+            let project = self.project.as_ref().ok_or(InstallError::NoProject)?;
+            Ok(project.join(".claude").join(name))
+        };
+        match scope {
+            Scope::User => Ok(self.home.join("settings.json")),
+            Scope::Project => below("settings.json"),
+            Scope::Local => below("settings.local.json"),
         }
-        if bundle::remove(&self.folder)? {
-            // Removes only an empty folder, which is this project's own; anything else in it stays.
-            drop(self.folder.parent().map(fs::remove_dir));
-            gone.bundle = Some(self.folder.clone());
-        }
-        Ok(gone)
     }
 
-    fn uninstall_plugin(&self, plugin: InstalledPlugin) -> Result<Option<RemovedPlugin>, InstallError> {
-        let project = plugin.project_path;
-        // One of a project that is gone goes with its marketplace.
-        if project.as_ref().is_some_and(|project| !project.is_dir()) {
-            return Ok(None);
+    fn record_file(&self) -> PathBuf {
+        self.folder.with_file_name("installed.json")
+    }
+
+    fn marketplace_due(&self) -> Result<Change, InstallError> {
+        match self.marketplace()? {
+            Some(found) if !self.is_ours(&found) => {
+                Err(InstallError::MarketplaceTaken { from: origin(&found) })
+            }
+            Some(_) => Ok(Change::Kept),
+            None => Ok(Change::Added),
         }
-        let arguments = ["plugin", "uninstall", &plugin_id(), "--scope", &plugin.scope];
-        self.run(&arguments, project.as_deref())?;
-        Ok(Some(RemovedPlugin { scope: plugin.scope, project }))
     }
 
     fn marketplace(&self) -> Result<Option<Marketplace>, InstallError> {
@@ -254,7 +322,9 @@ impl Installation {
         let here = plugins.iter().find(|plugin| {
             plugin.id == plugin_id()
                 && plugin.scope == scope.name()
-                && plugin.project_path.as_ref().is_none_or(|path| same_folder(path, &self.project))
+                && plugin.project_path.as_ref().is_none_or(|path| {
+                    self.project.as_ref().is_some_and(|project| same_folder(path, project))
+                })
         });
         Ok(match here {
             None => Change::Added,
@@ -264,20 +334,24 @@ impl Installation {
         })
     }
 
-    fn register(&self, marketplace: Change, plugin: Change, scope: Scope) -> Result<(), InstallError> {
-        if marketplace == Change::Added {
-            // Known to the user whatever the scope is: the folder is on this machine only.
-            let words = ["plugin", "marketplace", "add"].map(OsString::from);
-            let arguments = words.into_iter().chain([self.folder.clone().into_os_string()]);
-            self.client.run(&arguments.collect::<Vec<_>>(), None)?;
+    fn register(&self, prospect: &Prospect) -> Result<(), InstallError> {
+        if prospect.marketplace == Change::Added {
+            self.add_marketplace()?;
         }
-        let command = match plugin {
+        let command = match prospect.plugin {
             Change::Kept => return Ok(()),
             Change::Updated => "update",
             Change::Added | Change::Enabled => "install",
         };
-        let arguments = ["plugin", command, &plugin_id(), "--scope", scope.name()];
-        self.run(&arguments, Some(&self.project))
+        let arguments = ["plugin", command, &plugin_id(), "--scope", prospect.scope.name()];
+        self.run(&arguments, self.project.as_deref())
+    }
+
+    /// Known to the user whatever the scope is: the folder is on this machine only.
+    fn add_marketplace(&self) -> Result<(), InstallError> {
+        let words = ["plugin", "marketplace", "add"].map(OsString::from);
+        let arguments = words.into_iter().chain([self.folder.clone().into_os_string()]);
+        Ok(self.client.run(&arguments.collect::<Vec<_>>(), None)?)
     }
 
     fn run(&self, arguments: &[&str], folder: Option<&Path>) -> Result<(), InstallError> {

@@ -4,4 +4,6 @@ pub mod bundle;
 pub mod client;
 pub mod hook;
 pub mod install;
+pub mod record;
+pub mod settings_file;
 pub mod team;
