@@ -627,6 +627,24 @@ fn a_disk_that_takes_nothing_leaves_everything_as_it_was() {
     assert_eq!(home.names("data"), Vec::<String>::new());
 }
 
+#[test]
+fn the_folder_of_settings_is_the_clients_own() {
+    let mut home = Home::new();
+    let chosen = home.path("chosen");
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", chosen);
+    let said = home.fp(&["install", "--teams"]);
+    assert!(said.stdout.contains("settings     [ROOT]/chosen/settings.json\n"), "{said}");
+    assert!(home.text("chosen/settings.json").contains("AGENT_TEAMS"));
+    assert!(!home.path("home/.claude").exists());
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", "").env("HOME", "");
+    assert_snapshot!(home.fp(&["install"]), @"
+    exit status: 2
+    --- stderr
+    error: nothing says where your home folder is
+    hint: set HOME
+    ");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_broken_record_is_named_before_anything_is_done() {

@@ -2,7 +2,7 @@
 //! what is from elsewhere stays.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::{self, Fields};
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Installation {
 
     /// Whether there is anything that only an installation leaves.
     #[must_use]
-    pub fn left_something(folder: &std::path::Path) -> bool {
+    pub fn left_something(folder: &Path) -> bool {
         folder.exists() || folder.with_file_name("installed.json").exists()
     }
 
