@@ -492,7 +492,8 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     );
     check(&["--teams"], "kept", "added");
     assert_eq!(check(&["--yes"], "kept", "kept"), serde_json::Value::Null, "there was no file to copy");
-    assert_eq!(home.fp(&["uninstall"]).code, 0);
+    let said = home.fp(&["uninstall"]);
+    assert!(said.stdout.contains("settings.json: removed, as there was none before\n"), "{said}");
     assert!(!home.path(SETTINGS).exists(), "and there is none now");
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
