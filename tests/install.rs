@@ -492,7 +492,8 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     );
     check(&["--teams"], "kept", "added");
     assert_eq!(check(&["--yes"], "kept", "kept"), serde_json::Value::Null, "there was no file to copy");
-    assert_eq!(home.fp(&["uninstall"]).code, 0);
+    let said = home.fp(&["uninstall"]);
+    assert!(said.stdout.contains("settings.json: removed, as there was none before\n"), "{said}");
     assert!(!home.path(SETTINGS).exists(), "and there is none now");
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
@@ -625,6 +626,24 @@ fn a_disk_that_takes_nothing_leaves_everything_as_it_was() {
     ");
     assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (MINE, 1));
     assert_eq!(home.names("data"), Vec::<String>::new());
+}
+
+#[test]
+fn the_folder_of_settings_is_the_clients_own() {
+    let mut home = Home::new();
+    let chosen = home.path("chosen");
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", chosen);
+    let said = home.fp(&["install", "--teams"]);
+    assert!(said.stdout.contains("settings     [ROOT]/chosen/settings.json\n"), "{said}");
+    assert!(home.text("chosen/settings.json").contains("AGENT_TEAMS"));
+    assert!(!home.path("home/.claude").exists());
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", "").env("HOME", "");
+    assert_snapshot!(home.fp(&["install"]), @"
+    exit status: 2
+    --- stderr
+    error: nothing says where your home folder is
+    hint: set HOME
+    ");
 }
 
 #[cfg(target_os = "linux")]

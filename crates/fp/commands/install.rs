@@ -131,7 +131,8 @@ pub(super) fn bundle_folder() -> Result<PathBuf, CommandError> {
 }
 
 fn homeless() -> CommandError {
-    CommandError::failed("there is no data folder to install into").hint("set HOME to your home folder")
+    let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
+    CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
 }
 
 /// The plugin with this very program in it.

@@ -18,7 +18,7 @@ use super::record::{Record, RecordError};
 use super::settings_file::{SettingsFile, SettingsFileError};
 use settings::Before;
 pub use settings::{EntryChange, Preview, SettingsReport};
-pub use uninstall::{RemovedPlugin, UndoneSettings, Uninstalled};
+pub use uninstall::{Outcome, RemovedPlugin, UndoneSettings, Uninstalled};
 pub use update::{Updated, UpdatedPlugin};
 
 /// For whom the plugin is installed.
