@@ -1,6 +1,7 @@
 //! Layered configuration: what the user says, what the project says over it, what the environment says
 //! over both, and where each value came from.
 
+mod change;
 mod error;
 mod place;
 
@@ -12,6 +13,7 @@ use fp_core::settings::{Layer, PartialSettings, Settings};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use change::{ChangeError, change, create, is_known, parse_value};
 pub use error::ConfigError;
 
 use crate::file;
@@ -64,10 +66,10 @@ impl Config {
     /// any other fault of a file is an error.
     pub fn load(user: Option<&Path>, project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
-        if let Some(layer) = user.map(read).transpose()?.flatten() {
+        if let Some(layer) = user.map(read_layer).transpose()?.flatten() {
             config.add(Origin::User, layer);
         }
-        if let Some(layer) = read(project)? {
+        if let Some(layer) = read_layer(project)? {
             config.add(Origin::Project, layer);
         }
         config.add(Origin::Runtime, environment_layer(env));
@@ -169,7 +171,10 @@ fn environment_layer(env: Environment<'_>) -> PartialSettings {
 }
 
 /// The layer in the file `path`; `None` where there is no such file.
-fn read(path: &Path) -> Result<Option<PartialSettings>, ConfigError> {
+///
+/// # Errors
+/// A file that can't be read, or says something that is no setting.
+pub fn read_layer(path: &Path) -> Result<Option<PartialSettings>, ConfigError> {
     if fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }

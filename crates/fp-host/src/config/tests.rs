@@ -130,7 +130,7 @@ fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.json");
     let check = |expect: Result<bool, &str>| {
-        let result = read(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
+        let result = read_layer(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
         let expect = expect.map_err(|message| format!("{}{message}", path.display()));
         assert_eq!(result, expect);
     };
