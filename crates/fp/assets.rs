@@ -28,6 +28,11 @@ pub(crate) fn plugin_files() -> Vec<BundleFile<'static>> {
     files
 }
 
+/// The bytes of one file of the plugin, by its path in it.
+pub(crate) fn plugin_file(path: &str) -> Option<&'static [u8]> {
+    TREES.iter().find_map(|(folder, tree)| Some(tree.get_file(path.strip_prefix(folder)?)?.contents()))
+}
+
 fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<BundleFile<'static>>) {
     for entry in tree.entries() {
         match entry {

@@ -6,11 +6,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::file::reason;
+use crate::process::{self, End, Limits};
 
 /// Oldest client that the plugin works with: its hooks are in exec form.
 pub const OLDEST: Version = Version([2, 1, 200]);
@@ -133,12 +135,17 @@ pub struct InstalledPlugin {
     pub enabled: bool,
     /// The project that it is installed for, unless it is the user's.
     pub project_path: Option<PathBuf>,
+    /// The folder that the client has copied it to.
+    pub install_path: Option<PathBuf>,
+    /// The folder that it is read from instead, where its marketplace is a folder.
+    pub read_from_folder: Option<PathBuf>,
 }
 
 /// The client's program.
 #[derive(Debug, Clone)]
 pub struct Client {
     path: PathBuf,
+    limit: Option<Duration>,
 }
 
 impl Client {
@@ -149,15 +156,21 @@ impl Client {
         if let Some(given) = given {
             let path = std::path::absolute(given)
                 .map_err(|source| ClientError::NotRunnable { path: given.to_owned(), source })?;
-            return Ok(Self { path });
+            return Ok(Self { path, limit: None });
         }
         // A relative folder would let the repository that this runs in choose the program.
         std::env::split_paths(search_path.unwrap_or_default())
             .filter(|folder| folder.is_absolute())
             .flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)))
             .find(|path| is_program(path))
-            .map(|path| Self { path })
+            .map(|path| Self { path, limit: None })
             .ok_or(ClientError::NotFound)
+    }
+
+    /// The same program, which gets no longer than `limit` for each answer.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit: Some(limit), ..self }
     }
 
     /// Where the program is.
@@ -168,8 +181,8 @@ impl Client {
 
     /// Its version. Fails if it is older than [`OLDEST`], or not the client at all.
     pub fn version(&self) -> Result<Version, ClientError> {
-        let output = self.start(&["--version"], None)?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let said = self.start(&["--version"], None)?;
+        let text = String::from_utf8_lossy(&said.stdout);
         let found = Version::parse(&text).ok_or_else(|| ClientError::NotTheClient {
             path: self.path.clone(),
             answer: format!("{:?}", shortened(&text)),
@@ -203,26 +216,61 @@ impl Client {
             .map_err(|error| ClientError::Unexpected { command: shown(arguments), detail: error.to_string() })
     }
 
-    fn start<A: AsRef<OsStr>>(&self, arguments: &[A], folder: Option<&Path>) -> Result<Output, ClientError> {
+    fn start<A: AsRef<OsStr>>(&self, arguments: &[A], folder: Option<&Path>) -> Result<Said, ClientError> {
         let mut command = Command::new(&self.path);
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments);
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
-        command.output().map_err(|source| ClientError::NotRunnable { path: self.path.clone(), source })
+        let said = match self.limit {
+            Some(limit) => answer_within(command, limit),
+            None => command.stdin(Stdio::null()).output().map(Said::from),
+        };
+        said.map_err(|source| ClientError::NotRunnable { path: self.path.clone(), source })
     }
 
-    fn accepted<A: AsRef<OsStr>>(&self, arguments: &[A], output: Output) -> Result<Output, ClientError> {
-        if output.status.success() {
-            return Ok(output);
-        }
+    fn accepted<A: AsRef<OsStr>>(&self, arguments: &[A], output: Said) -> Result<Said, ClientError> {
+        let Some(failure) = &output.failure else { return Ok(output) };
         let said = [&output.stderr, &output.stdout].map(|bytes| shortened(&String::from_utf8_lossy(bytes)));
         let message = said.into_iter().find(|text| !text.is_empty());
         Err(ClientError::Refused {
             command: shown(arguments),
-            message: message.unwrap_or_else(|| output.status.to_string()),
+            message: message.unwrap_or_else(|| failure.clone()),
         })
     }
+}
+
+/// What a command of the client's said.
+struct Said {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    /// How it ended, unless with status 0.
+    failure: Option<String>,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        let failure = (!output.status.success()).then(|| output.status.to_string());
+        Self { stdout: output.stdout, stderr: output.stderr, failure }
+    }
+}
+
+/// Most bytes of an answer that are read under a time limit.
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
+
+fn answer_within(command: Command, limit: Duration) -> io::Result<Said> {
+    let limits = Limits { time: limit, head: MAX_ANSWER, tail: 0 };
+    let answer = process::ask(command, b"", limits)?;
+    let failure = match answer.end {
+        End::Exited(0) => None,
+        End::Exited(status) => Some(format!("exit status: {status}")),
+        End::Signalled(signal) => Some(format!("signal: {signal}")),
+        End::TimedOut => {
+            let message = format!("it gave no answer in {} seconds", limit.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+    };
+    Ok(Said { stdout: answer.stdout.head, stderr: answer.stderr.head, failure })
 }
 
 #[cfg(windows)]
@@ -230,14 +278,16 @@ const NAMES: &[&str] = &["claude.exe", "claude.cmd"];
 #[cfg(not(windows))]
 const NAMES: &[&str] = &["claude"];
 
+/// Whether the file `path` can be run.
 #[cfg(unix)]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether the file `path` can be run.
 #[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
