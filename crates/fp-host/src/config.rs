@@ -132,18 +132,23 @@ fn flat(settings: &impl Serialize) -> Vec<(String, Value)> {
 /// Where the user's own configuration file is or would be; `None` where there is no home.
 #[must_use]
 pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
+    user_file_on(std::env::consts::OS, env, |path| path.exists())
+}
+
+/// The same on any `system`, by its name in [`std::env::consts::OS`].
+fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let within = |base: PathBuf| base.join("fractal-planner").join("config.json");
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(base) = absolute("XDG_CONFIG_HOME") {
         return Some(within(base));
     }
-    if cfg!(windows) {
+    if system == "windows" {
         return absolute("APPDATA").map(within);
     }
     let home = absolute("HOME")?;
     let usual = within(home.join(".config"));
     let of_mac = within(home.join("Library/Application Support"));
-    let mac_only = cfg!(target_os = "macos") && !usual.exists() && of_mac.exists();
+    let mac_only = system == "macos" && !exists(&usual) && exists(&of_mac);
     Some(if mac_only { of_mac } else { usual })
 }
 
