@@ -440,6 +440,47 @@ fn a_client_that_hangs_is_given_up() {
 }
 
 #[test]
+fn files_that_cannot_be_read_are_told_and_stop_nothing() {
+    let home = Home::installed();
+    for folder in [".claude/settings.json", ".config/fractal-planner/config.json"] {
+        drop(fs::remove_file(home.path(folder)));
+        fs::create_dir_all(home.path(folder)).unwrap();
+    }
+    home.0.write(".fractal-planner/config.json", b"{\"language\": \"\xff\"}");
+    assert!(
+        home.says("permissions")
+            .starts_with("  error    permissions  ~/.claude/settings.json: is not a file\n")
+    );
+    assert_snapshot!(home.says("settings"), @"
+    error    settings     ~/.config/fractal-planner/config.json is not a file;
+                          name a file, or move what is in its place out of the way
+    error    settings     .fractal-planner/config.json:1:15: not UTF-8 text; save
+                          the file as UTF-8
+                          → fp config edit --project
+    ");
+}
+
+#[test]
+fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
+    let home = Home::installed();
+    home.0.git(&["worktree", "add", "--quiet", "--detach", "inner"]);
+    home.0.write("inner/below/a.txt", "");
+    home.client(
+        "plugins.json",
+        &format!(
+            r#"[{{"id":"fp@fractal-planner","version":"{VERSION}","scope":"project","enabled":true,"projectPath":"{}"}}]"#,
+            home.0.path("inner").display()
+        ),
+    );
+    let said = home.0.fp_in("inner/below", &["doctor"]).stdout;
+    assert!(said.contains("  ok       repository   inner, a worktree of [ROOT]/work\n"), "{said}");
+    assert!(
+        said.contains(&format!("  ok       plugin       fp@fractal-planner {VERSION}, scope project, from")),
+        "{said}"
+    );
+}
+
+#[test]
 fn agent_teams_are_on_by_environment_or_settings() {
     let home = Home::installed();
     assert!(home.says("agent teams").contains("off: builders run as background agents"));

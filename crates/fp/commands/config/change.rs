@@ -1,12 +1,12 @@
 //! `fp config set` and `fp config unset`.
 
-use fp_host::config::{self, Config, Origin};
+use fp_host::config::{self, Origin};
 use serde_json::{Value, json};
 
 use super::Layer;
 use super::show::shown;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SetArgs {
@@ -53,15 +53,11 @@ fn change(key: &str, value: Option<&Value>, layer: &Layer, context: &Context) ->
 
 /// Says so where the value in force is another one than what the file of `layer` now says.
 fn say_what_counts(key: &str, layer: Origin, value: Option<&Value>, context: &Context) -> CommandResult {
+    // That another file can't be read is no reason to complain of a change that was made.
     let Ok(config) = context.config() else { return Ok(Exit::Done) };
-    let (in_force, origin) = explained(config, key)?;
+    let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
     if origin > layer || (value.is_none() && origin != Origin::Default) {
         context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.name()));
     }
     Ok(Exit::Done)
-}
-
-fn explained(config: &Config, key: &str) -> Result<(Value, Origin), CommandError> {
-    let found = config.explained().remove(key);
-    found.ok_or_else(|| CommandError::failed(format!("there is no setting `{key}`")))
 }

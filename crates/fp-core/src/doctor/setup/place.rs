@@ -59,13 +59,8 @@ pub struct SettingsFile {
 /// Whether the files of settings can be used: a finding for each that can't, or one for all.
 #[must_use]
 pub fn settings(files: &[SettingsFile]) -> Vec<Finding> {
-    let faults: Vec<Finding> = files
-        .iter()
-        .filter_map(|file| {
-            let finding = file.found.as_ref().err()?.finding("settings");
-            Some(finding.mended_by(format!("fp config edit --{}", file.whose)))
-        })
-        .collect();
+    let faults: Vec<Finding> =
+        files.iter().filter_map(|file| Some(file.found.as_ref().err()?.finding("settings"))).collect();
     if !faults.is_empty() {
         return faults;
     }

@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use fp_core::doctor::Finding;
-use fp_core::doctor::setup::{self, Disk, Located, SettingsFile};
+use fp_core::doctor::setup::{self, Disk, Fault, Located, SettingsFile};
 use fp_core::plan::id::PlanId;
 
 use super::git::of_git;
 use super::{Setup, fault};
 use crate::claude::install::bundle_folder;
-use crate::config::{self, Config};
+use crate::config::{self, Config, ConfigError};
 use crate::doctor::{files, lead, repository as around};
+use crate::file::FileError;
 use crate::git::question::ask;
 use crate::git::{Git, GitError};
 use crate::plan::OpenPlan;
@@ -43,11 +44,20 @@ pub(super) fn settings(setup: &Setup<'_>) -> Vec<Finding> {
         path: path.map(|path| path.display().to_string()),
         found: match path.map(config::read_layer).transpose() {
             Ok(layer) => Ok(layer.flatten().is_some()),
-            Err(error) => Err(fault(&error, error.hint())),
+            Err(error) => Err(of_config(&error, whose)),
         },
     };
     let (user, project) = (config::user_file(setup.env), setup.repo.config_file());
     setup::settings(&[file("user", user.as_deref()), file("project", Some(&project))])
+}
+
+/// What is wrong in a file is mended with an editor; what is wrong with the file itself is not.
+fn of_config(error: &ConfigError, whose: &str) -> Fault {
+    let found = fault(error, error.hint());
+    match error {
+        ConfigError::File(file) if !matches!(file, FileError::NotText { .. }) => found,
+        _ => found.mended_by(&format!("fp config edit --{whose}")),
+    }
 }
 
 /// What runs that did not come to their end have left in the repository and in its plans.
