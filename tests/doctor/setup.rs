@@ -326,6 +326,13 @@ fn the_plugin_as_the_client_has_it() {
         r#"[{"id":"fp@fractal-planner","version":"VERSION","scope":"local","enabled":false}]"#,
         "  error    plugin       it is switched off, scope local → claude plugin enable fp@fractal-planner --scope local",
     );
+    // The client says of each what comes of all of them: it is the nearest that switches the plugin off.
+    let off = there.replace("true", "false");
+    check(
+        &format!(r#"[{{{off},"scope":"user"}},{{{off},"scope":"project"}}]"#),
+        "  error    plugin       it is switched off, scope user and project \
+         → claude plugin enable fp@fractal-planner --scope project",
+    );
     check(
         r#"[{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}]"#,
         "  warning  plugin       Claude Code has version 0.1.0, scope user, from BUNDLE; this program is VERSION → fp install",

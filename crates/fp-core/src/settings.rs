@@ -73,7 +73,11 @@ macro_rules! settings {
 
         impl schema::Described for $partial {
             fn schema() -> Value {
-                schema::group([$((stringify!($field), concat!($($field_doc),*), <$given as schema::Described>::schema()),)*])
+                schema::group([$((
+                    stringify!($field),
+                    concat!($($field_doc),*),
+                    <$given as schema::Described>::schema(),
+                ),)*])
             }
         }
 

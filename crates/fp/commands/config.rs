@@ -10,7 +10,7 @@ use fp_core::settings;
 use fp_host::config::{self, Origin};
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
 
 /// Show the configuration, or change it
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 /// The schema itself in either form: whoever reads it is a program.
 fn schema(context: &Context) -> CommandResult {
     context.printer.document(&settings::schema())?;
-    Ok(crate::error::Exit::Done)
+    Ok(Exit::Done)
 }
 
 /// Whether the file `path` is there, as a remark behind its name.

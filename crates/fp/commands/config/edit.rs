@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use fp_host::config;
+use serde_json::json;
 
 use super::Layer;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct EditArgs {
@@ -36,8 +37,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> CommandResult {
     config::read_layer(&file).map_err(|error| {
         CommandError::from(error).hint("the file is kept as you wrote it; run this again to go on")
     })?;
-    context.report(&serde_json::json!({ "file": file }), &format!("{shown} is valid\n"))?;
-    Ok(Exit::Done)
+    context.report(&json!({ "file": file }), &format!("{shown} is valid\n"))
 }
 
 /// The words of a command line, which no shell sees: blanks divide them, quotes hold them together.

@@ -14,6 +14,8 @@ const RULES: [(&str, &str); 2] = [
     ("Edit(.fractal-planner/**)", "agents write plans"),
     ("Bash(fp *)", "commands of fp are run where hooks are switched off"),
 ];
+/// The client's scopes, from the one that has the least to say to the one that has the most.
+const SCOPES: [&str; 3] = ["user", "project", "local"];
 /// The environment variable that switches agent teams on.
 const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
@@ -104,7 +106,12 @@ pub fn plugin(facts: Option<&Result<PluginFacts<'_>, Fault>>) -> Finding {
         format!("scope {}", scopes.join(" and "))
     };
     if enabled.is_empty() {
-        let command = format!("claude plugin enable {} --scope {}", facts.id, ours[0].scope);
+        let nearest = SCOPES.iter().rev().find(|scope| ours.iter().any(|plugin| plugin.scope == **scope));
+        let command = format!(
+            "claude plugin enable {} --scope {}",
+            facts.id,
+            nearest.unwrap_or(&ours[0].scope.as_str())
+        );
         return Finding::error(check, format!("it is switched off, {}", scopes(&ours))).mended_by(command);
     }
     let from = facts.marketplace.as_ref().map(|market| format!(", from {}", market.from));

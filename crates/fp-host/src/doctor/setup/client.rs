@@ -10,7 +10,7 @@ use fp_core::doctor::setup::{
 };
 
 use super::{Setup, fault};
-use crate::claude::bundle::PLUGIN;
+use crate::claude::bundle::{MARKETPLACE, PLUGIN};
 use crate::claude::client::{self, ClientError, InstalledPlugin, Marketplace};
 use crate::claude::install::{bundle_folder, origin, plugin_id, same_folder};
 use crate::claude::team::client_home;
@@ -53,14 +53,11 @@ impl<'a> Client<'a> {
         match client.plugins().and_then(|plugins| Ok((plugins, client.marketplaces()?))) {
             Err(error) => Self { found, plugin: Some(Err(of_client(&error))), folder: usual() },
             Ok((plugins, marketplaces)) => {
-                let market =
-                    marketplaces.iter().find(|found| found.name == crate::claude::bundle::MARKETPLACE);
-                let folder = plugins
-                    .iter()
-                    .find(|plugin| is_here(plugin, setup))
-                    .map(|plugin| read_from(plugin, market));
-                let plugin = Some(Ok(facts(setup, &plugins, market, bundle.as_deref())));
-                Self { found, plugin, folder: folder.flatten().or_else(usual) }
+                let market = marketplaces.iter().find(|found| found.name == MARKETPLACE);
+                let here = plugins.iter().find(|plugin| is_here(plugin, setup));
+                let folder = here.and_then(|plugin| read_from(plugin, market)).or_else(usual);
+                let facts = facts(setup, &plugins, market, bundle.as_deref());
+                Self { found, plugin: Some(Ok(facts)), folder }
             }
         }
     }
