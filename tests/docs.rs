@@ -140,9 +140,8 @@ fn knows(words: &[&str], place: &str) {
     let has_inner = matches!(
         command[..],
         ["run", "start", ..]
-            | ["config", "show", ..]
             | ["comments", "check", ..]
-            | ["critique" | "linear" | "specs" | "task", _, ..]
+            | ["config" | "critique" | "linear" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

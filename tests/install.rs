@@ -103,7 +103,7 @@ fn a_bundle_is_complete_and_runs() {
     assert_eq!(home.names("work/out"), [".claude-plugin", "fp"]);
     assert_eq!(
         home.names("work/out/fp"),
-        [".claude-plugin", "README.md", "agents", "bin", "hooks", "skills"]
+        [".claude-plugin", "README.md", "agents", "bin", "hooks", "settings.schema.json", "skills"]
     );
     let program = home.path("work/out/fp/bin/fp");
     let output = Command::new(program).arg("--version").output().unwrap();

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::{self, Fields};
+use fp_core::json_text::rewrite;
 use serde::Serialize;
 
 use super::{InstallError, Installation, plugin_id};
@@ -155,7 +156,7 @@ impl<'r> Recorded<'r> {
     /// The text as the user had it last, with what is left to say.
     fn without(&self, target: &Fields, now: &str) -> Result<String, SettingsFileError> {
         let texts = [self.before.text.as_deref(), Some(now)];
-        let changed = texts.into_iter().flatten().find_map(|text| client_settings::rewrite(text, target));
+        let changed = texts.into_iter().flatten().find_map(|text| rewrite(text, target));
         changed.ok_or_else(|| SettingsFileError::Twice { path: self.changed.file.clone() })
     }
 
