@@ -54,8 +54,9 @@ impl Chain {
                 last = Some(task);
             }
         }
-        let mut tasks: Vec<TaskId> =
-            std::iter::successors(last, |&task| before[task]).map(|task| leaves[task].leaf.id.clone()).collect();
+        let mut tasks: Vec<TaskId> = std::iter::successors(last, |&task| before[task])
+            .map(|task| leaves[task].leaf.id.clone())
+            .collect();
         tasks.reverse();
         Self { tasks, millis: last.map_or(0, |task| length[task]) }
     }

@@ -79,7 +79,10 @@ impl Course {
         }
         // A question may be settled without an answer; the state says how.
         for (decision, asked) in self.decisions.iter_mut().zip(&state.questions) {
-            decision.answer.clone_from(&asked.answer);
+            if decision.answer.is_empty() && !asked.answer.is_empty() {
+                decision.answer.clone_from(&asked.answer);
+                decision.by = Decider::Auto;
+            }
         }
         for commit in self.commits.iter_mut().filter(|commit| commit.subject.is_empty()) {
             let title = state.task(&commit.task).map(|task| task.leaf.title.clone());
@@ -105,7 +108,13 @@ impl Course {
         let mut lanes: Vec<Lane> = named
             .map(|(name, bars)| {
                 let millis = times(&bars);
-                Lane { name: name.to_string(), user: false, idle: wall.saturating_sub(millis.total()), bars, millis }
+                Lane {
+                    name: name.to_string(),
+                    user: false,
+                    idle: wall.saturating_sub(millis.total()),
+                    bars,
+                    millis,
+                }
             })
             .collect();
         if !self.decisions.is_empty() {
@@ -227,7 +236,13 @@ impl Course {
             Event::Completed { task, commit, .. } => {
                 self.close(task, at, false);
                 let subject = self.subjects.remove(task).unwrap_or_default();
-                let made = commit.clone().map(|hash| Commit { task: task.clone(), hash, subject, at, undone: false });
+                let made = commit.clone().map(|hash| Commit {
+                    task: task.clone(),
+                    hash,
+                    subject,
+                    at,
+                    undone: false,
+                });
                 self.commits.extend(made);
             }
             _ => {}
@@ -279,7 +294,16 @@ impl Course {
         }
         let nth = self.tries.get(task).map_or(0, Vec::len);
         let task = Some(task.clone());
-        self.bars[lane].push(Bar { kind, task, nth, question: None, from: since, to: at, open, outcome: None });
+        self.bars[lane].push(Bar {
+            kind,
+            task,
+            nth,
+            question: None,
+            from: since,
+            to: at,
+            open,
+            outcome: None,
+        });
     }
 
     fn asked(&mut self, question: &Question, at: Timestamp) {
@@ -310,7 +334,8 @@ impl Course {
             open.any(|open| self.decisions[open.number].task.as_ref() == Some(task))
         };
         let waiting = self.open.iter().filter(|(_, open)| open.kind == BarKind::Asking);
-        let answered: Vec<TaskId> = waiting.map(|(task, _)| task).filter(|task| !asks(task)).cloned().collect();
+        let answered: Vec<TaskId> =
+            waiting.map(|(task, _)| task).filter(|task| !asks(task)).cloned().collect();
         answered.iter().for_each(|task| self.turn(task, BarKind::Waiting, at));
     }
 

@@ -10,7 +10,8 @@ fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
     let start: Timestamp = START.parse().unwrap();
     let entry = |(number, (seconds, events)): (usize, &(u64, Value))| {
         let at = start + std::time::Duration::from_secs(*seconds);
-        serde_json::from_value(json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events })).unwrap()
+        serde_json::from_value(json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events }))
+            .unwrap()
     };
     entries.iter().enumerate().map(entry).collect()
 }
@@ -100,7 +101,7 @@ fn whole() -> RunPage<'static> {
             (80, json!([verify("1")])),
             (90, json!([judged("1", 2, true), first])),
             (92, json!([second])),
-            (95, json!([submitted("3", "builder-2"), ])),
+            (95, json!([submitted("3", "builder-2"),])),
             (100, json!([claimed("2", "builder-1", 1)])),
             (130, json!([submitted("2", "builder-1")])),
             (131, json!([verify("2")])),
@@ -176,12 +177,19 @@ fn tries_say_what_was_judged() {
     assert_eq!((first.nudges, first.files.as_slice()), (1, &["a.rs (new)".to_owned()][..]));
     assert_eq!(first.verifier.as_ref().map(ToString::to_string), Some("verifier-1".into()));
     let criterion = &first.criteria[0];
-    assert_eq!((criterion.text.as_str(), criterion.pass, criterion.evidence.as_str()), ("It works", false, "cargo test"));
+    assert_eq!(
+        (criterion.text.as_str(), criterion.pass, criterion.evidence.as_str()),
+        ("It works", false, "cargo test")
+    );
     assert_eq!(task.tries[1].attempt.end, Some(End::Passed));
-    let commits: Vec<(&str, &str)> = page.commits.iter().map(|c| (c.hash.as_str(), c.subject.as_str())).collect();
+    let commits: Vec<(&str, &str)> =
+        page.commits.iter().map(|c| (c.hash.as_str(), c.subject.as_str())).collect();
     assert_eq!(commits, [("c0ffee1", "Add 1"), ("c0ffee2", "Add 2")]);
     let decision = &page.decisions[0];
-    assert_eq!((decision.question.as_str(), decision.answer.as_slice()), ("Which?", &["This".to_owned()][..]));
+    assert_eq!(
+        (decision.question.as_str(), decision.answer.as_slice()),
+        ("Which?", &["This".to_owned()][..])
+    );
 }
 
 #[test]
@@ -210,7 +218,8 @@ fn one_mark_a_task_and_command() {
 #[test]
 fn what_goes_on_ends_with_the_last_event() {
     let leaves = [leaf("1", &[])];
-    let page = page(&[(0, start(&leaves)), (5, json!([claimed("1", "builder-1", 1)])), (9, json!(["told"]))], TREE);
+    let page =
+        page(&[(0, start(&leaves)), (5, json!([claimed("1", "builder-1", 1)])), (9, json!(["told"]))], TREE);
     assert_eq!(bars(&page, 0), [(BarKind::Building, "1".into(), 1, 5, 9)]);
     assert!(page.lanes[0].bars[0].open);
     assert_eq!((page.wall(), page.phase, page.lanes[0].idle), (9_000, Phase::Running, 5_000));
@@ -220,7 +229,10 @@ fn what_goes_on_ends_with_the_last_event() {
 fn before_the_run_there_is_nothing_to_draw() {
     let empty = page(&[], TREE);
     assert_eq!((empty.wall(), empty.lanes.len(), empty.marks.len(), empty.tasks.len()), (0, 0, 0, 0));
-    let approved = page(&[(0, json!([{ "approved": { "treeHash": "h", "leaves": [leaf("1", &[])], "by": "user" } }]))], TREE);
+    let approved = page(
+        &[(0, json!([{ "approved": { "treeHash": "h", "leaves": [leaf("1", &[])], "by": "user" } }]))],
+        TREE,
+    );
     assert_eq!((approved.started_at, approved.lanes.len(), approved.tasks.len()), (None, 0, 1));
     assert_eq!(approved.chain, Chain::default());
 }
@@ -269,7 +281,8 @@ fn a_commit_that_was_rolled_back_is_undone() {
 fn of_an_output_the_end_is_kept() {
     let check = |detail: String| {
         let check: crate::verification::Check =
-            serde_json::from_value(json!({ "name": "command: x", "verdict": "pass", "detail": detail })).unwrap();
+            serde_json::from_value(json!({ "name": "command: x", "verdict": "pass", "detail": detail }))
+                .unwrap();
         tries::shortened(&check).detail
     };
     assert_eq!(check("exit status 0".into()), "exit status 0");
