@@ -28,7 +28,7 @@ pub(crate) fn text(run: &RunPage<'_>) -> String {
     }
     if !run.chain.tasks.is_empty() {
         let tasks: Vec<&str> = run.chain.tasks.iter().map(|task| task.as_str()).collect();
-        let chain = format!("Longest chain: {}, {}", took(run.chain.millis), tasks.join(" → "));
+        let chain = format!("Longest chain, {}: {}", took(run.chain.millis), tasks.join(" → "));
         text.push_str(&format!("  {}\n", fit(&chain, WIDTH - 2)));
     }
     builders(&mut text, run);
@@ -38,6 +38,7 @@ pub(crate) fn text(run: &RunPage<'_>) -> String {
         let undone = if made.undone { " (rolled back)" } else { "" };
         format!("{}  task {}: {}{undone}", short(&made.hash), made.task, made.subject)
     });
+    list(&mut text, "Notes", &run.notes, Clone::clone);
     text
 }
 

@@ -94,6 +94,15 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 <button type="button" id="time-in" aria-label="Longer">+</button>
 </div></div>
 <div id="course" role="group" aria-label="The builders in the course of time"><p class="empty">The drawing needs JavaScript.</p></div>
+<ul class="legend">
+<li><i><span class="bar building passed"></span></i>built, and passed</li>
+<li><i><span class="bar building failed"></span></i>built, and did not pass</li>
+<li><i><span class="bar building open"></span></i>being built</li>
+<li><i><span class="bar verifying"></span></i>verification</li>
+<li><i><span class="bar committing"></span></i>commit</li>
+<li><i><span class="bar waiting"></span></i>waits for that, or for its builder</li>
+<li><i><span class="bar asking"></span></i>waits for the user</li>
+</ul>
 <p id="told"></p>
 </section>
 "#;

@@ -36,7 +36,9 @@ fn row(page: &mut String, number: usize, task: &RunTask) {
     put!(page, "<span class=\"title\" dir=\"auto\">{}</span> ", prose(&line.title));
     put!(page, "<span class=\"facts\"><span class=\"state\">{state}</span>{}</span>", facts(task));
     page.push_str("</summary>\n<div class=\"tries\">");
-    if let Some(detail) = &line.detail {
+    let reasons = |one: &Try| one.attempt.end.as_ref().and_then(End::reason).map(str::to_owned);
+    let told = task.tries.last().and_then(reasons);
+    if let Some(detail) = line.detail.as_ref().filter(|detail| told.as_ref() != Some(*detail)) {
         put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(detail));
     }
     if task.millis.total() > 0 {
@@ -108,7 +110,7 @@ fn attempt(page: &mut String, one: &Try) {
     );
     put!(page, "<p class=\"line\">{}</p>", moments(one));
     if let Some(reason) = one.attempt.end.as_ref().and_then(End::reason).filter(|reason| !reason.is_empty()) {
-        put!(page, "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>", escaped(reason));
+        put!(page, "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>", prose(reason));
     }
     criteria(page, one);
     if !one.summary.trim().is_empty() {

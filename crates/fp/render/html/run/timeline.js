@@ -13,10 +13,6 @@ const DOES = {
 const SIGNS = {
   run: "●", message: "✉", nudge: "!", question: "?", released: "↩", passed: "✓", commit: "◆", blocked: "‖", notPassed: "✕", givenUp: "✖",
 };
-const NAMES = {
-  run: "Run", message: "Message", nudge: "Nudge", question: "Question", released: "Taken back", passed: "Passed",
-  commit: "Commit", blocked: "Commit blocked", notPassed: "Feedback", givenUp: "Given up",
-};
 const ENDS = { passed: "passed", failed: "did not pass", released: "taken back" };
 
 function titled(id) {
@@ -61,7 +57,7 @@ function barItem(bar, lane) {
 
 function markItem(mark) {
   const one = item(`mark ${mark.kind}`, moment(mark.at), mark.task, markTexts(mark));
-  one.made.textContent = SIGNS[mark.kind];
+  one.sign = SIGNS[mark.kind];
   one.made.style.left = `${place(one.at) * 100}%`;
   return one;
 }
@@ -105,8 +101,8 @@ function drawTicks(track) {
   for (const { x, name, day: date } of ticks(track.clientWidth)) {
     const tick = element("span", x > 0.97 ? "tick last" : "tick");
     tick.style.left = `${x * 100}%`;
-    if (date) tick.append(element("b", "", date));
     tick.append(element("span", "", name));
+    if (date) tick.append(element("b", "", date));
     track.append(tick);
   }
 }
@@ -121,12 +117,23 @@ function drawCuts(track) {
   }
 }
 
-/** Gives names to the bars that have room for them. */
-function nameBars() {
+/** Pixels between two marks from which on each has its sign. */
+const APART = 15;
+
+/** Gives names to the bars that have room for them, and signs to the marks. */
+function fitTexts() {
   const width = lanes[0].track.clientWidth;
   drawTicks(lanes[0].track);
-  for (const it of lanes.flatMap((lane) => lane.items)) {
-    if (it.label) it.made.textContent = it.width * width > 12 + it.label.length * 8 ? it.label : "";
+  for (const { items } of lanes) {
+    let last = -APART;
+    for (const it of items) {
+      if (it.label) it.made.textContent = it.width * width > 12 + it.label.length * 8 ? it.label : "";
+      if (!it.sign) continue;
+      const x = place(it.at) * width;
+      it.made.classList.toggle("dense", x - last < APART);
+      it.made.textContent = x - last < APART ? "" : it.sign;
+      if (x - last >= APART) last = x;
+    }
   }
 }
 
@@ -143,7 +150,7 @@ function drawCourse() {
   if (first.items.length) first.items[0].made.tabIndex = 0;
   const cut = parts.filter((part) => part.cut).reduce((sum, part) => sum + part.to - part.from, 0);
   byId("course-note").textContent = cut ? `${took(cut)} without work are cut out` : "";
-  new ResizeObserver(nameBars).observe(lanes[0].track);
+  new ResizeObserver(fitTexts).observe(lanes[0].track);
 }
 
 const everything = new WeakMap();
