@@ -82,7 +82,7 @@ fn a_run_under_way() {
       [HASH]  task 1: Write part 1
 
     Notes
-      GOTCHA: a.txt has one line
+      [plan] GOTCHA: a.txt has one line
     ");
 }
 

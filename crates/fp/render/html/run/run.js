@@ -37,15 +37,16 @@ function select(number) {
 }
 
 const foldButton = byId("fold");
+const allOpen = () => rows.length > 0 && rows.every((made) => made.open);
+function nameFold() {
+  foldButton.textContent = allOpen() ? "Close all" : "Open all";
+}
 foldButton.addEventListener("click", () => {
-  const open = !rows.every((made) => made.open);
+  const open = !allOpen();
   rows.forEach((made) => (made.open = open));
+  nameFold();
 });
-document.addEventListener(
-  "toggle",
-  () => (foldButton.textContent = rows.length && rows.every((made) => made.open) ? "Close all" : "Open all"),
-  true,
-);
+document.addEventListener("toggle", nameFold, true);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   view.selected = null;

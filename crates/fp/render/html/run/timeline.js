@@ -36,8 +36,9 @@ function markTexts(mark) {
 
 /** Something on a lane that can be pointed at, with what it says. */
 function item(className, at, task, texts) {
-  const made = element("button", className);
-  made.type = "button";
+  // A real button costs several times as much to lay out, and there may be ten thousand.
+  const made = element("span", className);
+  made.setAttribute("role", "button");
   made.tabIndex = -1;
   made.setAttribute("aria-label", texts.filter(Boolean).join(". "));
   return { made, at, task, texts };
@@ -96,9 +97,9 @@ function axisRow() {
 }
 
 /** Names the moments of the axis, and draws their lines through all lanes. */
-function drawTicks(track) {
+function drawTicks(track, width) {
   track.querySelectorAll(".tick").forEach((old) => old.remove());
-  for (const { x, name, day: date } of ticks(track.clientWidth)) {
+  for (const { x, name, day: date } of ticks(width)) {
     const tick = element("span", x > 0.97 ? "tick last" : "tick");
     tick.style.left = `${x * 100}%`;
     tick.append(element("span", "", name));
@@ -120,10 +121,14 @@ function drawCuts(track) {
 /** Pixels between two marks from which on each has its sign. */
 const APART = 15;
 
+let fitted = 0;
 /** Gives names to the bars that have room for them, and signs to the marks. */
 function fitTexts() {
   const width = lanes[0].track.clientWidth;
-  drawTicks(lanes[0].track);
+  // A scroll bar that comes or goes changes no text.
+  if (Math.abs(width - fitted) < 20) return;
+  fitted = width;
+  drawTicks(lanes[0].track, width);
   for (const { items } of lanes) {
     let last = -APART;
     for (const it of items) {
@@ -140,12 +145,14 @@ function fitTexts() {
 function drawCourse() {
   lanes = [axisRow(), ...run.lanes.map(laneRow)];
   const canvas = element("div", "canvas");
+  canvas.append(...lanes.map((lane) => lane.made));
+  course.replaceChildren(canvas);
+  // Before the bars are on the page, to ask for its width is cheap.
+  fitTexts();
   for (const lane of lanes) {
     drawCuts(lane.track);
-    lane.items.forEach((it) => lane.track.append(it.made));
-    canvas.append(lane.made);
+    lane.track.append(...lane.items.map((it) => it.made));
   }
-  course.replaceChildren(canvas);
   const first = lanes.find((lane, at) => at > 0 && lane.items.length) ?? lanes[0];
   if (first.items.length) first.items[0].made.tabIndex = 0;
   const cut = parts.filter((part) => part.cut).reduce((sum, part) => sum + part.to - part.from, 0);
@@ -205,18 +212,21 @@ course.addEventListener("focusin", (event) => {
   hit.it.made.tabIndex = 0;
   tell(hit.it);
 });
+function open({ it }) {
+  if (it.question) openQuestion(it.question);
+  else if (it.task !== null) openTask(it.task);
+}
 course.addEventListener("click", (event) => {
   const hit = found(event.target);
-  if (!hit) return;
-  if (hit.it.question) openQuestion(hit.it.question);
-  else if (hit.it.task !== null) openTask(hit.it.task);
+  if (hit) open(hit);
 });
 course.addEventListener("keydown", (event) => {
   const hit = found(event.target);
   if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
-  const next = neighbour(event.key, hit);
-  if (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") event.preventDefault();
-  next?.made.focus();
+  const opens = event.key === "Enter" || event.key === " ";
+  if (opens || event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") event.preventDefault();
+  if (opens) open(hit);
+  else neighbour(event.key, hit)?.made.focus();
 });
 
 function stretchTo(to) {
