@@ -60,7 +60,7 @@ fn row(page: &mut String, number: usize, task: &RunTask) {
 fn facts(task: &RunTask) -> String {
     let mut facts = String::new();
     if task.tries.len() > 1 {
-        put!(facts, " <span>{}</span>", count_tries(task.tries.len()));
+        put!(facts, " <span>{} tries</span>", task.tries.len());
     }
     if let Some(last) = task.tries.last() {
         put!(facts, " <bdi>{}</bdi>", escaped(last.attempt.builder.as_str()));
@@ -72,10 +72,6 @@ fn facts(task: &RunTask) -> String {
         put!(facts, " <code>{}</code>", escaped(short(commit)));
     }
     facts
-}
-
-fn count_tries(tries: usize) -> String {
-    if tries == 1 { "1 try".to_owned() } else { format!("{tries} tries") }
 }
 
 fn times(times: &Times) -> String {

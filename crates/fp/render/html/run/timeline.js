@@ -160,12 +160,13 @@ function drawCourse() {
   new ResizeObserver(fitTexts).observe(lanes[0].track);
 }
 
-const everything = new WeakMap();
+const known = new WeakMap();
+/** The bar or mark that an event is about, and where among the others it is. */
 function found(target) {
   const made = target.closest?.(".bar, .mark");
   if (!made) return null;
-  if (!everything.has(made)) lanes.forEach((lane, at) => lane.items.forEach((it, nth) => everything.set(it.made, { it, at, nth })));
-  return everything.get(made);
+  if (!known.has(made)) lanes.forEach((lane, at) => lane.items.forEach((it, nth) => known.set(it.made, { it, at, nth })));
+  return known.get(made);
 }
 
 /** Says what a bar or a mark is; without one, how to find out. */
