@@ -20,33 +20,34 @@ function titled(id) {
   return number === undefined ? id : `${id} ${run.tasks[number][1]}`;
 }
 
-/** What a bar says, in three texts: what it is, when, and what came of it. */
-function barTexts(bar, lane) {
-  const length = took(moment(bar.to) - moment(bar.from));
-  const when = `${clock.format(moment(bar.from))} to ${clock.format(moment(bar.to))}, ${length}${bar.open ? " so far" : ""}`;
-  if (bar.question !== null) return [questions.get(bar.question) ?? bar.question, when, bar.open ? "not answered" : "settled"];
+/** What a bar is. */
+function named(bar, lane) {
+  if (bar.question !== null) return questions.get(bar.question) ?? bar.question;
+  return `${titled(bar.task)}: ${DOES[bar.kind]}, try ${bar.nth} by ${lane.name}`;
+}
+
+/** When it was, and what came of it. */
+function barTexts(bar) {
+  const [from, to] = [moment(bar.from), moment(bar.to)];
+  const when = `${clock.format(from)} to ${clock.format(to)}, ${took(to - from)}${bar.open ? " so far" : ""}`;
+  if (bar.question !== null) return [when, bar.open ? "not answered" : "settled"];
   const end = bar.open ? "goes on" : (ENDS[bar.outcome] ?? "under way");
-  return [`${titled(bar.task)}: ${DOES[bar.kind]}, try ${bar.nth} by ${lane.name}`, when, bar.kind === "building" ? `the try ${end}` : ""];
+  return [when, bar.kind === "building" ? `the try ${end}` : ""];
 }
 
-function markTexts(mark) {
-  const about = mark.task === null ? "" : `${titled(mark.task)}: `;
-  return [`${about}${mark.text}`, clock.format(moment(mark.at)), mark.detail];
-}
-
-/** Something on a lane that can be pointed at, with what it says. */
-function item(className, at, task, texts) {
+/** Something on a lane that can be pointed at: what it is, and what else it says when it is. */
+function item(className, at, task, what, more) {
   // A real button costs several times as much to lay out, and there may be ten thousand.
   const made = element("span", className);
   made.setAttribute("role", "button");
+  made.setAttribute("aria-label", what);
   made.tabIndex = -1;
-  made.setAttribute("aria-label", texts.filter(Boolean).join(". "));
-  return { made, at, task, texts };
+  return { made, at, task, what, more };
 }
 
 function barItem(bar, lane) {
   const outcome = bar.kind === "building" && !bar.open ? (bar.outcome ?? "") : "";
-  const one = item(`bar ${bar.kind} ${outcome} ${bar.open ? "open" : ""}`, moment(bar.from), bar.task, barTexts(bar, lane));
+  const one = item(`bar ${bar.kind} ${outcome} ${bar.open ? "open" : ""}`, moment(bar.from), bar.task, named(bar, lane), () => barTexts(bar));
   const [left, right] = [place(moment(bar.from)), place(moment(bar.to))];
   one.width = right - left;
   one.label = bar.kind === "building" ? bar.task : "";
@@ -57,7 +58,8 @@ function barItem(bar, lane) {
 }
 
 function markItem(mark) {
-  const one = item(`mark ${mark.kind}`, moment(mark.at), mark.task, markTexts(mark));
+  const about = mark.task === null ? "" : `${titled(mark.task)}: `;
+  const one = item(`mark ${mark.kind}`, moment(mark.at), mark.task, `${about}${mark.text}`, () => [clock.format(moment(mark.at)), mark.detail]);
   one.sign = SIGNS[mark.kind];
   one.made.style.left = `${place(one.at) * 100}%`;
   return one;
@@ -176,8 +178,9 @@ function tell(it) {
     told.replaceChildren("Point at a bar or a mark, or go from one to the next with the arrow keys; Enter opens the task.");
     return;
   }
-  const [what, when, more] = it.texts;
-  const name = element("b", "", what);
+  const [when, more] = it.more();
+  it.made.setAttribute("aria-label", [it.what, when, more].filter(Boolean).join(". "));
+  const name = element("b", "", it.what);
   name.dir = "auto";
   const rest = element("span", "more", more.split("\n", 1)[0]);
   rest.dir = "auto";
