@@ -67,7 +67,7 @@ pub(super) fn spent(page: &mut String, run: &RunPage<'_>) {
          <h2 id=\"spent-title\">Where the time went</h2></div>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" \
          aria-labelledby=\"spent-title\"><table>\n<thead><tr><th scope=\"col\">Builder</th>",
     );
-    for column in ["Building", "Verification", "Commits", "Waiting for it", "Asking", "Without a task"] {
+    for column in ["Building", "Verification", "Commits", "Waiting", "Asking", "Without a task"] {
         put!(page, "<th scope=\"col\">{column}</th>");
     }
     page.push_str("</tr></thead>\n<tbody>");
