@@ -57,6 +57,7 @@ enum Command {
     Why(commands::why::Args),
     Log(commands::log::Args),
     Progress(commands::progress::Args),
+    Report(commands::report::Args),
     Handoff(commands::handoff::Args),
     Plans(commands::plans::Args),
     Doctor(commands::doctor::Args),
@@ -85,6 +86,7 @@ impl Command {
         match self {
             Self::Validate(_) => &[Export::Sarif],
             Self::Show(_) => &[Export::Mermaid, Export::Dot, Export::Html],
+            Self::Report(_) => &[Export::Html],
             _ => &[],
         }
     }
@@ -128,6 +130,7 @@ impl Command {
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
             Self::Progress(args) => commands::progress::run(args, context),
+            Self::Report(args) => commands::report::run(args, context),
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Doctor(args) => commands::doctor::run(args, context),

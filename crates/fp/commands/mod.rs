@@ -33,6 +33,7 @@ pub(crate) mod progress;
 pub(crate) mod promote;
 pub(crate) mod ready;
 pub(crate) mod release;
+pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod rollback;
 pub(crate) mod run;

@@ -14,6 +14,7 @@ pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod ready;
 pub(crate) mod rule;
+pub(crate) mod run_page;
 pub(crate) mod sarif;
 pub(crate) mod schedule;
 pub(crate) mod signals;

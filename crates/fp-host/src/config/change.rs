@@ -5,13 +5,13 @@
 use std::fs;
 use std::path::Path;
 
-use fp_core::json_text::rewrite;
 use fp_core::settings::{SCHEMA_URL, Settings, schema_of};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::error::closest;
 use super::{CAP, ConfigError, flat, parse};
 use crate::file::{self, FileError};
+use crate::json_edit;
 
 /// Why a setting was not changed. [`ChangeError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -135,9 +135,11 @@ pub fn change(path: &Path, key: &str, value: Option<&Value>) -> Result<bool, Cha
     };
     parse(path, &old)?;
     let keys: Vec<&str> = key.split('.').collect();
-    let mut fields: Map<String, Value> = serde_json::from_str(&old).expect("it was read as settings");
-    say(&mut fields, &keys, value);
-    let new = rewrite(&old, &fields).expect("settings have no key twice");
+    let new = match value {
+        Some(value) => json_edit::set(&old, &keys, value),
+        None => json_edit::unset(&old, &keys),
+    };
+    let new = new.expect("what was read as settings is an object of objects");
     parse(path, &new).map_err(of_value)?;
     if there.is_some() && new == old {
         return Ok(false);
@@ -145,23 +147,6 @@ pub fn change(path: &Path, key: &str, value: Option<&Value>) -> Result<bool, Cha
     let mark = if there.is_some_and(|text| text.starts_with('\u{feff}')) { "\u{feff}" } else { "" };
     write(path, &format!("{mark}{new}"))?;
     Ok(true)
-}
-
-/// Puts `value` where `path` leads in `fields`; for `None`, takes out what is there, and the groups that have nothing else.
-fn say(fields: &mut Map<String, Value>, path: &[&str], value: Option<&Value>) {
-    match (path, value) {
-        ([key], Some(value)) => drop(fields.insert((*key).to_owned(), value.clone())),
-        ([key], None) => drop(fields.remove(*key)),
-        ([group, inner @ ..], _) => {
-            let there = fields.remove(*group);
-            let mut within = there.and_then(|group| group.as_object().cloned()).unwrap_or_default();
-            say(&mut within, inner, value);
-            if !within.is_empty() {
-                fields.insert((*group).to_owned(), within.into());
-            }
-        }
-        ([], _) => {}
-    }
 }
 
 /// Makes the file `path`, with nothing in it but where its schema is, if it is not there.
