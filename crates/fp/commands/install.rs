@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use fp_host::claude::bundle::Bundle;
+use fp_host::claude::bundle::{Bundle, Programs};
 use fp_host::claude::client::Client;
 use fp_host::claude::install::{self, Change, InstallError, Installation, Installed, Scope};
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let client = Client::find(args.client.as_deref(), env::var_os("PATH").as_deref());
     let installed = client.map_err(InstallError::from).and_then(|client| {
         let installation = Installation { client, folder, project: context.cwd.clone() };
-        let bundle = Bundle { files: assets::plugin_files(), executable };
+        let bundle = Bundle { files: assets::plugin_files(), programs: Programs::One(executable) };
         installation.install(&bundle, args.scope.into(), args.dry_run)
     });
     let installed = installed.map_err(|error| CommandError::failed(&error).hint(error.hint()))?;
