@@ -23,10 +23,35 @@ use regex::Regex;
 use serde_json::Value;
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md"];
+const GUIDES: [&str; 11] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/specs.md",
+    "docs/task-tree.md",
+    "docs/plan-folder.md",
+    "docs/run-protocol.md",
+    "docs/log.md",
+    "docs/hooks.md",
+    "docs/exit-codes.md",
+    "docs/configuration.md",
+    "plugin/README.md",
+];
 /// All pages.
-const PAGES: [&str; 6] =
-    ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const PAGES: [&str; 13] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/specs.md",
+    "docs/task-tree.md",
+    "docs/plan-folder.md",
+    "docs/run-protocol.md",
+    "docs/log.md",
+    "docs/hooks.md",
+    "docs/exit-codes.md",
+    "docs/configuration.md",
+    "plugin/README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+];
 
 /// Shell blocks that are only looked at, each with the reason why it isn't run.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -227,6 +252,17 @@ fn client_settings(settings: &Value, place: &str) {
 fn the_sample_tree_is_valid() {
     let output = Place::planned().0.fp(&["validate", PLAN, "--strict"]);
     assert_eq!(output.code, 0, "{output}");
+}
+
+/// The page on trees has a tree too.
+#[test]
+fn the_tree_of_the_page_on_trees_is_valid() {
+    let place = Place::bare();
+    for block in Page::read("docs/task-tree.md").blocks("markdown") {
+        place.0.write("tree.md", &block.text);
+        let output = place.0.fp(&["validate", "tree.md", "--strict"]);
+        assert_eq!(output.code, 0, "{}: {output}", block.place);
+    }
 }
 
 #[test]

@@ -66,6 +66,9 @@ enum Command {
     Install(commands::install::Args),
     Uninstall(commands::uninstall::Args),
     Demo(commands::demo::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+    Help(commands::help::Args),
 }
 
 impl Cli {
@@ -136,6 +139,9 @@ impl Command {
             Self::Install(args) => commands::install::run(args, context),
             Self::Uninstall(args) => commands::uninstall::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
+            Self::Completions(args) => commands::completions::run(&args, context),
+            Self::Man(args) => commands::man::run(&args, context),
+            Self::Help(args) => commands::help::run(&args, context),
         }
     }
 }
