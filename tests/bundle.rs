@@ -242,7 +242,7 @@ fn each_reason_not_to_take_a_program_says_what_to_do() {
     assert_snapshot!(refused(&["x86_64-apple-darwin=gone"]), @"
     exit status: 2
     --- stderr
-    error: gone can't be copied into the bundle: no such file or directory
+    error: the program for x86_64-apple-darwin, gone, can't be read: no such file or directory
     hint: name a program that is there and can be read
     ");
     assert_snapshot!(refused(&["x86_64-apple-darwin=mac-intel", "x86_64-apple-darwin=mac-intel"]), @"

@@ -21,7 +21,8 @@ pub(crate) struct Args {
     /// The folder to write: a new or empty one, or an earlier bundle, which is replaced.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The program for a platform, instead of this one: once for each. TARGET is what the Rust compiler calls it.
+    /// The program for a platform, instead of this one: once for each. TARGET is what the Rust compiler calls
+    /// it. One that runs on this machine is asked for its version, which has to be this one's.
     #[arg(long, value_name = "TARGET=PATH", value_parser = program)]
     binary: Vec<Program>,
 }

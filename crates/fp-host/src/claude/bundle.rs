@@ -55,10 +55,20 @@ pub enum BundleError {
     /// The manifest is missing from the files, or is none.
     #[error("the plugin's manifest is unusable: {0}")]
     Manifest(String),
-    /// A program can't be read from where it is said to be.
+    /// The program can't be copied from where it was started.
     #[error("{} can't be copied into the bundle: {}", path.display(), reason(source))]
     Executable {
         /// The program.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A program that was named can't be read.
+    #[error("the program for {target}, {}, can't be read: {}", path.display(), reason(source))]
+    Unreadable {
+        /// What it was said to be for.
+        target: Target,
+        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -119,7 +129,8 @@ impl BundleError {
     pub fn hint(&self) -> String {
         match self {
             Self::Manifest(_) => "this fp was not built properly: build it again".into(),
-            Self::Executable { .. } => "name a program that is there and can be read".into(),
+            Self::Executable { .. } => "start fp by a path where it still is, and try again".into(),
+            Self::Unreadable { .. } => "name a program that is there and can be read".into(),
             Self::SamePlatform { .. } => "name one of them".into(),
             Self::NotForTarget { target, .. } => {
                 format!("build it with `cargo build --release --target {target}`")

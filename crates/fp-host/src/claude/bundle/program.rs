@@ -44,22 +44,24 @@ impl Programs {
             if let Some(first) = earlier.find(|first| first.is_same_platform(program.target)) {
                 return Err(BundleError::SamePlatform { first, second: program.target });
             }
-            program.check(version)?;
         }
-        Ok(())
+        programs.iter().try_for_each(|program| program.check(version))
     }
 
     /// Writes them into the folder `bin`, which is made.
     pub(super) fn write(&self, bin: &Path) -> Result<(), BundleError> {
         match self {
-            Self::One(path) => copy(path, &bin.join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX))),
+            Self::One(path) => {
+                let place = bin.join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX));
+                copy(path, &place, |source| BundleError::Executable { path: path.clone(), source })
+            }
             Self::Each(programs) => {
                 write_file(&bin.join(PLUGIN), LAUNCHER.as_bytes())?;
                 let found_by_windows = found_by_windows(programs);
                 programs.iter().try_for_each(|program| {
                     let is_found = found_by_windows == Some(program.target);
                     let place = if is_found { format!("{PLUGIN}.exe") } else { program.target.place() };
-                    copy(&program.path, &bin.join(place))
+                    copy(&program.path, &bin.join(place), |source| program.unreadable(source))
                 })
             }
         }
@@ -72,15 +74,14 @@ fn found_by_windows(programs: &[Program]) -> Option<Target> {
     windows.find(|target| programs.iter().any(|program| program.target == *target))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), BundleError> {
+fn copy(from: &Path, to: &Path, failed: impl FnOnce(io::Error) -> BundleError) -> Result<(), BundleError> {
     write_file(to, b"")?;
-    fs::copy(from, to).map(drop).map_err(|source| BundleError::Executable { path: from.to_owned(), source })
+    fs::copy(from, to).map(drop).map_err(failed)
 }
 
 impl Program {
     fn check(&self, version: &str) -> Result<(), BundleError> {
-        let start = start(&self.path)
-            .map_err(|source| BundleError::Executable { path: self.path.clone(), source })?;
+        let start = start(&self.path).map_err(|source| self.unreadable(source))?;
         if let Some(found) = self.target.mismatch(&start) {
             return Err(BundleError::NotForTarget { path: self.path.clone(), target: self.target, found });
         }
@@ -94,8 +95,13 @@ impl Program {
             _ => Ok(()),
         }
     }
+
+    fn unreadable(&self, source: io::Error) -> BundleError {
+        BundleError::Unreadable { target: self.target, path: self.path.clone(), source }
+    }
 }
 
+/// The first bytes of a file.
 fn start(path: &Path) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     File::open(path)?.take(START).read_to_end(&mut start)?;
