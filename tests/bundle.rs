@@ -15,6 +15,9 @@ use insta::assert_snapshot;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Where Linux says what machine it is on.
+const KERNEL: &str = "/proc/sys/kernel/arch";
+
 /// A place with files that begin like programs for every platform but this one, and `uname` as it is elsewhere.
 struct Place(Environment);
 
@@ -50,7 +53,8 @@ impl Place {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The `bin` of a plugin for these platforms, whose programs say for which they are, and with what they run.
+    /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. The programs say for which
+    /// one they are, and with what they run.
     fn launcher(&self, programs: &[&str]) -> PathBuf {
         let out = self.0.fp(&["bundle", "--out", "out dir", "--binary", "aarch64-apple-darwin=mac-arm"]);
         assert_eq!(out.code, 0, "{out}");
@@ -59,7 +63,11 @@ impl Place {
         for program in programs {
             self.script(&format!("{bin}/{program}"), &format!("printf '%s\\n' '{program}' \"$@\"; exit 7"));
         }
-        self.0.beside(bin).join("fp")
+        let launcher = self.0.beside(bin).join("fp");
+        let text = fs::read_to_string(&launcher).unwrap();
+        assert_eq!(text.matches(KERNEL).count(), 2, "{text}");
+        fs::write(&launcher, text.replace(KERNEL, self.0.beside("kernel").to_str().unwrap())).unwrap();
+        launcher
     }
 
     fn run(&self, program: &Path, arguments: &[&str]) -> Output {
@@ -158,6 +166,15 @@ fn the_launcher_chooses_by_the_machine() {
     check("MINGW64_NT-10.0-22631 x86_64", &all, "fp.exe");
     check("MSYS_NT-10.0-22631 aarch64", &all, "aarch64-pc-windows-msvc/fp.exe");
     check("CYGWIN_NT-10.0-22631 aarch64", &["fp.exe"], "fp.exe");
+}
+
+#[test]
+fn linux_says_without_another_process_what_it_is() {
+    let place = Place::new();
+    let launcher = place.launcher(&["x86_64-unknown-linux-gnu/fp", "aarch64-unknown-linux-musl/fp"]);
+    place.machine("SunOS sun4v");
+    fs::write(place.0.beside("kernel"), "aarch64\n").unwrap();
+    assert_eq!(place.run(&launcher, &[]).stdout, "aarch64-unknown-linux-musl/fp\n");
 }
 
 #[test]
