@@ -282,6 +282,16 @@ fn diagrams_have_something_in_them() {
 }
 
 #[test]
+fn every_page_of_the_folder_is_tested() {
+    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("docs/{}", path.file_name().unwrap().to_str().unwrap());
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        assert!(!is_page || GUIDES.contains(&name.as_str()), "nothing tests {name}");
+    }
+}
+
+#[test]
 fn links_lead_somewhere() {
     let mut checked = 0;
     for page in pages() {

@@ -6,12 +6,9 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use common::Environment;
 use insta::assert_snapshot;
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 fn help(words: &[&str]) -> String {
     let said = Environment::new().fp(&[&["help"], words].concat());
@@ -70,20 +67,10 @@ fn without_a_word_there_are_commands_and_topics() {
 }
 
 #[test]
-fn every_page_of_docs_is_a_topic_and_fits_the_terminal() {
+fn every_topic_is_a_page_that_fits_the_terminal() {
     let said = help(&[]);
     let topics: Vec<&str> = said.rsplit_once("TOPIC`:\n").unwrap().1.lines().collect();
-    let titles: BTreeSet<String> =
-        topics.iter().map(|line| line.split_once("  ").unwrap().1[12..].trim().to_owned()).collect();
-    let mut pages = BTreeSet::new();
-    for entry in fs::read_dir(Path::new(ROOT).join("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let text = fs::read_to_string(path).unwrap();
-            pages.insert(text.lines().next().unwrap().trim_start_matches("# ").to_owned());
-        }
-    }
-    assert_eq!(titles, pages);
+    assert!(topics.len() > 6, "{said}");
     for topic in topics.iter().map(|line| line.split_whitespace().next().unwrap()) {
         let page = help(&[topic]);
         let page = &page[page.find("\n# ").map_or(0, |at| at + 1)..];
