@@ -9,6 +9,7 @@ use super::WIDTH;
 pub(crate) fn text(markdown: &str) -> String {
     let mut text = String::new();
     let mut in_block = false;
+    let mut heading = Vec::new();
     for line in markdown.lines() {
         if line.starts_with("```") {
             in_block = !in_block;
@@ -16,8 +17,12 @@ pub(crate) fn text(markdown: &str) -> String {
             text += format!("    {line}").trim_end();
             text.push('\n');
         } else if let Some(cells) = cells(line) {
-            row(&cells, &mut text);
+            row(&heading, &cells, &mut text);
+            if heading.is_empty() {
+                heading = cells;
+            }
         } else {
+            heading.clear();
             let indent = line.len() - line.trim_start_matches([' ', '-']).len();
             paragraph(line, &" ".repeat(indent), &mut text);
         }
@@ -30,14 +35,18 @@ fn cells(line: &str) -> Option<Vec<&str>> {
     Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
 }
 
-/// The first cell, and the others below it; the line under a heading has nothing to say.
-fn row(cells: &[&str], text: &mut String) {
-    if cells.iter().all(|cell| *cell == "---") {
+/// A row as a list: its first cell, and the others below it, each with its heading where there are several.
+fn row(heading: &[&str], cells: &[&str], text: &mut String) {
+    let is_list = cells.len() > 2;
+    let is_rule = cells.iter().all(|cell| *cell == "---");
+    if is_rule || (is_list && heading.is_empty()) {
         return;
     }
-    for (index, cell) in cells.iter().enumerate() {
-        let indent = if index == 0 { "" } else { "    " };
-        paragraph(&format!("{indent}{cell}"), indent, text);
+    paragraph(cells[0], "", text);
+    for (index, cell) in cells.iter().enumerate().skip(1) {
+        let label =
+            heading.get(index).filter(|_| is_list).map_or(String::new(), |label| format!("{label}: "));
+        paragraph(&format!("    {label}{cell}"), "    ", text);
     }
 }
 
@@ -69,11 +78,11 @@ mod tests {
     fn a_page_fits_the_terminal() {
         let long = "word ".repeat(20);
         let page = format!(
-            "# Title\n\n{long}\n- {long}\n\n```sh\nfp  status\n\n```\n\n| key | meaning |\n| --- | --- |\n| `a` | {long}|\n"
+            "# Title\n\n{long}\n- {long}\n\n```sh\nfp  status\n\n```\n\n| key | meaning |\n| --- | --- |\n| `a` | {long}|\n\n| key | in | out |\n| --- | --- | --- |\n| `b` | 1 | 2 |\n"
         );
         let half = ["word"; 16].join(" ");
         let expect = format!(
-            "# Title\n\n{half}\nword word word word\n- {}\n  {}\n\n    fp  status\n\n\nkey\n    meaning\n`a`\n    {}\n    {}\n",
+            "# Title\n\n{half}\nword word word word\n- {}\n  {}\n\n    fp  status\n\n\nkey\n    meaning\n`a`\n    {}\n    {}\n\n`b`\n    in: 1\n    out: 2\n",
             ["word"; 15].join(" "),
             ["word"; 5].join(" "),
             ["word"; 15].join(" "),
