@@ -732,7 +732,7 @@ fn a_client_that_hangs_is_given_up() {
     exit status: 2
     --- stderr
     error: `claude plugin marketplace list --json` did not end within 1 s
-    hint: run `claude plugin marketplace list --json` by hand to see what it waits for, or give it longer with `--timeout SECONDS`
+    hint: run `claude plugin marketplace list --json` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer
     ");
     assert_eq!(home.names(DATA), Vec::<String>::new());
 }

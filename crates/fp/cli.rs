@@ -68,6 +68,9 @@ enum Command {
     Update(commands::update::Args),
     Uninstall(commands::uninstall::Args),
     Demo(commands::demo::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+    Help(commands::help::Args),
 }
 
 impl Cli {
@@ -141,6 +144,9 @@ impl Command {
             Self::Update(args) => commands::update::run(args, context),
             Self::Uninstall(args) => commands::uninstall::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
+            Self::Completions(args) => commands::completions::run(&args, context),
+            Self::Man(args) => commands::man::run(&args, context),
+            Self::Help(args) => commands::help::run(&args, context),
         }
     }
 }

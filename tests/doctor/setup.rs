@@ -443,7 +443,8 @@ fn a_client_that_hangs_is_given_up() {
     let began = std::time::Instant::now();
     let output = home.0.fp(&["doctor", "--client", client.to_str().unwrap()]);
     assert!(began.elapsed().as_secs() < 40, "{output}");
-    let said = "`claude --version` did not end within 10 s; run `claude\n                        --version` by hand";
+    let said =
+        "`claude --version` did not end within 10 s; run `claude\n                        --version` by hand";
     assert!(output.stdout.contains(said), "{output}");
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::client_settings::{Choice, PERMISSIONS, TEAMS};
-use fp_host::claude::bundle::Bundle;
+use fp_host::claude::bundle::{Bundle, Programs};
 use fp_host::claude::client::Client;
 use fp_host::claude::install::{
     self, Change, EntryChange, InstallError, Installation, Installed, Preview, Scope,
@@ -139,7 +139,7 @@ fn homeless() -> CommandError {
 pub(super) fn bundle() -> Result<Bundle<'static>, CommandError> {
     let executable = env::current_exe()
         .map_err(|error| CommandError::failed(format!("the program fp can't find itself: {error}")))?;
-    Ok(Bundle { files: assets::plugin_files(), executable })
+    Ok(Bundle { files: assets::plugin_files(), programs: Programs::One(executable) })
 }
 
 fn diff(installed: &Installed, preview: &Preview) -> String {

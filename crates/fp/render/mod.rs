@@ -12,6 +12,7 @@ pub(crate) mod html;
 pub(crate) mod linear;
 pub(crate) mod log;
 pub(crate) mod mermaid;
+pub(crate) mod page;
 pub(crate) mod ready;
 pub(crate) mod rule;
 pub(crate) mod run_page;

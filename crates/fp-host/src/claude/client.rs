@@ -106,7 +106,7 @@ impl ClientError {
             }
             Self::TooOld { .. } => "run `claude update`, then this again".into(),
             Self::TimedOut { command, .. } => format!(
-                "run `{command}` by hand to see what it waits for, or give it longer with `--timeout SECONDS`"
+                "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
             ),
             Self::Refused { command, .. } => format!("run `{command}` by hand to see all that it says"),
             Self::Unexpected { .. } => "update Claude Code and fp to versions of about the same age".into(),
