@@ -23,7 +23,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 11] = [
+const GUIDES: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
@@ -34,10 +34,11 @@ const GUIDES: [&str; 11] = [
     "docs/hooks.md",
     "docs/exit-codes.md",
     "docs/configuration.md",
+    "docs/from-0.1.md",
     "plugin/README.md",
 ];
 /// All pages.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
@@ -48,6 +49,7 @@ const PAGES: [&str; 13] = [
     "docs/hooks.md",
     "docs/exit-codes.md",
     "docs/configuration.md",
+    "docs/from-0.1.md",
     "plugin/README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",

@@ -3,7 +3,7 @@
 # committed state in an otherwise empty root, where every command of its shell blocks that sets up or builds is run
 # from top to bottom. Claude Code is not there, and commands that need it have to say so.
 #
-#   sudo sh tests/newcomer.sh            (Linux; it changes root in a mount namespace of its own)
+#   sudo sh tests/newcomer.sh [--without-tests]      (Linux; it changes root in a mount namespace of its own)
 #
 # The crates are downloaded unless FP_NEWCOMER_CARGO_HOME names a cargo folder whose registry may be copied.
 set -eu
@@ -12,12 +12,14 @@ if [ "${1-}" != inside ]; then
   repository=$(cd "$(dirname "$0")/.." && pwd)
   root=$(mktemp -d "${TMPDIR:-/tmp}/newcomer.XXXXXX")
   trap 'rm -rf "$root"' EXIT INT TERM
-  unshare --mount --fork -- sh "$0" inside "$repository" "$root"
+  unshare --mount --fork -- sh "$0" inside "$repository" "$root" "${1-}"
   exit
 fi
 
 repository=$2
 root=$3
+skipped=nothing
+[ "${4-}" = --without-tests ] && skipped='^cargo test'
 home=/home/newcomer
 
 # A folder of this machine, to be read there at the same place or at another one.
@@ -68,7 +70,7 @@ cat > "$root/run" <<'RUN'
 set -u
 cd /home/newcomer/fractal-planner
 # The lines of the README's shell blocks, top to bottom.
-sed -n '/^```sh$/,/^```$/p' README.md | grep '^cargo ' > /tmp/commands
+sed -n '/^```sh$/,/^```$/p' README.md | grep '^cargo ' | grep -v "$1" > /tmp/commands
 [ -s /tmp/commands ] || { echo 'the README has no commands'; exit 1; }
 failed=0
 while IFS= read -r command; do
@@ -90,4 +92,4 @@ done < /tmp/commands
 "$HOME/.cargo/bin/fp" --version || failed=1
 exit $failed
 RUN
-chroot "$root" /usr/bin/env -i HOME="$home" PATH="/opt/rust/bin:/usr/bin:$(git --exec-path)" LANG=C.UTF-8 USER=newcomer /bin/sh /run
+chroot "$root" /usr/bin/env -i HOME="$home" PATH="/opt/rust/bin:/usr/bin:$(git --exec-path)" LANG=C.UTF-8 USER=newcomer /bin/sh /run "$skipped"
