@@ -352,6 +352,20 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     assert_eq!(home.calls(), "");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_home_there_is_no_data_folder() {
+    let Home(place) = Home::new();
+    let home = Home(place.env("HOME", "").env("XDG_DATA_HOME", ""));
+    assert_snapshot!(home.fp(&["install"]), @"
+    exit status: 2
+    --- stderr
+    error: there is no data folder to install into
+    hint: set HOME to your home folder
+    ");
+    assert_eq!(home.calls(), "");
+}
+
 #[test]
 fn without_client_and_bundle_there_is_nothing_to_uninstall() {
     let home = Home::new();
