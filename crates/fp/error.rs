@@ -205,7 +205,9 @@ impl From<RunError> for CommandError {
             RunError::Store(error) => error.into(),
             RunError::Git(error) => error.into(),
             RunError::File(error) => error.into(),
-            RunError::Oid(error) => Self::failed(error),
+            RunError::Oid(error) => Self::failed(error).hint(
+                "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it",
+            ),
             RunError::NoWorktree { ref owner, .. } => Self::refused(&error).hint(format!(
                 "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
             )),

@@ -6,7 +6,7 @@ use fp_host::claude::bundle::{Bundle, PLUGIN};
 use serde::Serialize;
 
 use crate::assets;
-use crate::context::Context;
+use crate::context::{Context, this_program};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
@@ -30,9 +30,7 @@ struct Written {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let executable = std::env::current_exe()
-        .map_err(|error| CommandError::failed(format!("the program fp can't find itself: {error}")))?;
-    let bundle = Bundle { files: assets::plugin_files(), executable };
+    let bundle = Bundle { files: assets::plugin_files(), executable: this_program()? };
     let out = args.out;
     bundle
         .write(&out)
