@@ -1,7 +1,11 @@
-//! `fp config`: what is in force, where it comes from, and what is wrong with a file.
+//! `fp config`: what is in force, where it comes from, what is wrong with a file, and changing one.
 #![allow(clippy::unwrap_used, reason = "a test fails where it panics")]
 
+#[path = "config/change.rs"]
+mod change;
 mod common;
+#[path = "config/schema.rs"]
+mod schema;
 
 use std::fs;
 

@@ -23,10 +23,35 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md"];
+const GUIDES: [&str; 11] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/specs.md",
+    "docs/task-tree.md",
+    "docs/plan-folder.md",
+    "docs/run-protocol.md",
+    "docs/log.md",
+    "docs/hooks.md",
+    "docs/exit-codes.md",
+    "docs/configuration.md",
+    "plugin/README.md",
+];
 /// All pages.
-const PAGES: [&str; 6] =
-    ["README.md", "CONTRIBUTING.md", "docs/specs.md", "plugin/README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const PAGES: [&str; 13] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/specs.md",
+    "docs/task-tree.md",
+    "docs/plan-folder.md",
+    "docs/run-protocol.md",
+    "docs/log.md",
+    "docs/hooks.md",
+    "docs/exit-codes.md",
+    "docs/configuration.md",
+    "plugin/README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+];
 
 /// Shell blocks that are only looked at, each with the reason why it isn't run.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -140,9 +165,8 @@ fn knows(words: &[&str], place: &str) {
     let has_inner = matches!(
         command[..],
         ["run", "start", ..]
-            | ["config", "show", ..]
             | ["comments", "check", ..]
-            | ["critique" | "linear" | "specs" | "task", _, ..]
+            | ["config" | "critique" | "linear" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });
@@ -228,6 +252,17 @@ fn the_sample_tree_is_valid() {
     assert_eq!(output.code, 0, "{output}");
 }
 
+/// The page on trees has a tree too.
+#[test]
+fn the_tree_of_the_page_on_trees_is_valid() {
+    let place = Place::bare();
+    for block in Page::read("docs/task-tree.md").blocks("markdown") {
+        place.0.write("tree.md", &block.text);
+        let output = place.0.fp(&["validate", "tree.md", "--strict"]);
+        assert_eq!(output.code, 0, "{}: {output}", block.place);
+    }
+}
+
 #[test]
 fn diagrams_have_something_in_them() {
     let state = Regex::new(r"\b[A-Z]{6,}(?:_[A-Z]+)?\b").unwrap();
@@ -241,6 +276,16 @@ fn diagrams_have_something_in_them() {
             let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(word.as_str().into());
             assert!(state.is_ok(), "{}: {} is no state", block.place, word.as_str());
         }
+    }
+}
+
+#[test]
+fn every_page_of_the_folder_is_tested() {
+    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("docs/{}", path.file_name().unwrap().to_str().unwrap());
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        assert!(!is_page || GUIDES.contains(&name.as_str()), "nothing tests {name}");
     }
 }
 

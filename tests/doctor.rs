@@ -1,8 +1,10 @@
-//! `fp doctor`: what is wrong with a plan, what mends it, and that nothing else is touched.
+//! `fp doctor`: what is wrong with a plan or with the setup, what mends it, and that nothing else is touched.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 
 mod common;
+#[path = "doctor/setup.rs"]
+mod setup;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -103,7 +103,7 @@ fn a_bundle_is_complete_and_runs() {
     assert_eq!(home.names("work/out"), [".claude-plugin", "fp"]);
     assert_eq!(
         home.names("work/out/fp"),
-        [".claude-plugin", "README.md", "agents", "bin", "hooks", "skills"]
+        [".claude-plugin", "README.md", "agents", "bin", "hooks", "settings.schema.json", "skills"]
     );
     let program = home.path("work/out/fp/bin/fp");
     let output = Command::new(program).arg("--version").output().unwrap();
@@ -352,20 +352,6 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     assert_eq!(home.calls(), "");
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn without_a_home_there_is_no_data_folder() {
-    let Home(place) = Home::new();
-    let home = Home(place.env("HOME", "").env("XDG_DATA_HOME", ""));
-    assert_snapshot!(home.fp(&["install"]), @"
-    exit status: 2
-    --- stderr
-    error: there is no data folder to install into
-    hint: set HOME to your home folder
-    ");
-    assert_eq!(home.calls(), "");
-}
-
 #[test]
 fn without_client_and_bundle_there_is_nothing_to_uninstall() {
     let home = Home::new();
@@ -506,7 +492,8 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     );
     check(&["--teams"], "kept", "added");
     assert_eq!(check(&["--yes"], "kept", "kept"), serde_json::Value::Null, "there was no file to copy");
-    assert_eq!(home.fp(&["uninstall"]).code, 0);
+    let said = home.fp(&["uninstall"]);
+    assert!(said.stdout.contains("settings.json: removed, as there was none before\n"), "{said}");
     assert!(!home.path(SETTINGS).exists(), "and there is none now");
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
@@ -641,6 +628,24 @@ fn a_disk_that_takes_nothing_leaves_everything_as_it_was() {
     assert_eq!(home.names("data"), Vec::<String>::new());
 }
 
+#[test]
+fn the_folder_of_settings_is_the_clients_own() {
+    let mut home = Home::new();
+    let chosen = home.path("chosen");
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", chosen);
+    let said = home.fp(&["install", "--teams"]);
+    assert!(said.stdout.contains("settings     [ROOT]/chosen/settings.json\n"), "{said}");
+    assert!(home.text("chosen/settings.json").contains("AGENT_TEAMS"));
+    assert!(!home.path("home/.claude").exists());
+    home.0 = home.0.env("CLAUDE_CONFIG_DIR", "").env("HOME", "");
+    assert_snapshot!(home.fp(&["install"]), @"
+    exit status: 2
+    --- stderr
+    error: nothing says where your home folder is
+    hint: set HOME
+    ");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_broken_record_is_named_before_anything_is_done() {
@@ -727,7 +732,7 @@ fn a_client_that_hangs_is_given_up() {
     exit status: 2
     --- stderr
     error: `claude plugin marketplace list --json` did not end within 1 s
-    hint: run `claude plugin marketplace list --json` by hand to see what it waits for, or give it longer with `--timeout SECONDS`
+    hint: run `claude plugin marketplace list --json` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer
     ");
     assert_eq!(home.names(DATA), Vec::<String>::new());
 }

@@ -1,5 +1,8 @@
 //! What ships as Markdown, JSON and pictures, embedded: an `fp` anywhere can write the whole plugin.
 
+use std::sync::LazyLock;
+
+use fp_core::settings;
 use fp_host::claude::bundle::BundleFile;
 use include_dir::{Dir, DirEntry, include_dir};
 
@@ -11,14 +14,23 @@ static TREES: [(&str, Dir<'static>); 4] = [
     ("hooks/", include_dir!("$CARGO_MANIFEST_DIR/hooks")),
 ];
 
+/// The schema of the settings, which editors complete from; made from the program's own table.
+static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", settings::schema()));
+
 /// Every file of the plugin but its executable, sorted by path.
 pub(crate) fn plugin_files() -> Vec<BundleFile<'static>> {
     let mut files = Vec::new();
     for (folder, tree) in &TREES {
         collect(folder, tree, &mut files);
     }
+    files.push(BundleFile { path: "settings.schema.json".into(), contents: SCHEMA.as_bytes() });
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
+}
+
+/// The bytes of one file of the plugin, by its path in it.
+pub(crate) fn plugin_file(path: &str) -> Option<&'static [u8]> {
+    TREES.iter().find_map(|(folder, tree)| Some(tree.get_file(path.strip_prefix(folder)?)?.contents()))
 }
 
 fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<BundleFile<'static>>) {

@@ -57,6 +57,7 @@ enum Command {
     Why(commands::why::Args),
     Log(commands::log::Args),
     Progress(commands::progress::Args),
+    Report(commands::report::Args),
     Handoff(commands::handoff::Args),
     Plans(commands::plans::Args),
     Doctor(commands::doctor::Args),
@@ -67,6 +68,9 @@ enum Command {
     Update(commands::update::Args),
     Uninstall(commands::uninstall::Args),
     Demo(commands::demo::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+    Help(commands::help::Args),
 }
 
 impl Cli {
@@ -85,6 +89,7 @@ impl Command {
         match self {
             Self::Validate(_) => &[Export::Sarif],
             Self::Show(_) => &[Export::Mermaid, Export::Dot, Export::Html],
+            Self::Report(_) => &[Export::Html],
             _ => &[],
         }
     }
@@ -128,6 +133,7 @@ impl Command {
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
             Self::Progress(args) => commands::progress::run(args, context),
+            Self::Report(args) => commands::report::run(args, context),
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Doctor(args) => commands::doctor::run(args, context),
@@ -138,6 +144,9 @@ impl Command {
             Self::Update(args) => commands::update::run(args, context),
             Self::Uninstall(args) => commands::uninstall::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
+            Self::Completions(args) => commands::completions::run(&args, context),
+            Self::Man(args) => commands::man::run(&args, context),
+            Self::Help(args) => commands::help::run(&args, context),
         }
     }
 }

@@ -91,6 +91,7 @@ macro_rules! fails_with_its_hint {
 }
 
 fails_with_its_hint!(
+    fp_host::config::ChangeError,
     fp_host::config::ConfigError,
     fp_host::file::FileError,
     fp_host::git::GitError,

@@ -45,7 +45,7 @@ pub(crate) enum Output {
     Mermaid,
     /// A Graphviz graph (`fp show`).
     Dot,
-    /// A page that needs nothing else (`fp show`).
+    /// A page that needs nothing else (`fp show`, `fp report`).
     Html,
 }
 

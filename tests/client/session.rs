@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::client_binary;
@@ -122,12 +122,7 @@ impl<'a> Client<'a> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The user's settings of the client.
-    pub(crate) fn settings(&self) -> Value {
-        serde_json::from_str(&self.settings_text()).unwrap_or_default()
-    }
-
-    /// The same, as they are written.
+    /// The user's settings of the client, as they are written.
     pub(crate) fn settings_text(&self) -> String {
         std::fs::read_to_string(self.settings_file()).unwrap_or_default()
     }

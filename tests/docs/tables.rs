@@ -35,13 +35,133 @@ fn every_event_is_told() {
     assert_eq!(told.len(), events.len(), "an event is told twice");
 }
 
+/// The variants of an enum in a source, each with what stands in its braces.
+fn variants(path: &str, name: &str) -> Vec<(String, String)> {
+    let text = source(path);
+    let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
+    let body = body.split("\n}\n").next().unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|,)$").unwrap();
+    let found = variant.captures_iter(body).map(|found| {
+        let carries = found.get(3).map_or("", |carries| carries.as_str());
+        (found[1].to_lowercase() + &found[2], carries.to_owned())
+    });
+    found.collect()
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
+}
+
+#[test]
+fn every_event_tells_what_it_carries() {
+    let page = Page::read("docs/log.md");
+    let told: Vec<(String, String)> =
+        rows(&page, &["event", "carries"]).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let field = Regex::new(r"(?m)^        (#\[serde\(default[^\n]*\n\s*)?(\w+): ").unwrap();
+    let real: Vec<(String, String)> = variants("crates/fp-core/src/run/event.rs", "Event")
+        .into_iter()
+        .map(|(name, carries)| {
+            let fields: Vec<String> = field
+                .captures_iter(&carries)
+                .map(|found| (found.get(1).is_some(), camel_case(&found[2])))
+                .map(|(optional, name)| if optional { format!("[{name}]") } else { name })
+                .collect();
+            (name, if fields.is_empty() { "-".into() } else { fields.join(", ") })
+        })
+        .collect();
+    assert!(real.len() > 30, "only {} events were found", real.len());
+    assert_eq!(told, real);
+}
+
 #[test]
 fn every_hook_is_told() {
-    let page = Page::read("ARCHITECTURE.md");
-    let told = rows(&page, &["event", "what fp does"]);
     let wiring: Value = serde_json::from_str(&source("hooks/hooks.json")).unwrap();
     let wired: BTreeSet<&String> = wiring["hooks"].as_object().unwrap().keys().collect();
-    assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired);
+    for (page, heading) in
+        [("ARCHITECTURE.md", ["event", "what fp does"]), ("docs/hooks.md", ["event", "when you notice it"])]
+    {
+        let told = rows(&Page::read(page), &heading);
+        assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired, "{page}");
+    }
+}
+
+#[test]
+fn every_field_of_a_task_is_told() {
+    let page = Page::read("docs/task-tree.md");
+    let told: BTreeSet<String> = rows(&page, &["field", "value"])
+        .iter()
+        .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let fields = fp_core::plan::field::FieldKind::ALL.map(|field| field.label().to_owned());
+    assert_eq!(told, fields.into());
+}
+
+#[test]
+fn every_action_and_every_state_is_told() {
+    let page = Page::read("docs/run-protocol.md");
+    let told: Vec<String> =
+        rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
+    let actions = variants("crates/fp-core/src/run/next.rs", "Action");
+    assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+    let states = rows(&page, &["state", "meaning"]);
+    for row in &states {
+        let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
+        assert!(state.is_ok(), "{} is no state", row[0]);
+    }
+    assert_eq!(states.len(), variants("crates/fp-core/src/run/state.rs", "Status").len());
+}
+
+#[test]
+fn every_exit_status_is_told() {
+    let told: Vec<String> = rows(&Page::read("docs/exit-codes.md"), &["status", "meaning"])
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
+    let status = Regex::new(r"(?m)^            Self::\w+ => (\d),$").unwrap();
+    let text = source("crates/fp/error.rs");
+    let real: Vec<String> = status.captures_iter(&text).map(|found| found[1].to_owned()).collect();
+    assert_eq!(told, real);
+}
+
+#[test]
+fn every_variable_that_sets_something_is_told() {
+    let told: BTreeSet<String> = rows(&Page::read("docs/configuration.md"), &["variable", "the same as"])
+        .into_iter()
+        .map(|row| row[0].split('=').next().unwrap().to_owned())
+        .collect();
+    let text = source("crates/fp-host/src/config.rs");
+    let variable = Regex::new(r#"(?:disabled|env)\("([A-Z_]+)"\)"#).unwrap();
+    let read: BTreeSet<String> = variable
+        .captures_iter(&text)
+        .map(|found| found[1].to_owned())
+        .filter(|name| !["HOME", "APPDATA", "USERPROFILE"].contains(&name.as_str()))
+        .collect();
+    assert_eq!(told, read);
+}
+
+#[test]
+fn every_file_that_a_run_makes_is_told() {
+    let page = Page::read("docs/plan-folder.md");
+    let told: BTreeSet<String> = rows(&page, &["file", "what it is"])
+        .iter()
+        .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
+        .map(|path| path.split('/').next().unwrap().to_owned())
+        .collect();
+    let place = Place::started();
+    for command in [&["plan"][..], &["signals"], &["progress"], &["handoff"], &["next"]] {
+        place.0.done(command);
+    }
+    let plans = std::fs::read_dir(place.0.path(".fractal-planner/plans")).unwrap();
+    let folder = plans.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let made: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(made.len() > 7, "only {made:?} were made");
+    let untold: Vec<_> = made.difference(&told).collect();
+    assert!(untold.is_empty(), "{untold:?}");
 }
 
 #[test]

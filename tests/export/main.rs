@@ -1,5 +1,5 @@
-//! What `fp show` exports, held against the programs that read it: the page in Chromium, the flowchart in Mermaid,
-//! the graph in Graphviz.
+//! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium, the
+//! flowchart in Mermaid, the graph in Graphviz.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
@@ -10,4 +10,5 @@ mod common;
 mod dot;
 mod mermaid;
 mod page;
+mod run_page;
 mod sample;

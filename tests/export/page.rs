@@ -199,7 +199,39 @@ fn the_theme_is_the_readers_and_can_be_changed() {
     assert_quiet(&mut tab);
 }
 
-/// WCAG 2.2, 1.4.3: every text against what is behind it, in both themes.
+/// WCAG 2.2, 1.4.3: how many texts were held against what is behind them, and those that don't stand out.
+pub(crate) const FAINT: &str = r#"(() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const behind = (e) => {
+        for (; e; e = e.parentElement) {
+            const colour = rgba(getComputedStyle(e).backgroundColor);
+            if (colour[3] === 255) return colour;
+            if (colour[3] > 0) throw new Error("half transparent: " + e.className);
+        }
+        throw new Error("nothing is behind it");
+    };
+    const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+    const found = [];
+    let checked = 0;
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const e = walk.currentNode.parentElement;
+        if (!walk.currentNode.textContent.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
+        const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        checked++;
+        if (ratio < 4.5) found.push(`${e.tagName}.${e.className} ${walk.currentNode.textContent}: ${ratio.toFixed(2)}`);
+    }
+    return [checked, found];
+})()"#;
+
 #[test]
 fn texts_stand_out() {
     if !there_is_one() {
@@ -207,41 +239,10 @@ fn texts_stand_out() {
     }
     let mut tab = open(&sample::show_run("html"));
     tab.click("#r2");
-    let faint = r#"(() => {
-        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-        const rgba = (colour) => {
-            canvas.clearRect(0, 0, 1, 1);
-            canvas.fillStyle = colour;
-            canvas.fillRect(0, 0, 1, 1);
-            return [...canvas.getImageData(0, 0, 1, 1).data];
-        };
-        const behind = (e) => {
-            for (; e; e = e.parentElement) {
-                const colour = rgba(getComputedStyle(e).backgroundColor);
-                if (colour[3] === 255) return colour;
-                if (colour[3] > 0) throw new Error("half transparent: " + e.className);
-            }
-            throw new Error("nothing is behind it");
-        };
-        const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-            .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
-        const found = [];
-        let checked = 0;
-        const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-        while (walk.nextNode()) {
-            const e = walk.currentNode.parentElement;
-            if (!walk.currentNode.textContent.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
-            const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
-            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-            checked++;
-            if (ratio < 4.5) found.push(`${e.tagName}.${e.className} ${walk.currentNode.textContent}: ${ratio.toFixed(2)}`);
-        }
-        return [checked, found];
-    })()"#;
     for theme in ["light", "dark"] {
         tab.prefer("prefers-color-scheme", theme);
         tab.eval("new Promise(done => setTimeout(done, 300))");
-        let result = tab.eval(faint);
+        let result = tab.eval(FAINT);
         assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
         assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
     }

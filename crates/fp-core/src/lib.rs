@@ -13,6 +13,7 @@ pub mod doctor;
 pub mod exclusive;
 pub mod hook;
 pub mod interview;
+pub mod json_text;
 pub mod language;
 pub mod linear;
 mod markdown;

@@ -4,19 +4,22 @@
 //! A layer (user, project, plan, flags) is a [`PartialSettings`]; layers are applied in turn to the
 //! defaults, group by group and key by key, so that a layer that sets one key of a group keeps the others.
 
+mod schema;
 mod value;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
+pub use schema::{SCHEMA_URL, schema, schema_of};
 pub use value::{Layer, Name, PlansDir, Ranged, RangedFloat};
 
 macro_rules! settings {
     ($(
         $(#[$doc:meta])*
         $name:ident / $partial:ident $(+ { $(#[$extra_doc:meta])* $extra:ident: $extra_type:ty })? {$(
-            $(#[$field_doc:meta])*
+            $(#[doc = $field_doc:literal])*
             $field:ident: $full:ty as $given:ty = $default:expr;
         )*}
     )*) => {$(
@@ -24,7 +27,7 @@ macro_rules! settings {
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {$(
-            $(#[$field_doc])*
+            $(#[doc = $field_doc])*
             pub $field: $full,
         )*}
 
@@ -39,7 +42,7 @@ macro_rules! settings {
         #[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
         pub struct $partial {
             $(
-                $(#[$field_doc])*
+                $(#[doc = $field_doc])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$given>,
             )*
@@ -65,6 +68,16 @@ macro_rules! settings {
         impl<'de> Deserialize<'de> for $partial {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 value::object(deserializer)
+            }
+        }
+
+        impl schema::Described for $partial {
+            fn schema() -> Value {
+                schema::group([$((
+                    stringify!($field),
+                    concat!($($field_doc),*),
+                    <$given as schema::Described>::schema(),
+                ),)*])
             }
         }
 
@@ -237,6 +250,12 @@ macro_rules! choices {
         impl Layer<$name> for $name {
             fn apply(self, to: &mut $name) {
                 *to = self;
+            }
+        }
+
+        impl schema::Described for $name {
+            fn schema() -> Value {
+                schema::choice(&[$(Self::$choice,)*])
             }
         }
     )*};

@@ -1,6 +1,7 @@
 //! Layered configuration: what the user says, what the project says over it, what the environment says
 //! over both, and where each value came from.
 
+mod change;
 mod error;
 mod place;
 
@@ -12,6 +13,7 @@ use fp_core::settings::{Layer, PartialSettings, Settings};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use change::{ChangeError, change, create, is_known, parse_value};
 pub use error::ConfigError;
 
 use crate::file;
@@ -64,10 +66,10 @@ impl Config {
     /// any other fault of a file is an error.
     pub fn load(user: Option<&Path>, project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
-        if let Some(layer) = user.map(read).transpose()?.flatten() {
+        if let Some(layer) = user.map(read_layer).transpose()?.flatten() {
             config.add(Origin::User, layer);
         }
-        if let Some(layer) = read(project)? {
+        if let Some(layer) = read_layer(project)? {
             config.add(Origin::Project, layer);
         }
         config.add(Origin::Runtime, environment_layer(env));
@@ -130,18 +132,23 @@ fn flat(settings: &impl Serialize) -> Vec<(String, Value)> {
 /// Where the user's own configuration file is or would be; `None` where there is no home.
 #[must_use]
 pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
+    user_file_on(std::env::consts::OS, env, |path| path.exists())
+}
+
+/// The same on any `system`, by its name in [`std::env::consts::OS`].
+fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let within = |base: PathBuf| base.join("fractal-planner").join("config.json");
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(base) = absolute("XDG_CONFIG_HOME") {
         return Some(within(base));
     }
-    if cfg!(windows) {
+    if system == "windows" {
         return absolute("APPDATA").map(within);
     }
     let home = absolute("HOME")?;
     let usual = within(home.join(".config"));
     let of_mac = within(home.join("Library/Application Support"));
-    let mac_only = cfg!(target_os = "macos") && !usual.exists() && of_mac.exists();
+    let mac_only = system == "macos" && !exists(&usual) && exists(&of_mac);
     Some(if mac_only { of_mac } else { usual })
 }
 
@@ -169,7 +176,10 @@ fn environment_layer(env: Environment<'_>) -> PartialSettings {
 }
 
 /// The layer in the file `path`; `None` where there is no such file.
-fn read(path: &Path) -> Result<Option<PartialSettings>, ConfigError> {
+///
+/// # Errors
+/// A file that can't be read, or says something that is no setting.
+pub fn read_layer(path: &Path) -> Result<Option<PartialSettings>, ConfigError> {
     if fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }

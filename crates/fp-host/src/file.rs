@@ -140,6 +140,18 @@ pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
+/// The first `most` bytes of `path`, or all where it has fewer. Fails if it can't be read, or is no regular file (a
+/// link to one is followed).
+pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let failed = |source| FileError::Read { path: path.to_owned(), source };
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(FileError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
 /// The text of `path`, at most `cap` bytes of it. Fails as [`read_bytes`] does, or with the place of the
 /// first byte that is not UTF-8.
 pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {

@@ -9,6 +9,7 @@ pub mod facts;
 pub mod file;
 pub mod git;
 pub mod interrupt;
+pub mod json_edit;
 pub mod linear;
 pub mod plan;
 pub mod plan_folder;

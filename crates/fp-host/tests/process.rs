@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fp_host::process::{End, Limits, Run, run_line};
+use fp_host::process::{Answer, End, Limits, Run, ask, run_line};
 
 fn limits(time: Duration) -> Limits {
     Limits { time, ..Limits::default() }
@@ -49,6 +49,38 @@ fn how_it_ends_and_what_it_prints() {
     check("cat; pwd", End::Exited(0), "/\n");
     check("-x", End::Exited(127), &run("-x").output.to_text());
     assert!(run("-x").output.to_text().contains("-x"));
+}
+
+/// What a program says that is given `input` and at most `time`.
+fn asked(script: &str, input: &[u8], time: Duration) -> Answer {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    ask(command, input, limits(time)).unwrap()
+}
+
+#[test]
+fn a_program_that_is_asked() {
+    let check = |script: &str, input: &[u8], end: End, stdout: &str, stderr: &str| {
+        let answer = asked(script, input, Duration::from_secs(20));
+        let said = (answer.end, answer.stdout.to_text(), answer.stderr.to_text());
+        assert_eq!(said, (end, stdout.to_owned(), stderr.to_owned()), "{script}");
+    };
+    check("cat; echo err >&2", b"in", End::Exited(0), "in", "err\n");
+    check("exit 3", b"", End::Exited(3), "", "");
+    check("kill -9 $$", b"", End::Signalled(9), "", "");
+    // One that reads nothing is not waited for, however much there was to read.
+    check("exec true", &vec![b'x'; 1024 * 1024], End::Exited(0), "", "");
+    check("wc -c", &vec![b'x'; 1024 * 1024], End::Exited(0), "1048576\n", "");
+    assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());
+}
+
+#[test]
+fn a_program_that_gives_no_answer_is_ended_with_all_that_it_started() {
+    let start = Instant::now();
+    let answer = asked("sleep 61.7 & sleep 61.7", b"", Duration::from_millis(300));
+    assert_eq!(answer.end, End::TimedOut);
+    assert!(answer.duration >= Duration::from_millis(300) && start.elapsed() < Duration::from_secs(20));
+    assert!(is_gone("sleep 61.7"));
 }
 
 #[test]

@@ -1,99 +1,91 @@
 //! `fp config`.
 
+mod change;
+mod edit;
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use fp_core::settings;
 use fp_host::config::{self, Origin};
-use serde_json::{Map, Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::status::fit;
+use crate::error::{CommandError, CommandResult, Exit};
 
-/// Columns of a line.
-const WIDTH: usize = 80;
-
-/// Show the configuration
+/// Show the configuration, or change it
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Say for every setting where its value comes from
-    #[arg(long, global = true)]
-    origin: bool,
+    #[command(flatten)]
+    show: show::ShowArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Show every setting with the value in force
-    Show,
+    Show(show::ShowArgs),
+    /// Print the value in force of one setting
+    Get(show::GetArgs),
+    /// Set a setting in a file, of which everything else stays as it is
+    Set(change::SetArgs),
+    /// Take a setting out of a file, so that what lies below it counts
+    Unset(change::UnsetArgs),
+    /// Print the JSON Schema of the files, for editors
+    Schema,
+    /// Open a file in your editor, and check it afterwards
+    Edit(edit::EditArgs),
+}
+
+/// Which file a command is about.
+#[derive(Debug, clap::Args)]
+#[group(id = "layer", multiple = false)]
+struct Layer {
+    /// Your own file.
+    #[arg(long)]
+    user: bool,
+    /// The project's file, which is the default.
+    #[arg(long)]
+    project: bool,
+}
+
+impl Layer {
+    fn origin(&self) -> Origin {
+        if self.user { Origin::User } else { Origin::Project }
+    }
+
+    /// Where the file is, whether or not it is there.
+    fn file(&self, context: &Context) -> Result<PathBuf, CommandError> {
+        if !self.user {
+            return Ok(context.repo().config_file());
+        }
+        config::user_file(&|name| context.env(name)).ok_or_else(|| {
+            CommandError::failed("there is no home to keep your settings in")
+                .hint("set HOME or XDG_CONFIG_HOME to a folder, or use `--project`")
+        })
+    }
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let (Some(Command::Show) | None) = args.command;
-    let explained = context.config()?.explained();
-    let user = config::user_file(&|name| context.env(name));
-    let project = context.repo().config_file();
-    match context.format {
-        Format::Json => {
-            let mut report = json!({ "settings": context.settings()? });
-            if args.origin {
-                let origins: Map<String, Value> =
-                    explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
-                report["origins"] = origins.into();
-                report["files"] = json!({ "user": user, "project": project });
-            }
-            context.printer.json(&report)?;
-        }
-        Format::Text => {
-            let rows: Vec<Row> = explained
-                .into_iter()
-                .map(|(key, (value, origin))| Row { key, value: shown(&value), origin })
-                .collect();
-            context.printer.data(&table(&rows, args.origin));
-            if args.origin {
-                let there = |path: &std::path::Path| if path.exists() { "" } else { " (not there)" };
-                if let Some(user) = user {
-                    context.printer.note(&format!("user:    {}{}", user.display(), there(&user)));
-                }
-                context.printer.note(&format!("project: {}{}", project.display(), there(&project)));
-            }
-        }
+    match args.command {
+        None => show::show(&args.show, context),
+        Some(Command::Show(args)) => show::show(&args, context),
+        Some(Command::Get(args)) => show::get(&args, context),
+        Some(Command::Set(args)) => change::set(&args, context),
+        Some(Command::Unset(args)) => change::unset(&args, context),
+        Some(Command::Schema) => schema(context),
+        Some(Command::Edit(args)) => edit::run(&args, context),
     }
+}
+
+/// The schema itself in either form: whoever reads it is a program.
+fn schema(context: &Context) -> CommandResult {
+    context.printer.document(&settings::schema())?;
     Ok(Exit::Done)
 }
 
-struct Row {
-    key: String,
-    value: String,
-    origin: Origin,
-}
-
-/// A value as one would say it: text without quotes, `-` for none.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "-".into(),
-        Value::String(text) => text.escape_debug().to_string(),
-        Value::Array(entries) if entries.is_empty() => "none".into(),
-        Value::Array(entries) => entries.iter().map(shown).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-fn table(rows: &[Row], with_origin: bool) -> String {
-    let key_width = rows.iter().map(|row| row.key.width()).max().unwrap_or(0);
-    let origin_width =
-        if with_origin { rows.iter().map(|row| row.origin.name().len()).max().unwrap_or(0) } else { 0 };
-    let room = WIDTH - key_width - origin_width - 4;
-    let mut text = String::new();
-    for row in rows {
-        let value = fit(&row.value, room);
-        let line = if with_origin {
-            format!("{:key_width$}  {:origin_width$}  {value}", row.key, row.origin.name())
-        } else {
-            format!("{:key_width$}  {value}", row.key)
-        };
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+/// Whether the file `path` is there, as a remark behind its name.
+fn remark(path: &Path) -> &'static str {
+    if path.exists() { "" } else { " (not there)" }
 }

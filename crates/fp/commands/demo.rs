@@ -30,14 +30,17 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let stage = Stage::set_up(&folder)?;
     let played = play(&stage);
     stage.clear();
-    played?;
+    let page = played?;
     if args.keep && args.dir.is_none() {
         drop(temporary.keep());
     }
     if args.keep || args.dir.is_some() {
         context.printer.data(&format!("The repository: {}\n", folder.display()));
+        context.printer.data(&format!("The run to look at: {}\n", page.display()));
     } else {
-        context.printer.data("The sample repository is removed again; --keep keeps it.\n");
+        context.printer.data(
+            "The sample repository is removed again; --keep keeps it, with report.html, the run to look at.\n",
+        );
     }
     Ok(Exit::Done)
 }

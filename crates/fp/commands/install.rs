@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::client_settings::{Choice, PERMISSIONS, TEAMS};
-use fp_host::claude::bundle::Bundle;
+use fp_host::claude::bundle::{Bundle, Programs};
 use fp_host::claude::client::Client;
 use fp_host::claude::install::{
     self, Change, EntryChange, InstallError, Installation, Installed, Preview, Scope,
@@ -131,12 +131,13 @@ pub(super) fn bundle_folder() -> Result<PathBuf, CommandError> {
 }
 
 fn homeless() -> CommandError {
-    CommandError::failed("there is no data folder to install into").hint("set HOME to your home folder")
+    let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
+    CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
 }
 
 /// The plugin with this very program in it.
 pub(super) fn bundle() -> Result<Bundle<'static>, CommandError> {
-    Ok(Bundle { files: assets::plugin_files(), executable: this_program()? })
+    Ok(Bundle { files: assets::plugin_files(), programs: Programs::One(this_program()?) })
 }
 
 fn diff(installed: &Installed, preview: &Preview) -> String {

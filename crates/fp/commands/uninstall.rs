@@ -1,6 +1,6 @@
 //! `fp uninstall`.
 
-use fp_host::claude::install::{Installation, Uninstalled};
+use fp_host::claude::install::{Installation, Outcome, Uninstalled};
 
 use super::install::{self, ClientArgs};
 use crate::context::Context;
@@ -40,7 +40,11 @@ fn text(gone: &Uninstalled) -> String {
         lines.push("marketplace  removed".into());
     }
     for settings in &gone.settings {
-        let done = if settings.restored { "as before the installation" } else { "without what fp had added" };
+        let done = match settings.outcome {
+            Outcome::Restored => "as before the installation",
+            Outcome::Removed => "removed, as there was none before",
+            Outcome::Edited => "without what fp had added",
+        };
         lines.push(format!("settings     {}: {done}", settings.file.display()));
         let backup = settings.backup.as_ref();
         lines.extend(backup.map(|path| format!("backup       {}: kept", path.display())));

@@ -4,7 +4,7 @@
 mod agents;
 mod stage;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -19,9 +19,10 @@ const TASKS: &str = include_str!("tasks.md");
 /// How many answers of `fp next` the run may take at the most; a run that needs more does not end.
 const MAX_TURNS: usize = 60;
 
-/// Plays the whole of it on `stage`. Fails when a command fails that should not.
-pub(crate) fn play(stage: &Stage) -> Result<(), CommandError> {
-    let plan = plan(stage)?;
+/// Plays the whole of it on `stage`, and returns where the page of the run is. Fails when a command fails that should
+/// not.
+pub(crate) fn play(stage: &Stage) -> Result<PathBuf, CommandError> {
+    let (plan, folder) = plan(stage)?;
     let session = [&["run", "start", &plan][..], &["--builders", "2", "--max-iterations", "2"]].concat();
     stage.fp(&session)?;
     lead(stage, &plan)?;
@@ -29,7 +30,10 @@ pub(crate) fn play(stage: &Stage) -> Result<(), CommandError> {
     stage.show(&stage.fp(&["status", &plan])?);
     stage.say("Commits, oldest first, each with its own task's files:");
     stage.show(&commits(stage)?);
-    Ok(())
+    // In the plan's folder, which git ignores.
+    let page = folder.join("report.html");
+    stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
+    Ok(page)
 }
 
 /// One line a commit: hash, subject and files.
@@ -43,7 +47,8 @@ fn commits(stage: &Stage) -> Result<String, CommandError> {
     Ok(lines.collect())
 }
 
-fn plan(stage: &Stage) -> Result<String, CommandError> {
+/// The plan that is made and approved: its id and its folder.
+fn plan(stage: &Stage) -> Result<(String, PathBuf), CommandError> {
     let made = stage.json(&["new", GOAL, "--auto"])?;
     let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
         return Err(CommandError::failed("`fp new` did not say where the plan is").hint(DOCTOR));
@@ -70,7 +75,7 @@ fn plan(stage: &Stage) -> Result<String, CommandError> {
     stage.show(&stage.fp(&["show", plan])?);
     stage.fp(&["approve", plan, "--by", "auto"])?;
     stage.step("user", "approves the plan");
-    Ok(plan.to_owned())
+    Ok((plan.to_owned(), folder.into()))
 }
 
 /// Does what `fp next` lists until it lists `finish`, as the lead of a session does.

@@ -1,4 +1,4 @@
-//! What the doctor found, as text that fits 80 columns.
+//! What the doctor found in a plan or in the setup, as text that fits 80 columns.
 
 use fp_core::doctor::{Finding, Level};
 use fp_core::plan::id::PlanId;
@@ -10,12 +10,19 @@ use super::visible::one_line;
 /// Columns in front of a finding's words.
 const MARGIN: usize = 24;
 
-/// The whole report.
-pub(crate) fn text(plan: &PlanId, findings: &[Finding], mended: &[String]) -> String {
-    let mut text = format!("Plan {plan}\n");
-    for line in mended {
-        text.push_str(&format!("  mended   {line}\n"));
-    }
+/// The whole report on a plan.
+pub(crate) fn plan(plan: &PlanId, findings: &[Finding], mended: &[String]) -> String {
+    let mended = mended.iter().map(|line| format!("  mended   {line}\n"));
+    format!("Plan {plan}\n") + &mended.collect::<String>() + &found(findings)
+}
+
+/// The whole report on the setup.
+pub(crate) fn setup(version: &str, findings: &[Finding]) -> String {
+    format!("Setup of fp {version}\n") + &found(findings)
+}
+
+fn found(findings: &[Finding]) -> String {
+    let mut text = String::new();
     for found in findings {
         let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
         text.push_str(&wrapped(&head, &one_line(&found.detail)));

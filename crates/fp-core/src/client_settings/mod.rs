@@ -1,12 +1,8 @@
 //! The client's settings files: what an installation offers to add to one, and how that is taken out again. The
 //! format is the client's: plain JSON without comments, one object, a byte order mark allowed.
 
-mod rewrite;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-pub use rewrite::rewrite;
 
 /// The permission rules that an installation offers: the plugin's own command, for sessions whose hooks are
 /// switched off, and the folder of plans, which agents write to.

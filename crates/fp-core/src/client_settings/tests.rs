@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::json_text::rewrite;
 
 const BOTH: Choice = Choice { permissions: true, teams: true };
 

@@ -4,6 +4,7 @@
 mod ledger;
 mod mirror;
 mod run;
+pub mod setup;
 
 use serde::Serialize;
 
@@ -19,9 +20,9 @@ use crate::plan::id::{PlanId, TaskId};
 pub enum Level {
     /// As it should be.
     Ok,
-    /// Something to know; the plan can go on.
+    /// Something to know; work can go on.
     Warning,
-    /// The plan can't go on, or something of it is lost.
+    /// Work can't go on, or something of a plan is lost.
     Error,
 }
 

@@ -3,7 +3,7 @@
 //! a meaning, and the user's own rules decide.
 
 /// Subcommands that change something beyond a plan, or that a person runs: their calls are not answered for.
-const NOT_FOR_AGENTS: [&str; 6] = ["bundle", "commit", "demo", "hook", "install", "uninstall"];
+const NOT_FOR_AGENTS: [&str; 7] = ["bundle", "commit", "demo", "hook", "install", "uninstall", "update"];
 
 /// Subcommands for whoever talks with the user.
 const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
@@ -45,13 +45,27 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
         && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
         && !(by_agent && makes_a_rule(call))
+        && !changes_settings(subcommand, call)
         && !call.iter().any(names_a_file)
+        && !call.iter().any(names_a_program)
 }
 
 /// Whether the call writes a note of a run into the project's specs, which every task after it is held to.
 fn makes_a_rule(call: &[Word]) -> bool {
     let has = |wanted: &str| call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted));
     has("note") && has("promote") && has("--yes")
+}
+
+/// Whether the call changes the settings: what keeps agents to their tasks is among them.
+fn changes_settings(subcommand: &str, call: &[Word]) -> bool {
+    let changes =
+        |word: &Word| matches!(word, Word::Text(text) if matches!(&**text, "set" | "unset" | "edit"));
+    subcommand == "config" && call.iter().any(changes)
+}
+
+/// Whether the word has a program of the caller's choice run.
+fn names_a_program(word: &Word) -> bool {
+    matches!(word, Word::Text(text) if text == "--client" || text.starts_with("--client="))
 }
 
 /// Whether the word has a result written to a file of the caller's choice, which may be any that the user has.
@@ -119,6 +133,16 @@ mod tests {
         check("fp submit p 1 --note 'WARN: a\nb'", true);
         check("fp next p --ended=builder-1", true);
         check("fp next =ls", false);
+        check("fp config", true);
+        check("fp config get guard.mode --origin", true);
+        check("fp config schema", true);
+        check("fp config set guard.mode off", false);
+        check("fp config --format json 'set' guard.mode off", false);
+        check("fp config unset guard.mode --user", false);
+        check("fp config edit", false);
+        check("fp doctor", true);
+        check("fp doctor --client ./x", false);
+        check("fp doctor --client=./x", false);
         check("fp commit a.txt -m 'Do it'", false);
         check("fp", false);
         check("", false);
@@ -152,6 +176,7 @@ mod tests {
         check("fpx next p", false);
         check("fp hook stop", false);
         check("fp install", false);
+        check("fp update", false);
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);

@@ -12,6 +12,7 @@ mod page;
 pub mod progress;
 pub mod ready;
 pub mod results;
+pub mod run_page;
 pub mod status;
 pub mod tree;
 pub mod validation;

@@ -111,6 +111,14 @@ impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Ranged<MIN, MAX> 
                 let ranged = u32::try_from(number).ok().and_then(Ranged::new);
                 ranged.ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
             }
+            /// To JSON, and to its schemas, 3.0 is 3.
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+                if number.fract() != 0.0 {
+                    return Err(E::invalid_type(Unexpected::Float(number), &self));
+                }
+                let whole = (MIN..=MAX).find(|whole| f64::from(*whole) == number);
+                whole.and_then(Ranged::new).ok_or_else(|| E::invalid_value(Unexpected::Float(number), &self))
+            }
         }
 
         deserializer.deserialize_u64(Whole)

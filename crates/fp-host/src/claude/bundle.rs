@@ -10,6 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::file::{advice, reason};
 
+mod program;
+mod target;
+
+pub use program::{Program, Programs};
+pub use target::{TARGETS, Target};
+
 /// Name of the plugin, and of its folder in the bundle.
 pub const PLUGIN: &str = "fp";
 
@@ -19,6 +25,8 @@ pub const MARKETPLACE: &str = "fractal-planner";
 const CATALOG_FOLDER: &str = ".claude-plugin";
 const CATALOG: &str = "marketplace.json";
 const MANIFEST: &str = ".claude-plugin/plugin.json";
+/// The plugin's folder of programs, which the client has on its commands' PATH.
+const PROGRAMS: &str = "bin";
 const STAGING: &str = ".fp-bundle-";
 /// What macOS leaves in any folder that was looked at.
 const FINDER: &str = ".DS_Store";
@@ -37,8 +45,8 @@ pub struct BundleFile<'a> {
 pub struct Bundle<'a> {
     /// The plugin without its executable; the manifest `.claude-plugin/plugin.json` is among them.
     pub files: Vec<BundleFile<'a>>,
-    /// The program that becomes `bin/fp`.
-    pub executable: PathBuf,
+    /// What becomes `bin/fp`.
+    pub programs: Programs,
 }
 
 /// Why a bundle was not written or removed. Whatever was there before still is.
@@ -54,6 +62,48 @@ pub enum BundleError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// A program that was named can't be read.
+    #[error("the program for {target}, {}, can't be read: {}", path.display(), reason(source))]
+    Unreadable {
+        /// What it was said to be for.
+        target: Target,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Two programs would be for the same machines.
+    #[error("{}", if first == second {
+        format!("there are two programs for {first}")
+    } else {
+        format!("{first} and {second} are for the same machines")
+    })]
+    SamePlatform {
+        /// The target that was named first.
+        first: Target,
+        /// The one after it.
+        second: Target,
+    },
+    /// A file is no program, or one for another platform.
+    #[error("{} is no program for {target}: {found}", path.display())]
+    NotForTarget {
+        /// The file.
+        path: PathBuf,
+        /// What it was said to be for.
+        target: Target,
+        /// What it is instead.
+        found: String,
+    },
+    /// A program is not of the version of the plugin.
+    #[error("{} is not fp {version}: `--version` says {answer:?}", path.display())]
+    OtherVersion {
+        /// The program.
+        path: PathBuf,
+        /// The first line of its answer.
+        answer: String,
+        /// The plugin's version.
+        version: String,
     },
     /// The system refused.
     #[error("{} can't be written: {}", path.display(), reason(source))]
@@ -80,6 +130,14 @@ impl BundleError {
         match self {
             Self::Manifest(_) => "this fp was not built properly: build it again".into(),
             Self::Executable { .. } => "start fp by a path where it still is, and try again".into(),
+            Self::Unreadable { .. } => "name a program that is there and can be read".into(),
+            Self::SamePlatform { .. } => "name one of them".into(),
+            Self::NotForTarget { target, .. } => {
+                format!("build it with `cargo build --release --target {target}`")
+            }
+            Self::OtherVersion { .. } => {
+                "build it from the same sources as the fp that writes the bundle".into()
+            }
             Self::Write { source, .. } => {
                 advice(source).unwrap_or("name a folder that can be written").into()
             }
@@ -133,6 +191,7 @@ impl Bundle<'_> {
     pub fn write(&self, out: &Path) -> Result<(), BundleError> {
         let failed = |source| BundleError::Write { path: out.to_owned(), source };
         let catalog = self.catalog()?;
+        self.programs.check(&self.version()?)?;
         check_ours(out)?;
         fs::create_dir_all(out).map_err(failed)?;
         remove_leftovers(out);
@@ -141,6 +200,7 @@ impl Bundle<'_> {
         let old = staging.path().join("old");
         self.write_plugin(&new.join(PLUGIN))?;
         write_file(&new.join(CATALOG_FOLDER).join(CATALOG), catalog.as_bytes())?;
+        set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
         for part in [PLUGIN, CATALOG_FOLDER] {
             swap(&new.join(part), &out.join(part), &old.join(part)).map_err(failed)?;
@@ -152,11 +212,7 @@ impl Bundle<'_> {
         for file in &self.files {
             write_file(&folder.join(&file.path), file.contents)?;
         }
-        let program = folder.join("bin").join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX));
-        write_file(&program, b"")?;
-        fs::copy(&self.executable, &program)
-            .map_err(|source| BundleError::Executable { path: self.executable.clone(), source })?;
-        make_executable(&program).map_err(|source| BundleError::Write { path: program.clone(), source })
+        self.programs.write(&folder.join(PROGRAMS))
     }
 
     fn manifest(&self) -> Result<Manifest, BundleError> {
@@ -277,15 +333,26 @@ fn write_file(path: &Path, contents: &[u8]) -> Result<(), BundleError> {
         .map_err(|source| BundleError::Write { path: path.to_owned(), source })
 }
 
+/// Gives everything below `folder` the same modes whatever the umask: programs can be run by everybody, the rest
+/// read.
 #[cfg(unix)]
-fn make_executable(path: &Path) -> io::Result<()> {
+fn set_modes(folder: &Path, has_programs: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            set_modes(&entry.path(), has_programs || entry.file_name() == PROGRAMS)?;
+        } else {
+            set(&entry.path(), if has_programs { 0o755 } else { 0o644 })?;
+        }
+    }
+    set(folder, 0o755)
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
-fn make_executable(_path: &Path) -> io::Result<()> {
+fn set_modes(_folder: &Path, _has_programs: bool) -> io::Result<()> {
     Ok(())
 }
 

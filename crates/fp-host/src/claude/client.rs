@@ -106,7 +106,7 @@ impl ClientError {
             }
             Self::TooOld { .. } => "run `claude update`, then this again".into(),
             Self::TimedOut { command, .. } => format!(
-                "run `{command}` by hand to see what it waits for, or give it longer with `--timeout SECONDS`"
+                "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
             ),
             Self::Refused { command, .. } => format!("run `{command}` by hand to see all that it says"),
             Self::Unexpected { .. } => "update Claude Code and fp to versions of about the same age".into(),
@@ -147,6 +147,10 @@ pub struct InstalledPlugin {
     pub enabled: bool,
     /// The project that it is installed for, unless it is the user's.
     pub project_path: Option<PathBuf>,
+    /// The folder that the client has copied it to.
+    pub install_path: Option<PathBuf>,
+    /// The folder that it is read from instead, where its marketplace is a folder.
+    pub read_from_folder: Option<PathBuf>,
 }
 
 /// The client's program.
@@ -251,14 +255,16 @@ const NAMES: &[&str] = &["claude.exe", "claude.cmd"];
 #[cfg(not(windows))]
 const NAMES: &[&str] = &["claude"];
 
+/// Whether the file `path` can be run.
 #[cfg(unix)]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether the file `path` can be run.
 #[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 

@@ -18,7 +18,7 @@ use super::record::{Record, RecordError};
 use super::settings_file::{SettingsFile, SettingsFileError};
 use settings::Before;
 pub use settings::{EntryChange, Preview, SettingsReport};
-pub use uninstall::{RemovedPlugin, UndoneSettings, Uninstalled};
+pub use uninstall::{Outcome, RemovedPlugin, UndoneSettings, Uninstalled};
 pub use update::{Updated, UpdatedPlugin};
 
 /// For whom the plugin is installed.
@@ -359,19 +359,21 @@ impl Installation {
     }
 }
 
-fn plugin_id() -> String {
+/// The plugin's id in the client.
+pub(crate) fn plugin_id() -> String {
     format!("{PLUGIN}@{MARKETPLACE}")
 }
 
 /// Where a marketplace is from, for reading.
-fn origin(marketplace: &Marketplace) -> String {
+pub(crate) fn origin(marketplace: &Marketplace) -> String {
     let path = marketplace.path.as_ref().map(|path| path.display().to_string());
     path.or_else(|| marketplace.repo.clone())
         .or_else(|| marketplace.url.clone())
         .unwrap_or_else(|| marketplace.source.clone())
 }
 
-fn same_folder(one: &Path, other: &Path) -> bool {
+/// Whether both are the same folder, by whatever way.
+pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
 }

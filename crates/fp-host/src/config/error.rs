@@ -119,7 +119,8 @@ fn unknown_name(detail: &str, prefix: &str) -> Option<(String, Vec<String>)> {
     Some((unknown.trim_matches('`').to_owned(), known.map(Into::into).collect()))
 }
 
-fn closest(name: &str, known: &[String]) -> Option<String> {
+/// The one of `known` that `name` was probably meant to be.
+pub(super) fn closest(name: &str, known: &[String]) -> Option<String> {
     let like = |other: &String| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     let best = known.iter().max_by(|a, b| like(a).total_cmp(&like(b)))?;
     (like(best) > 0.8).then(|| best.clone())

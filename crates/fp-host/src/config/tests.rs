@@ -79,18 +79,36 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
 
 #[test]
 fn the_users_file_is_where_the_platform_has_it() {
-    let check = |variables: &[(&str, &str)], expect: Option<&str>| {
+    let found = |system: &str, variables: &[(&str, &str)], there: &[&str]| {
         let env =
             |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        assert_eq!(user_file(&env), expect.map(PathBuf::from), "{variables:?}");
+        user_file_on(system, &env, |path| there.iter().any(|other| path == Path::new(other)))
     };
-    if cfg!(not(windows)) {
-        check(&[("HOME", "/h")], Some("/h/.config/fractal-planner/config.json"));
-        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
-        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")], Some("/h/.config/fractal-planner/config.json"));
-        check(&[("HOME", "h")], None);
-        check(&[], None);
+    let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+        assert_eq!(found(system, variables, &[]), expect.map(PathBuf::from), "{system} {variables:?}");
+    };
+    for system in ["linux", "macos"] {
+        check(system, &[("HOME", "/h")], Some("/h/.config/fractal-planner/config.json"));
+        check(system, &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
+        check(
+            system,
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")],
+            Some("/h/.config/fractal-planner/config.json"),
+        );
+        check(system, &[("HOME", "h")], None);
+        check(system, &[("APPDATA", "/a")], None);
+        check(system, &[], None);
     }
+    check("windows", &[("APPDATA", "/a"), ("HOME", "/h")], Some("/a/fractal-planner/config.json"));
+    check("windows", &[("APPDATA", "/a"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
+    check("windows", &[("HOME", "/h")], None);
+
+    let of_mac = "/h/Library/Application Support/fractal-planner/config.json";
+    let usual = "/h/.config/fractal-planner/config.json";
+    let with = |system: &str, there: &[&str]| found(system, &[("HOME", "/h")], there).unwrap();
+    assert_eq!(with("macos", &[of_mac]), Path::new(of_mac));
+    assert_eq!(with("macos", &[of_mac, usual]), Path::new(usual));
+    assert_eq!(with("linux", &[of_mac]), Path::new(usual));
 }
 
 #[test]
@@ -130,7 +148,7 @@ fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.json");
     let check = |expect: Result<bool, &str>| {
-        let result = read(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
+        let result = read_layer(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
         let expect = expect.map_err(|message| format!("{}{message}", path.display()));
         assert_eq!(result, expect);
     };

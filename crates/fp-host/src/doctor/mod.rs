@@ -3,6 +3,7 @@
 mod files;
 mod mend;
 mod repository;
+pub mod setup;
 
 use fp_core::doctor::{self, Finding, Lead};
 use fp_core::plan::Plan;

@@ -39,7 +39,7 @@ fn failed(error: &GitError) -> Finding {
 }
 
 /// Whether nothing is in the way of the next commit.
-fn free(git: &Git) -> Finding {
+pub(super) fn free(git: &Git) -> Finding {
     let lock = git.git_dir().join("index.lock");
     if lock.exists() {
         let detail = format!(

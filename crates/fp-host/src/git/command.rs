@@ -14,7 +14,7 @@ const SHOWN_COMMAND: usize = 200;
 
 /// What would make git look at another repository or index than the one asked for, or read paths as
 /// patterns.
-const REMOVED: [&str; 16] = [
+pub(super) const REMOVED: [&str; 16] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -176,7 +176,7 @@ impl Call {
     }
 }
 
-fn not_started(source: io::Error) -> GitError {
+pub(super) fn not_started(source: io::Error) -> GitError {
     match source.kind() {
         io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Io { action: "start git".into(), source },

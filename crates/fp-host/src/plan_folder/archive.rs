@@ -176,6 +176,12 @@ impl Plans {
         Ok(target)
     }
 
+    /// Whether a plan is being archived, or was when that was interrupted.
+    #[must_use]
+    pub fn is_archiving(&self) -> bool {
+        fs::symlink_metadata(self.archived().dir.join(MOVING)).is_ok()
+    }
+
     /// Ends an archiving that was interrupted, if there is one and nobody is at it.
     pub fn resume_archiving(&self) -> Result<Option<Resumed>, ArchiveError> {
         let archive = self.archived();

@@ -8,9 +8,9 @@ mod escaped;
 mod group;
 mod output;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fp_core::verification::{CommandEnd, CommandRun};
@@ -24,6 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_secs(1);
 /// The longest pause between two looks at the process.
 const POLL: Duration = Duration::from_millis(10);
+/// The same where the time that a program takes is of interest.
+const QUICK_POLL: Duration = Duration::from_millis(1);
 
 /// What a command may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +128,41 @@ fn record(line: &str, run: Result<Run, ProcessError>, limits: Limits) -> Command
     }
 }
 
+/// A program that was asked something, and has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// How.
+    pub end: End,
+    /// How long it took.
+    pub duration: Duration,
+    /// What it printed on standard output.
+    pub stdout: Output,
+    /// What it printed on standard error.
+    pub stderr: Output,
+}
+
+/// Runs `command`, which no shell sees, with `input` on its standard input and within `limits`, which hold for each
+/// of the two outputs. The whole group of processes is ended with it.
+///
+/// # Errors
+/// It can't be started.
+pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Answer> {
+    let started = Instant::now();
+    let (stdout, out) = io::pipe()?;
+    let (stderr, err) = io::pipe()?;
+    let (stdin, mut to) = io::pipe()?;
+    command.stdin(stdin).stdout(out).stderr(err);
+    let mut group = Group::spawn(command)?;
+    let (stdout, stderr) = [stdout, stderr].map(|pipe| Reader::start(pipe, limits.head, limits.tail)).into();
+    let input = input.to_owned();
+    // A program that ends without reading everything has its reasons.
+    std::thread::spawn(move || drop(to.write_all(&input)));
+    let end = wait(&mut group, started + limits.time, QUICK_POLL)?;
+    let duration = started.elapsed();
+    group.end(GRACE)?;
+    Ok(Answer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
+}
+
 fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<Run> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
@@ -133,14 +170,14 @@ fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<Run> {
     command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
     let mut group = Group::spawn(command)?;
     let reader = Reader::start(pipe, limits.head, limits.tail);
-    let end = wait(&mut group, started + limits.time)?;
+    let end = wait(&mut group, started + limits.time, POLL)?;
     group.end(GRACE)?;
     let output = reader.finish(DRAIN);
     Ok(Run { end, duration: started.elapsed(), output })
 }
 
-/// Waits for the command itself, not for what it put into the background.
-fn wait(group: &mut Group, deadline: Instant) -> io::Result<End> {
+/// Waits for the command itself, not for what it put into the background; looks at it once in `poll` at least.
+fn wait(group: &mut Group, deadline: Instant, poll: Duration) -> io::Result<End> {
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(end) = group.poll()? {
@@ -151,6 +188,6 @@ fn wait(group: &mut Group, deadline: Instant) -> io::Result<End> {
             return Ok(End::TimedOut);
         };
         std::thread::sleep(pause.min(left));
-        pause = (pause * 2).min(POLL);
+        pause = (pause * 2).min(poll);
     }
 }

@@ -7,16 +7,6 @@ function part(title, ...content) {
   return made;
 }
 
-function list(kind, texts) {
-  const made = element(kind);
-  texts.forEach((text) => {
-    const item = prose(element("li"), text);
-    item.dir = "auto";
-    made.append(item);
-  });
-  return made;
-}
-
 function link(number) {
   const made = prose(element("button", "task"), `${tasks[number].id} ${tasks[number].title}`);
   made.type = "button";
@@ -181,18 +171,6 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-if (report.schedules[0]?.waves) {
-  draw();
-} else {
-  const none = element("div", "empty");
-  if (tasks.length) {
-    none.append(element("p", "", "There is no order in which these tasks could run. Some wait for each other:"));
-    none.append(list("ul", report.problems.filter((one) => one.rule === "dependency-cycle").map((one) => one.detail)));
-  } else {
-    none.append("There is nothing to draw.");
-  }
-  graph.replaceChildren(none);
-  document.querySelector(".zoom").hidden = true;
-}
+drawIfPossible();
 showRows();
 showDetail();

@@ -135,8 +135,9 @@ function box(number) {
 }
 
 function draw() {
-  const builders = Number(document.querySelector("[name=builders]:checked").value);
-  const schedule = report.schedules.find((one) => one.builders === builders);
+  const chosen = document.querySelector("[name=builders]:checked");
+  const schedule = report.schedules.find((one) => one.builders === Number(chosen?.value)) ?? report.schedules[0];
+  const builders = schedule.builders;
   arrange(schedule);
   const space = element("div");
   space.id = "space";
@@ -172,7 +173,7 @@ function draw() {
   });
   space.append(canvas);
   graph.replaceChildren(space);
-  byId("waves").replaceChildren(`${schedule.waves} `, element("small", "", `with ${builders} builder${builders === 1 ? "" : "s"}`));
+  byId("waves")?.replaceChildren(`${schedule.waves} `, element("small", "", `with ${builders} builder${builders === 1 ? "" : "s"}`));
   byId("graph-note").textContent =
     `What could run at once with ${builders} builder${builders === 1 ? "" : "s"}, from left to right`;
   const firstBox = boxes.get(columns[0]?.[0]);
@@ -273,3 +274,19 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => zoom(drawnAt));
 
+/** Draws the waves, or says why there are none. */
+function drawIfPossible() {
+  if (report.schedules[0]?.waves) {
+    draw();
+  } else {
+    const none = element("div", "empty");
+    if (tasks.length) {
+      none.append(element("p", "", "There is no order in which these tasks could run. Some wait for each other:"));
+      none.append(list("ul", report.problems.filter((one) => one.rule === "dependency-cycle").map((one) => one.detail)));
+    } else {
+      none.append("There is nothing to draw.");
+    }
+    graph.replaceChildren(none);
+    document.querySelector(".zoom").hidden = true;
+  }
+}

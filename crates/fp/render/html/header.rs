@@ -43,7 +43,7 @@ fn figures(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     page.push_str("</dl>\n");
 }
 
-fn count(number: usize, what: &str) -> String {
+pub(super) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -67,7 +67,7 @@ fn builders(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
 }
 
 /// How many leaves are in each state, as a bar.
-fn progress(page: &mut String, report: &TreeReport<'_>) {
+pub(super) fn progress(page: &mut String, report: &TreeReport<'_>) {
     let Some(counts) = &report.counts else { return };
     let (done, all) = (counts.completed, counts.total);
     put!(page, r#"<div class="progress" role="img" aria-label="{done} of {all} tasks done">"#);

@@ -78,7 +78,7 @@ fn place(report: &TreeReport<'_>, number: usize) -> (usize, usize) {
 }
 
 /// Text with its code spans as such.
-fn prose(text: &str) -> String {
+pub(super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) || text.contains("``") {
         return escaped(text).into_owned();

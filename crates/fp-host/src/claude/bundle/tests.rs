@@ -13,7 +13,7 @@ fn bundle<'a>(folder: &TempDir, files: &[(&str, &'a str)]) -> Bundle<'a> {
         .chain(files)
         .map(|(path, text)| BundleFile { path: (*path).into(), contents: text.as_bytes() })
         .collect();
-    Bundle { files, executable }
+    Bundle { files, programs: Programs::One(executable) }
 }
 
 /// Every file below `folder` with its text, sorted.
@@ -25,7 +25,7 @@ fn tree(folder: &Path) -> Vec<(String, String)> {
                 walk(root, &path, found);
             } else {
                 let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
-                found.push((name, fs::read_to_string(path).unwrap()));
+                found.push((name, String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()));
             }
         }
     }
@@ -78,7 +78,7 @@ fn the_program_can_be_run_by_everybody() {
     use std::os::unix::fs::PermissionsExt;
     let folder = TempDir::new().unwrap();
     let bundle = bundle(&folder, &[]);
-    fs::set_permissions(&bundle.executable, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(folder.path().join("program"), fs::Permissions::from_mode(0o600)).unwrap();
     let out = folder.path().join("out");
     bundle.write(&out).unwrap();
     assert_eq!(fs::metadata(out.join("fp/bin/fp")).unwrap().permissions().mode() & 0o777, 0o755);
@@ -150,11 +150,12 @@ fn a_failure_leaves_the_old_one_and_nothing_beside_it() {
     let mut broken = bundle(&folder, &[("skills/a", "old")]);
     broken.write(&out).unwrap();
     let before = tree(&out);
-    broken.executable = folder.path().join("gone");
+    let gone = folder.path().join("gone");
+    broken.programs = Programs::One(gone.clone());
     let error = broken.write(&out).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("{} can't be copied into the bundle: no such file or directory", broken.executable.display())
+        format!("{} can't be copied into the bundle: no such file or directory", gone.display())
     );
     broken.files.clear();
     let error = broken.write(&out).unwrap_err();
@@ -184,4 +185,106 @@ fn removing_takes_all_of_it_once() {
     assert!(remove(&out).unwrap());
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
     assert!(!remove(&out).unwrap());
+}
+
+/// A file that begins like a program for `target`.
+fn program(folder: &TempDir, target: &str) -> Program {
+    let mut bytes = match target {
+        _ if target.contains("linux") => b"\x7fELF".to_vec(),
+        _ if target.contains("apple") => vec![0xcf, 0xfa, 0xed, 0xfe],
+        _ => b"MZ".to_vec(),
+    };
+    bytes.resize(0x80, 0);
+    let is_arm = target.starts_with("aarch64");
+    match bytes[0] {
+        0x7f => bytes[18] = if is_arm { 0xb7 } else { 0x3e },
+        0xcf => bytes[4..8].copy_from_slice(&[if is_arm { 0x0c } else { 0x07 }, 0, 0, 1]),
+        _ => {
+            bytes[0x3c] = 0x40;
+            bytes[0x40..0x46].copy_from_slice(&[b'P', b'E', 0, 0, 0x64, if is_arm { 0xaa } else { 0x86 }]);
+        }
+    }
+    bytes.extend(target.as_bytes());
+    let path = folder.path().join(target);
+    fs::write(&path, bytes).unwrap();
+    Program { target: Target::named(target).unwrap(), path }
+}
+
+fn programs(folder: &TempDir, targets: &[&str]) -> Programs {
+    Programs::Each(targets.iter().map(|target| program(folder, target)).collect())
+}
+
+fn binaries(folder: &Path) -> Vec<String> {
+    let mut found = names(folder);
+    found.retain(|name| name.starts_with("fp/bin/"));
+    found
+}
+
+#[test]
+fn each_platform_has_its_program_where_the_launcher_looks() {
+    let folder = TempDir::new().unwrap();
+    let check = |targets: &[&str], expect: &[&str]| {
+        let out = folder.path().join("out");
+        let mut bundle = bundle(&folder, &[]);
+        bundle.programs = programs(&folder, targets);
+        bundle.write(&out).unwrap();
+        assert_eq!(binaries(&out), expect);
+        assert_eq!(fs::read_to_string(out.join("fp/bin/fp")).unwrap(), include_str!("launcher"));
+    };
+    check(
+        &["aarch64-apple-darwin", "aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"],
+        &[
+            "fp/bin/aarch64-apple-darwin/fp",
+            "fp/bin/aarch64-pc-windows-msvc/fp.exe",
+            "fp/bin/fp",
+            "fp/bin/fp.exe",
+        ],
+    );
+    check(&["aarch64-pc-windows-msvc"], &["fp/bin/fp", "fp/bin/fp.exe"]);
+    check(&["x86_64-apple-darwin"], &["fp/bin/fp", "fp/bin/x86_64-apple-darwin/fp"]);
+}
+
+#[test]
+fn the_program_that_windows_finds_is_the_one_that_all_of_it_runs() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut bundle = bundle(&folder, &[]);
+    bundle.programs = programs(&folder, &["aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"]);
+    bundle.write(&out).unwrap();
+    let found = fs::read(out.join("fp/bin/fp.exe")).unwrap();
+    assert!(found.ends_with(b"x86_64-pc-windows-msvc"));
+}
+
+#[test]
+fn a_program_that_is_not_what_it_is_said_to_be_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let refused = |programs: Programs| {
+        let mut bundle = bundle(&folder, &[]);
+        bundle.programs = programs;
+        let error = bundle.write(&out).unwrap_err();
+        assert!(!out.exists());
+        format!("{error}\n{}", error.hint()).replace(folder.path().to_str().unwrap(), "[FOLDER]")
+    };
+    assert_eq!(
+        refused(programs(&folder, &["aarch64-apple-darwin", "aarch64-apple-darwin"])),
+        "there are two programs for aarch64-apple-darwin\nname one of them"
+    );
+    assert_eq!(
+        refused(programs(&folder, &["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"])),
+        "aarch64-unknown-linux-gnu and aarch64-unknown-linux-musl are for the same machines\nname one of them"
+    );
+    let mut wrong = program(&folder, "aarch64-apple-darwin");
+    wrong.target = Target::named("x86_64-apple-darwin").unwrap();
+    assert_eq!(
+        refused(Programs::Each(vec![wrong.clone()])),
+        "[FOLDER]/aarch64-apple-darwin is no program for x86_64-apple-darwin: it is one for macOS on aarch64\n\
+         build it with `cargo build --release --target x86_64-apple-darwin`"
+    );
+    wrong.path = folder.path().join("gone");
+    assert_eq!(
+        refused(Programs::Each(vec![wrong])),
+        "the program for x86_64-apple-darwin, [FOLDER]/gone, can't be read: no such file or directory\n\
+         name a program that is there and can be read"
+    );
 }

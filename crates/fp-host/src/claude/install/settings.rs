@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use fp_core::client_settings::{self, Choice, Standing, Trace};
+use fp_core::json_text::rewrite;
 use serde::Serialize;
 
 use super::{Change, InstallError, Installation, Prospect, Scope};
@@ -91,8 +92,8 @@ impl Before {
         let mut target = now.fields.clone();
         client_settings::add(&mut target, trace);
         let texts = [&self.contents.text, &now.text];
-        let changed = texts.into_iter().flatten().find_map(|text| client_settings::rewrite(text, &target));
-        let new = || client_settings::rewrite("", &target).filter(|_| now.text.is_none());
+        let changed = texts.into_iter().flatten().find_map(|text| rewrite(text, &target));
+        let new = || rewrite("", &target).filter(|_| now.text.is_none());
         changed.or_else(new).ok_or_else(|| SettingsFileError::Twice { path: self.file.path().to_owned() })
     }
 }

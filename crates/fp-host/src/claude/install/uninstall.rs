@@ -2,9 +2,10 @@
 //! what is from elsewhere stays.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::{self, Fields};
+use fp_core::json_text::rewrite;
 use serde::Serialize;
 
 use super::{InstallError, Installation, plugin_id};
@@ -41,10 +42,22 @@ pub struct RemovedPlugin {
 pub struct UndoneSettings {
     /// Where it is, or was.
     pub file: PathBuf,
-    /// Whether it is byte for byte what it was before, or gone where there was none.
-    pub restored: bool,
+    /// What it is now.
+    pub outcome: Outcome,
     /// The copy from before, where the file was changed since, so that the copy may still be of use.
     pub backup: Option<PathBuf>,
+}
+
+/// What became of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It is byte for byte what it was before.
+    Restored,
+    /// It is gone, as there was none before.
+    Removed,
+    /// It was changed since, and is without what the installation had added.
+    Edited,
 }
 
 /// A settings file that the record names, before the client has undone its part.
@@ -78,7 +91,7 @@ impl Installation {
 
     /// Whether there is anything that only an installation leaves.
     #[must_use]
-    pub fn left_something(folder: &std::path::Path) -> bool {
+    pub fn left_something(folder: &Path) -> bool {
         folder.exists() || folder.with_file_name("installed.json").exists()
     }
 
@@ -125,25 +138,25 @@ impl<'r> Recorded<'r> {
         let original = backup.as_ref().and_then(|path| SettingsFile::new(path.clone()).read().ok());
         let original =
             original.filter(|original| original.fields == target).and_then(|original| original.text);
-        let restored = if let Some(original) = original {
+        let outcome = if let Some(original) = original {
             self.write(&original, text)?;
             drop(backup.as_ref().map(fs::remove_file));
-            true
+            Outcome::Restored
         } else if self.changed.backup.is_none() && target.is_empty() {
             self.file.remove()?;
-            true
+            Outcome::Removed
         } else {
             self.write(&self.without(&target, text)?, text)?;
-            false
+            Outcome::Edited
         };
-        let backup = backup.filter(|path| !restored && path.exists());
-        Ok(Some(UndoneSettings { file: self.changed.file.clone(), restored, backup }))
+        let backup = backup.filter(|path| path.exists());
+        Ok(Some(UndoneSettings { file: self.changed.file.clone(), outcome, backup }))
     }
 
     /// The text as the user had it last, with what is left to say.
     fn without(&self, target: &Fields, now: &str) -> Result<String, SettingsFileError> {
         let texts = [self.before.text.as_deref(), Some(now)];
-        let changed = texts.into_iter().flatten().find_map(|text| client_settings::rewrite(text, target));
+        let changed = texts.into_iter().flatten().find_map(|text| rewrite(text, target));
         changed.ok_or_else(|| SettingsFileError::Twice { path: self.changed.file.clone() })
     }
 

@@ -1,13 +1,11 @@
-//! A settings file that is to say something else, changed no more than that takes: order, indentation, line ends
-//! and spelling of everything else stay.
+//! The text of a JSON object that is to say something else, changed no more than that takes: order, indentation, line
+//! ends and spelling of everything else stay. People keep settings in such files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
-use serde_json::Value;
-
-use super::{Fields, parse};
+use serde_json::{Map, Value};
 
 const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -25,17 +23,18 @@ const STRICT: ParseOptions = ParseOptions {
 /// `text`, changed so that it says `target`. `None` where that can't be done in place, as with a key that is
 /// there twice.
 #[must_use]
-pub fn rewrite(text: &str, target: &Fields) -> Option<String> {
+pub fn rewrite(text: &str, target: &Map<String, Value>) -> Option<String> {
     let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
     let root = CstRootNode::parse(body, &STRICT).ok()?;
     bring(&root.object_value_or_create()?, target)?;
     let changed = format!("{mark}{root}");
     // Whatever the editing got wrong shows here.
-    (parse(&changed).ok()? == *target).then_some(changed)
+    let said: Map<String, Value> = serde_json::from_str(&changed[mark.len()..]).ok()?;
+    (said == *target).then_some(changed)
 }
 
 /// `None` where a key is there twice: which of the two counts, the file does not say.
-fn bring(object: &CstObject, target: &Fields) -> Option<()> {
+fn bring(object: &CstObject, target: &Map<String, Value>) -> Option<()> {
     let mut names = BTreeSet::new();
     for property in object.properties() {
         let name = property.decoded_name()?;

@@ -1,26 +1,6 @@
-// The report, and what the parts of the page share: which task is selected, and which are shown.
-const report = JSON.parse(document.getElementById("report").textContent);
+// The tree that a page is about, and what its parts share: which task is selected, and which are shown.
+const report = JSON.parse(byId("report").textContent);
 const tasks = report.tasks;
-const byId = (id) => document.getElementById(id);
-
-/** An element with text, which is never markup. */
-function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-/** Appends `text` with its code spans as such. */
-function prose(into, text) {
-  const parts = text.split("`");
-  if (parts.length % 2 === 0 || text.includes("``")) {
-    into.append(text);
-    return into;
-  }
-  parts.forEach((part, at) => into.append(at % 2 ? element("code", "", part) : part));
-  return into;
-}
 
 /** Where a leaf is in the run, in the word that the tree has for it; empty before the approval. */
 function stateOf(task) {
@@ -95,20 +75,3 @@ function haystack(number) {
   haystacks[number] ??= [task.id, task.title, ...task.files, ...task.acceptance].join("\n").toLocaleLowerCase();
   return haystacks[number];
 }
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-function showTheme() {
-  byId("theme").setAttribute("aria-pressed", String(isDark()));
-}
-byId("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  showTheme();
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
-showTheme();
-
-for (const part of document.querySelectorAll(".progress i")) part.style.flexGrow = part.dataset.share;
-

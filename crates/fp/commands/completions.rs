@@ -1,0 +1,31 @@
+//! `fp completions`.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use serde_json::json;
+
+use crate::cli::Cli;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+
+/// Print the completions of this program for a shell
+///
+/// For bash, for example: `fp completions bash > ~/.local/share/bash-completion/completions/fp`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "fp", &mut script);
+    let script = String::from_utf8(script).map_err(CommandError::failed)?;
+    match context.format {
+        Format::Text => context.printer.exact(&script),
+        Format::Json => {
+            context.printer.json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
+        }
+    }
+    Ok(Exit::Done)
+}

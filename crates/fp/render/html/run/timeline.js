@@ -1,0 +1,244 @@
+// The builders in the course of time: a lane each, what they are at as bars, what happens at one moment as marks.
+const course = byId("course");
+const told = byId("told");
+const taskNumber = new Map(run.tasks.map(([id], number) => [id, number]));
+const questions = new Map(run.questions);
+let lanes = [];
+let stretch = 1;
+
+const DOES = {
+  building: "building", asking: "waiting for the user", waiting: "waiting",
+  verifying: "verification", committing: "commit",
+};
+const SIGNS = {
+  run: "●", message: "✉", nudge: "!", question: "?", released: "↩", passed: "✓", commit: "◆", blocked: "‖", notPassed: "✕", givenUp: "✖",
+};
+const ENDS = { passed: "passed", failed: "did not pass", released: "taken back" };
+
+function titled(id) {
+  const number = taskNumber.get(id);
+  return number === undefined ? id : `${id} ${run.tasks[number][1]}`;
+}
+
+/** What a bar is. */
+function named(bar, lane) {
+  if (bar.question !== null) return questions.get(bar.question) ?? bar.question;
+  return `${titled(bar.task)}: ${DOES[bar.kind]}, try ${bar.nth} by ${lane.name}`;
+}
+
+/** When it was, and what came of it. */
+function barTexts(bar) {
+  const [from, to] = [moment(bar.from), moment(bar.to)];
+  const when = `${clock.format(from)} to ${clock.format(to)}, ${took(to - from)}${bar.open ? " so far" : ""}`;
+  if (bar.question !== null) return [when, bar.open ? "not answered" : "settled"];
+  const end = bar.open ? "goes on" : (ENDS[bar.outcome] ?? "under way");
+  return [when, bar.kind === "building" ? `the try ${end}` : ""];
+}
+
+/** Something on a lane that can be pointed at: what it is, and what else it says when it is. */
+function item(className, at, task, what, more) {
+  // A real button costs several times as much to lay out, and there may be ten thousand.
+  const made = element("span", className);
+  made.setAttribute("role", "button");
+  made.setAttribute("aria-label", what);
+  made.tabIndex = -1;
+  return { made, at, task, what, more };
+}
+
+function barItem(bar, lane) {
+  const outcome = bar.kind === "building" && !bar.open ? (bar.outcome ?? "") : "";
+  const one = item(`bar ${bar.kind} ${outcome} ${bar.open ? "open" : ""}`, moment(bar.from), bar.task, named(bar, lane), () => barTexts(bar));
+  const [left, right] = [place(moment(bar.from)), place(moment(bar.to))];
+  one.width = right - left;
+  one.label = bar.kind === "building" ? bar.task : "";
+  one.question = bar.question;
+  one.made.style.left = `${left * 100}%`;
+  one.made.style.width = `${one.width * 100}%`;
+  return one;
+}
+
+function markItem(mark) {
+  const about = mark.task === null ? "" : `${titled(mark.task)}: `;
+  const one = item(`mark ${mark.kind}`, moment(mark.at), mark.task, `${about}${mark.text}`, () => [clock.format(moment(mark.at)), mark.detail]);
+  one.sign = SIGNS[mark.kind];
+  one.made.style.left = `${place(one.at) * 100}%`;
+  return one;
+}
+
+/** A row of the drawing: who, and a track. */
+function strip(className, name, about) {
+  const made = element("div", `row ${className}`);
+  const who = element("div", "who");
+  who.append(element("bdi", "", name), element("small", "", about));
+  const track = element("div", "track");
+  made.append(who, track);
+  return { made, track, items: [] };
+}
+
+function laneRow(lane, number) {
+  const all = finish - start || 1;
+  const idle = Math.round((lane.idle / all) * 100);
+  const about = lane.user ? `${lane.bars.length} question${lane.bars.length === 1 ? "" : "s"}` : `building ${took(lane.millis.building)}, idle ${idle} %`;
+  const one = strip(lane.user ? "lane user" : "lane", lane.name, about);
+  one.made.setAttribute("role", "group");
+  one.made.setAttribute("aria-label", `${lane.name}, ${about}`);
+  const marks = run.marks.filter((mark) => !lane.user && mark.lane === number && mark.kind !== "question");
+  one.items = [...lane.bars.map((bar) => barItem(bar, lane)), ...marks.map(markItem)];
+  // Of what begins at one moment, the bar comes first.
+  one.items = one.items.map((it, at) => [it, at]).sort((a, b) => a[0].at - b[0].at || a[1] - b[1]).map(([it]) => it);
+  return one;
+}
+
+function axisRow() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const one = strip("axis", "Run", zone);
+  one.made.setAttribute("role", "group");
+  one.made.setAttribute("aria-label", "The run");
+  one.items = run.marks.filter((mark) => mark.lane === null && mark.kind !== "question").map(markItem);
+  return one;
+}
+
+/** Names the moments of the axis, and draws their lines through all lanes. */
+function drawTicks(track, width) {
+  track.querySelectorAll(".tick").forEach((old) => old.remove());
+  for (const { x, name, day: date } of ticks(width)) {
+    const tick = element("span", x > 0.97 ? "tick last" : "tick");
+    tick.style.left = `${x * 100}%`;
+    tick.append(element("span", "", name));
+    if (date) tick.append(element("b", "", date));
+    track.append(tick);
+  }
+}
+
+function drawCuts(track) {
+  for (const part of parts.filter((one) => one.cut)) {
+    const cut = element("span", "cut");
+    cut.style.left = `${part.left * 100}%`;
+    cut.style.width = `${(part.right - part.left) * 100}%`;
+    cut.title = `${took(part.to - part.from)} without work`;
+    track.append(cut);
+  }
+}
+
+/** Pixels between two marks from which on each has its sign. */
+const APART = 15;
+
+let fitted = 0;
+/** Gives names to the bars that have room for them, and signs to the marks. */
+function fitTexts() {
+  const width = lanes[0].track.clientWidth;
+  // A scroll bar that comes or goes changes no text.
+  if (Math.abs(width - fitted) < 20) return;
+  fitted = width;
+  drawTicks(lanes[0].track, width);
+  for (const { items } of lanes) {
+    let last = -APART;
+    for (const it of items) {
+      if (it.label) it.made.textContent = it.width * width > 12 + it.label.length * 8 ? it.label : "";
+      if (!it.sign) continue;
+      const x = place(it.at) * width;
+      it.made.classList.toggle("dense", x - last < APART);
+      it.made.textContent = x - last < APART ? "" : it.sign;
+      if (x - last >= APART) last = x;
+    }
+  }
+}
+
+function drawCourse() {
+  lanes = [axisRow(), ...run.lanes.map(laneRow)];
+  const canvas = element("div", "canvas");
+  canvas.append(...lanes.map((lane) => lane.made));
+  course.replaceChildren(canvas);
+  // Before the bars are on the page, to ask for its width is cheap.
+  fitTexts();
+  for (const lane of lanes) {
+    drawCuts(lane.track);
+    lane.track.append(...lane.items.map((it) => it.made));
+  }
+  const first = lanes.find((lane, at) => at > 0 && lane.items.length) ?? lanes[0];
+  if (first.items.length) first.items[0].made.tabIndex = 0;
+  const cut = parts.filter((part) => part.cut).reduce((sum, part) => sum + part.to - part.from, 0);
+  byId("course-note").textContent = cut ? `${took(cut)} without work are cut out` : "";
+  new ResizeObserver(fitTexts).observe(lanes[0].track);
+}
+
+const known = new WeakMap();
+/** The bar or mark that an event is about, and where among the others it is. */
+function found(target) {
+  const made = target.closest?.(".bar, .mark");
+  if (!made) return null;
+  if (!known.has(made)) lanes.forEach((lane, at) => lane.items.forEach((it, nth) => known.set(it.made, { it, at, nth })));
+  return known.get(made);
+}
+
+/** Says what a bar or a mark is; without one, how to find out. */
+function tell(it) {
+  course.querySelectorAll(".same").forEach((other) => other.classList.remove("same"));
+  if (!it) {
+    told.replaceChildren("Point at a bar or a mark, or go from one to the next with the arrow keys; Enter opens the task.");
+    return;
+  }
+  const [when, more] = it.more();
+  it.made.setAttribute("aria-label", [it.what, when, more].filter(Boolean).join(". "));
+  const name = element("b", "", it.what);
+  name.dir = "auto";
+  const rest = element("span", "more", more.split("\n", 1)[0]);
+  rest.dir = "auto";
+  told.replaceChildren(name, element("span", "", when), rest);
+  if (it.task === null) return;
+  lanes.flatMap((lane) => lane.items).forEach((other) => other.made.classList.toggle("same", other.task === it.task));
+}
+
+/** Where an arrow leads: along the lane, or to what is nearest in time on the next lane that has anything. */
+function neighbour(key, { it, at, nth }) {
+  const lane = lanes[at].items;
+  if (key === "ArrowRight") return lane[nth + 1];
+  if (key === "ArrowLeft") return lane[nth - 1];
+  if (key === "Home") return lane[0];
+  if (key === "End") return lane[lane.length - 1];
+  const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+  if (!by) return undefined;
+  for (let next = at + by; lanes[next]; next += by) {
+    const items = lanes[next].items;
+    if (items.length) return items.reduce((best, one) => (Math.abs(one.at - it.at) < Math.abs(best.at - it.at) ? one : best));
+  }
+  return undefined;
+}
+
+course.addEventListener("mouseover", (event) => {
+  const hit = found(event.target);
+  if (hit) tell(hit.it);
+});
+course.addEventListener("focusin", (event) => {
+  const hit = found(event.target);
+  if (!hit) return;
+  course.querySelectorAll("[tabindex='0']").forEach((other) => (other.tabIndex = -1));
+  hit.it.made.tabIndex = 0;
+  tell(hit.it);
+});
+function open({ it }) {
+  if (it.question) openQuestion(it.question);
+  else if (it.task !== null) openTask(it.task);
+}
+course.addEventListener("click", (event) => {
+  const hit = found(event.target);
+  if (hit) open(hit);
+});
+course.addEventListener("keydown", (event) => {
+  const hit = found(event.target);
+  if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
+  const opens = event.key === "Enter" || event.key === " ";
+  if (opens || event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") event.preventDefault();
+  if (opens) open(hit);
+  else neighbour(event.key, hit)?.made.focus();
+});
+
+function stretchTo(to) {
+  stretch = Math.min(64, Math.max(1, to));
+  const middle = (course.scrollLeft + course.clientWidth / 2) / course.scrollWidth;
+  course.style.setProperty("--stretch", stretch);
+  course.scrollLeft = middle * course.scrollWidth - course.clientWidth / 2;
+}
+byId("time-in").addEventListener("click", () => stretchTo(stretch * 2));
+byId("time-out").addEventListener("click", () => stretchTo(stretch / 2));
+byId("time-fit").addEventListener("click", () => stretchTo(1));
