@@ -124,9 +124,15 @@ fn what_was_built_on_it_goes_first() {
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
-    assert_snapshot!(environment.refused("1"), @r"error: task 1 is PENDING: only a completed task can be rolled back");
+    assert_snapshot!(environment.refused("1"), @"
+    error: task 1 is PENDING: only a completed task can be rolled back
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
     environment.claim("builder-1");
-    assert_snapshot!(environment.refused("1"), @r"error: task 1 is IMPLEMENTING: only a completed task can be rolled back");
+    assert_snapshot!(environment.refused("1"), @"
+    error: task 1 is IMPLEMENTING: only a completed task can be rolled back
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
 }
 
 #[test]
@@ -445,7 +451,11 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     assert_eq!(claimed["task"], "2");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
     let late = environment.fp(&["submit", PLAN, "2", "--claim", claimed["claim"].as_str().unwrap()]);
-    assert_eq!((late.code, late.stderr.as_str()), (1, "error: task 2 is PENDING: claim it first\n"));
+    assert_eq!(late.code, 1);
+    assert_snapshot!(late.stderr, @"
+    error: task 2 is PENDING: claim it first
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
 }
 
 /// The undoing died when it had written one file of two.

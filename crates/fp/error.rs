@@ -133,10 +133,8 @@ impl From<Refusal> for CommandError {
                 "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
                  released first",
             ),
-            Refusal::UnknownOption { .. }
-            | Refusal::Status { .. }
-            | Refusal::BuiltOn { .. }
-            | Refusal::Shared { .. } => None,
+            Refusal::Status { .. } => Some("`fp why PLAN TASK` says how it came to that, and what is next"),
+            Refusal::UnknownOption { .. } | Refusal::BuiltOn { .. } | Refusal::Shared { .. } => None,
         };
         let error = match refusal {
             Refusal::NothingReady(_) => Self { exit: Exit::NothingReady, ..Self::failed(&refusal) },
