@@ -234,10 +234,7 @@ const CALLS: [&str; 9] =
 #[test]
 fn killed_at_any_write_the_plan_is_whole_in_one_place() {
     let environment = finished();
-    let tried = environment.command("strace").args(["-o", "/dev/null", "true"]).status();
-    if !tried.is_ok_and(|status| status.success()) {
-        assert!(std::env::var_os("FP_REQUIRE_STRACE").is_none(), "strace is missing, or may not trace");
-        println!("skipped: no strace");
+    if !environment.can_trace() {
         return;
     }
     let copy = |from: &str, to: &str| {

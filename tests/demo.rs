@@ -51,6 +51,27 @@ fn a_folder_with_something_in_it_is_refused() {
 }
 
 #[test]
+fn folders_that_can_not_be_made() {
+    let environment = Environment::new().env("TMPDIR", "/gone");
+    let output = environment.fp(&["demo"]).to_string();
+    let named = regex::Regex::new("fp-demo-[^\"]*").unwrap();
+    insta::assert_snapshot!(named.replace(&output, "fp-demo-[RANDOM]"), @r#"
+    exit status: 2
+    --- stderr
+    error: no temporary folder can be made: No such file or directory (os error 2) at path "/gone/fp-demo-[RANDOM]"
+    hint: set TMPDIR, on Windows TMP, to a folder that can be written
+    "#);
+    let environment = Environment::new();
+    environment.write("file", "");
+    insta::assert_snapshot!(environment.fp(&["demo", "--dir", "file/below"]), @"
+    exit status: 2
+    --- stderr
+    error: file/below can't be used: Not a directory (os error 20)
+    hint: name a folder that can be made and written
+    ");
+}
+
+#[test]
 fn nothing_is_left_over() {
     let environment = Environment::new();
     std::fs::create_dir(environment.beside("tmp")).unwrap();

@@ -232,6 +232,20 @@ fn what_no_task_may_have() {
         assert_eq!(refused.code, 1, "{path}: {refused}");
         assert!(refused.stderr.contains("can't be part of a task"), "{path}: {refused}");
     }
+    assert_snapshot!(extend(&environment, &token, ".git/config"), @r#"
+    exit status: 1
+    --- stderr
+    error: ".git/config" can't be part of a task: what is in it is no task's
+    hint: name one file, relative to the repository
+    "#);
+    let mut silent = vec!["scope", "extend", PLAN, "1", "parts.txt"];
+    silent.extend(["--claim", &token, "--reason", " "]);
+    assert_snapshot!(environment.fp(&silent), @"
+    exit status: 2
+    --- stderr
+    error: the reason is empty
+    hint: say why the task can't be done without the file: the report shows it
+    ");
     let denied = started(r#"{"guard": {"extend": "deny"}}"#);
     assert_snapshot!(extend(&denied.0, &denied.1, "parts.txt"), @r"
     exit status: 1

@@ -441,6 +441,19 @@ fn an_absent_server_is_said_once() {
 }
 
 #[test]
+fn a_cycle_that_came_after_the_approval() {
+    let environment = on();
+    environment.done(&["approve", PLAN]);
+    environment.plan(&tree(&[leaf("1", "2", "a.txt"), leaf("2", "1", "b.txt")]));
+    assert_snapshot!(environment.linear("create PLAN"), @"
+    exit status: 1
+    --- stderr
+    error: 2 tasks can never start, 1 among them: they wait for each other
+    hint: `fp validate sample-20261121` shows what is wrong with the tree
+    ");
+}
+
+#[test]
 fn what_can_not_be_is_refused() {
     let environment = on();
     assert_snapshot!(environment.linear("ack PLAN create/9 --id x"), @"
@@ -466,6 +479,12 @@ fn what_can_not_be_is_refused() {
     exit status: 1
     --- stderr
     error: status/root/failed/7 was never given out
+    hint: `fp linear create sample-20261121` and `fp linear outbox sample-20261121` print what is due, with its key
+    ");
+    assert_snapshot!(environment.linear("ack PLAN status/root/failed/7 --id b"), @"
+    exit status: 1
+    --- stderr
+    error: status/root/failed/7 is about an issue that is known already, and takes no id
     hint: `fp linear create sample-20261121` and `fp linear outbox sample-20261121` print what is due, with its key
     ");
     assert_snapshot!(environment.linear("ack PLAN status/1/failed/1"), @"
@@ -494,6 +513,12 @@ fn what_can_not_be_is_refused() {
     error: invalid value 'javascript:x' for '--url <URL>': an address begins with https:// and has no blanks and at most 2000 characters
 
     For more information, try '--help'.
+    ");
+    assert_snapshot!(environment.tell_statuses(&" ".repeat(1024 * 1024 + 1)), @"
+    exit status: 2
+    --- stderr
+    error: standard input is too large: at most 1048576 bytes are read
+    hint: check that it is the text you mean, or split it
     ");
     assert_snapshot!(environment.tell_statuses("{}"), @r#"
     exit status: 2

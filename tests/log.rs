@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use common::plan::{PLAN, leaf, tree};
-use common::{Environment, Output};
+use common::{DEAF, Environment, Output};
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -268,6 +268,21 @@ fn following_ends_on_request_and_when_nobody_reads() {
     environment.done(&["note", PLAN, "add", "UTIL: x"]);
     let mut follower = Follower(child, environment.beside("followed"));
     assert_eq!(follower.end(), 0);
+}
+
+#[test]
+fn without_signals_it_is_the_log_once() {
+    let environment = started();
+    if !environment.can_trace() {
+        return;
+    }
+    let words = [&DEAF[1..], &[env!("CARGO_BIN_EXE_fp"), "log", "--follow", PLAN]].concat();
+    let output = environment.run(DEAF[0], &words);
+    assert_eq!((output.code, output.stdout), (2, environment.done(&["log", PLAN]).stdout));
+    assert_snapshot!(output.stderr, @"
+    error: signals can't be watched: Operation not permitted (os error 1)
+    hint: without --follow, the log is printed as it is now
+    ");
 }
 
 #[test]

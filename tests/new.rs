@@ -233,6 +233,20 @@ fn a_goal_may_be_any_text() {
 }
 
 #[test]
+fn a_goal_of_which_there_are_too_many_plans() {
+    let environment = Environment::new().repo();
+    let plan = |suffix: &str| format!(".fractal-planner/plans/fix-typo-20261121{suffix}");
+    std::fs::create_dir_all(environment.path(&plan(""))).unwrap();
+    (2..=999).for_each(|number| std::fs::create_dir(environment.path(&plan(&format!("-{number}")))).unwrap());
+    assert_snapshot!(environment.fp(&["new", "Fix a typo"]), @"
+    exit status: 2
+    --- stderr
+    error: there are too many plans called fix-typo-20261121
+    hint: say in the goal what is special about this plan
+    ");
+}
+
+#[test]
 fn a_goal_has_to_say_something() {
     let environment = Environment::new().repo();
     let check = |args: &[&str]| {

@@ -124,9 +124,15 @@ fn what_was_built_on_it_goes_first() {
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
-    assert_snapshot!(environment.refused("1"), @r"error: task 1 is PENDING: only a completed task can be rolled back");
+    assert_snapshot!(environment.refused("1"), @"
+    error: task 1 is PENDING: only a completed task can be rolled back
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
     environment.claim("builder-1");
-    assert_snapshot!(environment.refused("1"), @r"error: task 1 is IMPLEMENTING: only a completed task can be rolled back");
+    assert_snapshot!(environment.refused("1"), @"
+    error: task 1 is IMPLEMENTING: only a completed task can be rolled back
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
 }
 
 #[test]
@@ -267,6 +273,61 @@ fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_filter_that_takes_the_undoing_out_again() {
+    let environment = Environment::new().repo();
+    environment.write("a.txt", "one\n");
+    environment.git(&["add", "a.txt"]);
+    environment.git(&["commit", "--quiet", "--message", "Add a"]);
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    environment.start(&[]);
+    complete(&environment, "a.txt", "about 1\n");
+    environment.write(".git/info/attributes", "a.txt filter=same\n");
+    environment.git(&["config", "filter.same.clean", "git cat-file blob HEAD:a.txt"]);
+    assert_snapshot!(environment.refused("1"), @"
+    error: git sees nothing to commit after undoing it: a.txt
+    hint: nothing is changed; `git revert` its commit by hand, and run this again
+    ");
+    assert_eq!(environment.read("a.txt"), "about 1\n");
+}
+
+#[test]
+fn a_submodule_is_not_set_back() {
+    let environment = Environment::new().repo();
+    let part = environment.beside("part");
+    let part = part.to_str().unwrap();
+    environment.git(&["init", "--quiet", "--initial-branch", "main", part]);
+    environment.git(&["-C", part, "commit", "--quiet", "--allow-empty", "--message", "One"]);
+    environment.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part, "part"]);
+    environment.git(&["commit", "--quiet", "--message", "Add the part"]);
+    environment.plan(&tree(&[leaf("1", "none", "part")]).replace("One line", "Move the submodule on"));
+    environment.start(&[]);
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.git(&["-C", "part", "commit", "--quiet", "--allow-empty", "--message", "Two"]);
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verdict = environment.pass("1");
+    assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
+    assert_snapshot!(environment.refused("1"), @"
+    error: the commit changes submodules: part
+    hint: nothing is changed; `git revert` its commit by hand, and run this again
+    ");
+}
+
+#[test]
+fn a_log_that_names_no_commit() {
+    let environment = done();
+    let log = environment.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    let text = fs::read_to_string(&log).unwrap();
+    let commit = regex::Regex::new("\"commit\":\"[0-9a-f]{40}\"").unwrap();
+    fs::write(&log, commit.replace_all(&text, "\"commit\":\"--output=x\"").as_ref()).unwrap();
+    assert_snapshot!(environment.rollback("3", &[]), @r#"
+    exit status: 2
+    --- stderr
+    error: "--output=x" is not a git object id: expected 40 or 64 hexadecimal digits
+    hint: the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it
+    "#);
+}
+
+#[test]
 fn an_operation_in_progress_is_finished_first() {
     let environment = done();
     environment.git(&["switch", "--quiet", "--create", "side", "HEAD~1"]);
@@ -390,7 +451,11 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     assert_eq!(claimed["task"], "2");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
     let late = environment.fp(&["submit", PLAN, "2", "--claim", claimed["claim"].as_str().unwrap()]);
-    assert_eq!((late.code, late.stderr.as_str()), (1, "error: task 2 is PENDING: claim it first\n"));
+    assert_eq!(late.code, 1);
+    assert_snapshot!(late.stderr, @"
+    error: task 2 is PENDING: claim it first
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
 }
 
 /// The undoing died when it had written one file of two.

@@ -119,6 +119,15 @@ fn what_can_not_be_read_is_named_and_hides_nothing() {
 }
 
 #[test]
+fn too_many_to_be_read() {
+    let environment = Environment::new().repo();
+    (0..=1000).for_each(|number| environment.write(&file(&format!("{number}.md")), "# A\n"));
+    let output = environment.fp(&["specs", "list", "--strict"]);
+    assert_eq!((output.code, output.stdout.lines().count()), (1, 1000));
+    assert_snapshot!(output.stderr, @"warning: [ROOT]/work/.fractal-planner/specs has more than 1000 specs: the rest is not read (put what belongs together into one file)");
+}
+
+#[test]
 fn a_folder_of_specs_outside_of_the_repository_is_refused() {
     let environment = Environment::new().repo();
     let outside = environment.beside("elsewhere");

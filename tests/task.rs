@@ -130,6 +130,12 @@ fn what_is_refused() {
     error: in that place it would change task 3 as well
     hint: choose another task to put it under
     ");
+    let headings = Environment::new().repo();
+    headings.plan("## [1] Goal\n### [1.1] Part (Complexity: 1)\n- Files: a.txt\n");
+    assert_snapshot!(headings.refused(&["revise", PLAN, "1.1"], &new_leaf("1.1", "d.txt")), @r"
+    error: task 1.1 is no item of a list
+    hint: `fp fmt sample-20261121` writes the tree as a list
+    ");
     assert_snapshot!(environment.fp(&["task", "revise", PLAN, "3", "--file", "gone.md"]), @r"
     exit status: 2
     --- stderr

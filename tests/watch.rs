@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::Environment;
 use common::plan::{PLAN, leaf, tree};
+use common::{DEAF, Environment};
 use insta::assert_snapshot;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
@@ -268,6 +268,23 @@ fn a_panic_gives_the_terminal_back_and_is_seen() {
     let terminal = Terminal::shell(&environment, &words);
     terminal.given_back("101");
     assert!(terminal.shown().contains("a panic that is seen"), "{}", terminal.shown());
+}
+
+#[test]
+fn a_screen_that_can_not_be_taken_over() {
+    let environment = started(1);
+    if !environment.can_trace() {
+        return;
+    }
+    let words = [&DEAF[..], &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN]].concat();
+    let terminal = Terminal::shell(&environment, &words);
+    terminal.given_back("2");
+    assert_snapshot!(terminal.shown(), @"
+    in front
+    error: the terminal can't be drawn on: Operation not permitted (os error 1)
+    hint: without --watch, the status is printed once
+    ended with 2
+    ");
 }
 
 #[test]

@@ -146,3 +146,11 @@ impl Context {
         self.env("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0")
     }
 }
+
+/// Where this very program is. Fails where the system doesn't say.
+pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
+    std::env::current_exe().map_err(|error| {
+        CommandError::failed(format!("the program fp can't find itself: {error}"))
+            .hint("on Linux, /proc says where a program is: see to it that it is mounted")
+    })
+}

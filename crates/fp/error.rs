@@ -133,10 +133,8 @@ impl From<Refusal> for CommandError {
                 "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
                  released first",
             ),
-            Refusal::UnknownOption { .. }
-            | Refusal::Status { .. }
-            | Refusal::BuiltOn { .. }
-            | Refusal::Shared { .. } => None,
+            Refusal::Status { .. } => Some("`fp why PLAN TASK` says how it came to that, and what is next"),
+            Refusal::UnknownOption { .. } | Refusal::BuiltOn { .. } | Refusal::Shared { .. } => None,
         };
         let error = match refusal {
             Refusal::NothingReady(_) => Self { exit: Exit::NothingReady, ..Self::failed(&refusal) },
@@ -206,7 +204,9 @@ impl From<RunError> for CommandError {
             RunError::Store(error) => error.into(),
             RunError::Git(error) => error.into(),
             RunError::File(error) => error.into(),
-            RunError::Oid(error) => Self::failed(error),
+            RunError::Oid(error) => Self::failed(error).hint(
+                "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it",
+            ),
             RunError::NoWorktree { ref owner, .. } => Self::refused(&error).hint(format!(
                 "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
             )),

@@ -28,12 +28,13 @@ impl Input {
         let mut text = String::new();
         std::io::stdin().take(cap.saturating_add(1)).read_to_string(&mut text).map_err(|error| {
             CommandError::failed(format!("standard input can't be read: {error}"))
-                .hint("pipe the text into it")
+                .hint("pipe the text into it, as UTF-8")
         })?;
         if text.len() as u64 > cap {
             return Err(CommandError::failed(format!(
                 "standard input is too large: at most {cap} bytes are read"
-            )));
+            ))
+            .hint("check that it is the text you mean, or split it"));
         }
         Ok(Self { name: "standard input".to_owned(), text })
     }

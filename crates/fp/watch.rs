@@ -31,8 +31,10 @@ pub(crate) fn watch(plan: &OpenPlan, context: &Context) -> CommandResult {
     // What is wrong from the beginning is said without a screen.
     take(&mut state)?;
     let mut report = WatchReport::new(&state);
-    let mut screen = Screen::open()
-        .map_err(|error| CommandError::failed(format!("the terminal can't be drawn on: {error}")))?;
+    let mut screen = Screen::open().map_err(|error| {
+        CommandError::failed(format!("the terminal can't be drawn on: {error}"))
+            .hint("without --watch, the status is printed once")
+    })?;
     let mut first = 0;
     loop {
         let frame = frame(&report, context.now(), screen.size(), first);

@@ -269,3 +269,36 @@ fn an_entry_that_fits_only_in_part_is_taken_back() {
     assert_eq!(disk.fp(&["fail", PLAN, "1", "--reason", &reason]).code, 0);
     assert_eq!(disk.fp(&["status", PLAN]).stderr, "", "no torn line");
 }
+
+#[test]
+fn an_archive_on_another_disk() {
+    let environment = Environment::new().repo();
+    environment.plan(&two_tasks());
+    fs::create_dir(environment.path(".fractal-planner/archive")).unwrap();
+    let mount = "mount -t tmpfs tmpfs \"$WORK/.fractal-planner/archive\"";
+    let Some(disk) = Disk::mount(&environment, mount) else { return };
+    assert_snapshot!(disk.fp(&["plans", "archive", PLAN]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/archive is on another disk than the plans: a folder can't be renamed into it
+    hint: put the archive, or `plansDir`, on the same disk
+    ");
+    assert!(environment.path(&plan_file("tasks.md")).exists(), "it is where it was");
+}
+
+#[test]
+fn without_the_folder_that_says_where_a_program_is() {
+    let environment = Environment::new();
+    let Some(disk) = Disk::mount(&environment, "mount -t tmpfs tmpfs /proc") else { return };
+    for args in [["demo", "--dir", "sample"], ["bundle", "--out", "bundle"]] {
+        let output = disk.fp(&args);
+        insta::allow_duplicates! {
+            assert_snapshot!(output, @"
+            exit status: 2
+            --- stderr
+            error: the program fp can't find itself: no /proc/self/exe available. Is /proc mounted?
+            hint: on Linux, /proc says where a program is: see to it that it is mounted
+            ");
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod config;
 mod disk;
 mod ledger;
 mod names;
+mod surroundings;
 mod trees;
 
 use common::Environment;

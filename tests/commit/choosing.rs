@@ -122,6 +122,10 @@ fn whatever_is_not_to_be_committed_is_named_and_nothing_is() {
     hint: nothing is committed; `git status` shows what has changed
     "
     );
+    assert_snapshot!(environment.refused(&["nested/file"]), @"
+    error: nested/file can't be committed: it is in a repository of its own: commit it there
+    hint: nothing is committed; `git status` shows what has changed
+    ");
     environment.committed(&["a"]);
 }
 

@@ -137,6 +137,24 @@ impl Environment {
     }
 }
 
+/// What a program is called with for which no signal can be watched. Its first wish for one is its runtime's own.
+pub(crate) const DEAF: [&str; 5] =
+    ["strace", "-o", "/dev/null", "-e", "inject=rt_sigaction:error=EPERM:when=2+"];
+
+impl Environment {
+    /// Whether [`DEAF`] can be called here; says so where it can't.
+    #[allow(clippy::print_stdout, reason = "what was skipped")]
+    pub(crate) fn can_trace(&self) -> bool {
+        let tried = self.command("strace").args(["-o", "/dev/null", "true"]).status();
+        let traced = tried.is_ok_and(|status| status.success());
+        if !traced {
+            assert!(std::env::var_os("FP_REQUIRE_STRACE").is_none(), "strace is missing, or may not trace");
+            println!("skipped: no strace");
+        }
+        traced
+    }
+}
+
 impl Output {
     /// This, with claim tokens, commit ids and process ids replaced, which differ from run to run.
     pub(crate) fn masked(&self) -> Self {

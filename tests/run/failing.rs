@@ -125,6 +125,7 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
     exit status: 1
     --- stderr
     error: task 2 is SKIPPED: it waits for a failed task, retry 1
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 0
@@ -206,11 +207,13 @@ fn giving_a_task_up_by_hand() {
     exit status: 1
     --- stderr
     error: task 1 is FAILED: only a task that is not over can be given up
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
     exit status: 1
     --- stderr
     error: task 1 is FAILED: nothing can be handed in for it
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0

@@ -506,21 +506,25 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: task 2 is PENDING: claim it first
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 1
     --- stderr
     error: task 1 is IMPLEMENTING: only a submitted task can be verified
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["release", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 is PENDING: only a claimed task can be released
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
     error: task 1 is IMPLEMENTING: only a failed task can be retried
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Retry"]), @r#"
     exit status: 1
@@ -582,6 +586,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     exit status: 1
     --- stderr
     error: task 1 is COMPLETED: only a submitted task can be verified
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
     ");
 }
 

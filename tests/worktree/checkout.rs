@@ -195,6 +195,22 @@ fn commits_are_made_where_the_run_was_started() {
 }
 
 #[test]
+fn a_checkout_that_is_gone_is_named() {
+    let environment = sample();
+    environment.git(&["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
+    environment.done(&["approve", PLAN]);
+    let start = environment.fp_in("../linked", &["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
+    assert_eq!(start.code, 0, "{start}");
+    environment.git(&["worktree", "remove", "../linked"]);
+    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/linked is no checkout of this repository
+    hint: run `fp run start PLAN` in the checkout that the commits are to be made in
+    ");
+}
+
+#[test]
 fn another_branch_is_a_question() {
     let environment = handed_in();
     environment.git(&["checkout", "--quiet", "--orphan", "other"]);

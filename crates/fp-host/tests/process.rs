@@ -170,3 +170,12 @@ fn nothing_outlives_a_killed_parent() {
     parent.wait().unwrap();
     assert!(is_gone("sleep 4007"));
 }
+
+#[test]
+fn a_folder_that_is_gone() {
+    let error = run_line("true", Path::new("/gone"), Limits::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the shell could not be started in /gone: No such file or directory (os error 2)"
+    );
+}

@@ -6,7 +6,7 @@ use fp_host::claude::bundle::{Bundle, PLUGIN, Program, Programs, TARGETS, Target
 use serde::Serialize;
 
 use crate::assets;
-use crate::context::Context;
+use crate::context::{Context, this_program};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
@@ -48,7 +48,8 @@ struct Written {
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let platforms = args.binary.iter().map(|program| program.target.name()).collect();
-    let programs = if args.binary.is_empty() { this_program()? } else { Programs::Each(args.binary) };
+    let programs =
+        if args.binary.is_empty() { Programs::One(this_program()?) } else { Programs::Each(args.binary) };
     let bundle = Bundle { files: assets::plugin_files(), programs };
     let out = args.out;
     let version = bundle
@@ -56,12 +57,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         .and_then(|()| bundle.version())
         .map_err(|error| CommandError::failed(&error).hint(error.hint()))?;
     report(context, &Written { plugin: out.join(PLUGIN), marketplace: out, version, platforms })
-}
-
-fn this_program() -> Result<Programs, CommandError> {
-    std::env::current_exe()
-        .map(Programs::One)
-        .map_err(|error| CommandError::failed(format!("the program fp can't find itself: {error}")))
 }
 
 fn report(context: &Context, written: &Written) -> CommandResult {

@@ -1,6 +1,7 @@
 //! `fp claim`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::plan::{Plan, Task, parse};
@@ -40,7 +41,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
             let part = tree.part_with(&chosen);
-            before::check(find(&plan, &parse(&part).0, &chosen.id)?, place, &plan.settings)
+            before::check(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
         }
         false => None,
     };
@@ -60,7 +61,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let task = state.expect_task(&id)?;
     let part = tree.part_with(&task.leaf);
     let (parsed, _) = parse(&part);
-    let leaf = find(&plan, &parsed, &id)?;
+    let leaf = find(&plan.tasks_file(), &parsed, &id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let around = Around {
@@ -149,10 +150,12 @@ fn base(
     }
 }
 
-fn find<'p>(plan: &OpenPlan, parsed: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {
-    plan::leaf(parsed, id).ok_or_else(|| {
-        CommandError::failed(format!("{}: task {id} is not in it any more", plan.tasks_file().display()))
-            .hint("put it back, or run `fp approve` after a look at the change")
+/// The leaf `id` of the tree in `file`. Whatever else was edited is refused before: only an approval in the meantime,
+/// of a tree that was read too early, leads to none.
+fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {
+    plan::leaf(tree, id).ok_or_else(|| {
+        CommandError::failed(format!("{}: task {id} was not in it yet", file.display()))
+            .hint("run the same command again: the tree was approved anew in the meantime")
     })
 }
 
@@ -163,4 +166,17 @@ fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> C
     ledger.append(events, context.now())?;
     Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
         .hint("end your turn: the user is asked, and you are told"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_a_later_approval() {
+        let (tree, _) = parse("- [ID: 1] One\n");
+        let error = find(Path::new("plans/p/tasks.md"), &tree, &TaskId::new("2").unwrap()).unwrap_err();
+        assert_eq!(error.message, "plans/p/tasks.md: task 2 was not in it yet");
+        assert_eq!(error.hints, ["run the same command again: the tree was approved anew in the meantime"]);
+    }
 }

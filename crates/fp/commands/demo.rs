@@ -20,7 +20,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let temporary = tempfile::Builder::new().prefix("fp-demo-").tempdir();
     let temporary = temporary.map_err(|e| {
-        CommandError::failed(format!("no temporary folder can be made: {e}")).hint("name a folder with --dir")
+        CommandError::failed(format!("no temporary folder can be made: {e}"))
+            .hint("set TMPDIR, on Windows TMP, to a folder that can be written")
     })?;
     let folder = match &args.dir {
         Some(dir) => empty_folder(dir.clone())?,
@@ -45,7 +46,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 fn empty_folder(folder: PathBuf) -> Result<PathBuf, CommandError> {
-    let failed = |e: std::io::Error| CommandError::failed(format!("{} can't be used: {e}", folder.display()));
+    let failed = |e: std::io::Error| {
+        CommandError::failed(format!("{} can't be used: {e}", folder.display()))
+            .hint("name a folder that can be made and written")
+    };
     std::fs::create_dir_all(&folder).map_err(failed)?;
     if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {
         return Err(CommandError::failed(format!("{} is not empty", folder.display()))

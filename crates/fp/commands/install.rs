@@ -17,7 +17,7 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use crate::assets;
-use crate::context::Context;
+use crate::context::{Context, this_program};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
@@ -137,9 +137,7 @@ fn homeless() -> CommandError {
 
 /// The plugin with this very program in it.
 pub(super) fn bundle() -> Result<Bundle<'static>, CommandError> {
-    let executable = env::current_exe()
-        .map_err(|error| CommandError::failed(format!("the program fp can't find itself: {error}")))?;
-    Ok(Bundle { files: assets::plugin_files(), programs: Programs::One(executable) })
+    Ok(Bundle { files: assets::plugin_files(), programs: Programs::One(this_program()?) })
 }
 
 fn diff(installed: &Installed, preview: &Preview) -> String {

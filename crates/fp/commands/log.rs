@@ -57,8 +57,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         }
         return Ok(Exit::Done);
     }
-    let interrupt = Interrupt::listen()
-        .map_err(|error| CommandError::failed(format!("signals can't be watched: {error}")))?;
+    let interrupt = Interrupt::listen().map_err(|error| {
+        CommandError::failed(format!("signals can't be watched: {error}"))
+            .hint("without --follow, the log is printed as it is now")
+    })?;
     while read && !view.is_over() && !interrupt.within(LOOK) {
         let portion = reader.more()?;
         if portion.anew {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 use agents::{Builder, Verifier};
+use stage::DOCTOR;
 pub(crate) use stage::Stage;
 
 const GOAL: &str = "Add a greeting command";
@@ -50,7 +51,7 @@ fn commits(stage: &Stage) -> Result<String, CommandError> {
 fn plan(stage: &Stage) -> Result<(String, PathBuf), CommandError> {
     let made = stage.json(&["new", GOAL, "--auto"])?;
     let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
-        return Err(CommandError::failed("`fp new` did not say where the plan is"));
+        return Err(CommandError::failed("`fp new` did not say where the plan is").hint(DOCTOR));
     };
     stage.step("planner", &format!("plans {GOAL:?} as {plan}"));
     stage.fp(&[
@@ -104,7 +105,8 @@ fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
             }
         }
     }
-    Err(CommandError::failed(format!("the run did not end within {MAX_TURNS} answers of `fp next`")))
+    Err(CommandError::failed(format!("the run did not end within {MAX_TURNS} answers of `fp next`"))
+        .hint("`fp demo --dir FOLDER` keeps the repository, and `fp log` in it says what happened"))
 }
 
 fn answer_question(stage: &Stage, plan: &str, action: &Value) -> Result<(), CommandError> {
@@ -116,3 +118,6 @@ fn answer_question(stage: &Stage, plan: &str, action: &Value) -> Result<(), Comm
     stage.fp(&["answer", plan, question, "--option", option])?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

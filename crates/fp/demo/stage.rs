@@ -7,11 +7,15 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
+use crate::context::this_program;
 use crate::error::CommandError;
 use crate::printer::Printer;
 
 /// How often the sign of life moves.
 const TICK: Duration = Duration::from_millis(100);
+
+/// What to do about a step that can't fail where git and this program are whole.
+pub(super) const DOCTOR: &str = "`fp doctor` says what is wrong with this installation";
 
 /// The repository that the demonstration works in.
 pub(crate) struct Stage {
@@ -24,8 +28,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// Makes a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
-        let binary = std::env::current_exe()
-            .map_err(|e| CommandError::failed(format!("this program can't find itself: {e}")))?;
+        let binary = this_program()?;
         let progress = ProgressBar::new_spinner();
         progress.set_style(ProgressStyle::default_spinner());
         progress.enable_steady_tick(TICK);
@@ -43,6 +46,13 @@ impl Stage {
         stage.git(&["add", "README.md"])?;
         stage.git(&["commit", "--quiet", "--no-verify", "--message", "Add a README"])?;
         Ok(stage)
+    }
+
+    /// A stage in `folder` as it is, with another program in the place of this one.
+    #[cfg(test)]
+    pub(super) fn with(folder: &Path, binary: &Path) -> Self {
+        let (folder, binary) = (folder.to_owned(), binary.to_owned());
+        Self { folder, binary, printer: Printer, progress: ProgressBar::hidden() }
     }
 
     /// Says a line about what is going on.
@@ -88,14 +98,17 @@ impl Stage {
     pub(crate) fn json(&self, args: &[&str]) -> Result<Value, CommandError> {
         let args = [args, &["--format", "json"]].concat();
         let (text, _) = self.fp_allowing(&args, &[0, 1])?;
-        serde_json::from_str(&text)
-            .map_err(|e| CommandError::failed(format!("`fp {}` printed no JSON: {e}", args.join(" "))))
+        serde_json::from_str(&text).map_err(|e| {
+            CommandError::failed(format!("`fp {}` printed no JSON: {e}", args.join(" "))).hint(DOCTOR)
+        })
     }
 
     /// Sends `event` to a hook, and returns what it answers.
     pub(crate) fn hook(&self, name: &str, event: &Value) -> Result<String, CommandError> {
         use std::io::Write as _;
-        let failed = |e: std::io::Error| CommandError::failed(format!("`fp hook {name}` can't be run: {e}"));
+        let failed = |e: std::io::Error| {
+            CommandError::failed(format!("`fp hook {name}` can't be run: {e}")).hint(DOCTOR)
+        };
         let mut child = self
             .command(&["hook", name])
             .stdin(std::process::Stdio::piped())
@@ -127,8 +140,10 @@ impl Stage {
 /// Writes `text` to `path`, with the folders above it.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder)
-        .map_err(|e| CommandError::failed(format!("{} can't be made: {e}", folder.display())))?;
+    std::fs::create_dir_all(folder).map_err(|e| {
+        CommandError::failed(format!("{} can't be made: {e}", folder.display()))
+            .hint("choose another place with --dir")
+    })?;
     Ok(fp_host::file::atomic_write(path, text.as_bytes())?)
 }
 
@@ -148,6 +163,7 @@ fn output(
         _ => Err(CommandError::failed(format!(
             "{shown} ended with {status}: {}",
             String::from_utf8_lossy(&stderr).trim_end()
-        ))),
+        ))
+        .hint(DOCTOR)),
     }
 }

@@ -234,6 +234,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_other_mode() {
+        let error = "fast".parse::<Mode>().unwrap_err();
+        assert_eq!(error.to_string(), "a mode is one of direct, pipeline, full");
+    }
+
+    #[test]
     fn a_mode_comes_with_its_reason() {
         let check = |goal: &str, name: Mode, reason: &str| {
             let expect = Proposal { name, reason: reason.into() };

@@ -121,7 +121,9 @@ impl GitError {
                 file::advice(&kind.into())?.into()
             }
             Self::Io { source, .. } => file::advice(source)?.into(),
-            Self::Unexpected { .. } => return None,
+            Self::Unexpected { .. } => {
+                "run it by hand: the `git` on PATH is no plain git, or one that this fp does not know".into()
+            }
         })
     }
 }

@@ -59,3 +59,11 @@ fn items_of_a_list_are_counted() {
     check("one line - with a dash", 0);
     check("Do:\n- a\n* b\n  • c\n1. d\n12) e\n3.5 is a number\n-x", 5);
 }
+
+#[test]
+fn no_other_intent() {
+    assert_eq!(
+        "small".parse::<Intent>().unwrap_err().to_string(),
+        "an intent is one of trivial, refactoring, build-from-scratch, mid-sized, architecture"
+    );
+}

@@ -1,0 +1,63 @@
+//! What a demonstration says that fails where it should not: by programs in the place of fp that answer otherwise.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::stage::write;
+use super::*;
+
+/// What `act` says on a stage whose program is this shell script; without one, there is no program.
+fn said<T>(script: Option<&str>, act: impl FnOnce(&Stage) -> Result<T, CommandError>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("fp");
+    if let Some(script) = script {
+        fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let Err(error) = act(&Stage::with(folder.path(), &binary)) else { panic!("nothing is wrong with it") };
+    let hints = error.hints.iter().map(|hint| format!("\nhint: {hint}"));
+    let text = format!("error: {}{}", error.message, hints.collect::<String>());
+    text.replace(folder.path().to_str().unwrap(), "[FOLDER]")
+}
+
+#[test]
+fn an_answer_that_is_none() {
+    insta::assert_snapshot!(said(Some("echo yes"), plan), @"
+    error: `fp new Add a greeting command --auto --format json` printed no JSON: expected value at line 1 column 1
+    hint: `fp doctor` says what is wrong with this installation
+    ");
+    insta::assert_snapshot!(said(Some("echo '{}'"), plan), @"
+    error: `fp new` did not say where the plan is
+    hint: `fp doctor` says what is wrong with this installation
+    ");
+    insta::assert_snapshot!(said(Some("echo no >&2; exit 2"), plan), @"
+    error: `fp new Add a greeting command --auto --format json` ended with exit status: 2: no
+    hint: `fp doctor` says what is wrong with this installation
+    ");
+}
+
+#[test]
+fn a_run_without_an_end() {
+    insta::assert_snapshot!(said(Some("echo '{}'"), |stage| lead(stage, "sample")), @"
+    error: the run did not end within 60 answers of `fp next`
+    hint: `fp demo --dir FOLDER` keeps the repository, and `fp log` in it says what happened
+    ");
+}
+
+#[test]
+fn a_program_that_is_gone() {
+    let event = serde_json::json!({});
+    insta::assert_snapshot!(said(None, |stage| stage.hook("teammate-idle", &event)), @"
+    error: `fp hook teammate-idle` can't be run: No such file or directory (os error 2)
+    hint: `fp doctor` says what is wrong with this installation
+    ");
+}
+
+#[test]
+fn a_file_in_the_way() {
+    insta::assert_snapshot!(said(Some(""), |stage| write(&stage.folder().join("fp/main.rs"), "")), @"
+    error: [FOLDER]/fp can't be made: File exists (os error 17)
+    hint: choose another place with --dir
+    ");
+}
