@@ -291,6 +291,30 @@ fn it_fits_narrow_and_wide_and_on_paper() {
     assert_quiet(&mut tab);
 }
 
+/// A run that ends at a moment that has a name, at the very end of the axis.
+fn even() -> String {
+    let mut log = Log::default();
+    log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
+    assert_eq!(log.attempt("1", "builder-1", (500, 2), true, "all tests pass"), 600);
+    log.page(&[("1".to_owned(), "Write the store".to_owned())])
+}
+
+#[test]
+fn no_two_moments_of_the_axis_are_written_over_each_other() {
+    let Some(mut tab) = opened(even) else { return };
+    for width in (700..1500).step_by(50) {
+        tab.size(width, 900);
+        let seen = tab.eval(
+            "new Promise((seen) => setTimeout(() => {
+                const names = [...document.querySelectorAll('.axis .tick > span')].map((e) => e.getBoundingClientRect());
+                seen([names.length, names.filter((one, i) => i && one.left < names[i - 1].right).length]);
+            }, 100))",
+        );
+        assert!(seen[0].as_u64() > Some(1), "{width}: {seen}");
+        assert_eq!(seen[1], 0, "at {width} pixels");
+    }
+}
+
 #[test]
 fn hostile_texts_are_text() {
     let page = || {

@@ -98,11 +98,19 @@ function axisRow() {
   return one;
 }
 
+/** Pixels that the names of two moments need beside each other. */
+const NAMES = 180;
+
 /** Names the moments of the axis, and draws their lines through all lanes. */
 function drawTicks(track, width) {
   track.querySelectorAll(".tick").forEach((old) => old.remove());
+  let before = -Infinity;
   for (const { x, name, day: date } of ticks(width)) {
-    const tick = element("span", x > 0.97 ? "tick last" : "tick");
+    // At the end a name stands before its moment, where the one before may have its own.
+    const last = x > 0.97;
+    if (last && (x - before) * width < NAMES) continue;
+    before = x;
+    const tick = element("span", last ? "tick last" : "tick");
     tick.style.left = `${x * 100}%`;
     tick.append(element("span", "", name));
     if (date) tick.append(element("b", "", date));
