@@ -10,6 +10,7 @@ pub mod commit_message;
 pub mod critique;
 pub mod diagnostic;
 pub mod doctor;
+pub mod exchange;
 pub mod exclusive;
 pub mod hook;
 pub mod interview;

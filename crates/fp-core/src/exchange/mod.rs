@@ -1,0 +1,13 @@
+//! Plans of other systems: their files in, a [`PortablePlan`] between, and the way back.
+//!
+//! An importer reads the texts of one system, an exporter writes them, and both know nothing of each other but the
+//! portable plan. What a system says and a portable plan has no field for is kept under its name in `ext`, and beside
+//! the plan's tree in an [`Origin`], so that an exporter of the same system can say it again.
+
+pub mod folder;
+pub mod origin;
+pub mod portable;
+
+pub use folder::Folder;
+pub use origin::{Origin, OriginTask};
+pub use portable::{PortableFile, PortablePlan, PortableTask, Work};
