@@ -185,6 +185,23 @@ fn it_shows_what_happens_while_it_happens() {
     terminal.given_back("0");
 }
 
+/// A terminal says that its size has changed by a signal, which is lost on a view that doesn't listen yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_size_is_followed_that_no_signal_tells_of() {
+    let environment = started(40);
+    let fp = env!("CARGO_BIN_EXE_fp");
+    let view = ["env", "--block-signal=WINCH", fp, "status", "--watch", PLAN];
+    let mut terminal = Terminal::shell(&environment, &view);
+    terminal.wait_for("1-20 of 40");
+    terminal.resize(12, 40);
+    terminal.wait_for("1-8 of 40");
+    let shown = terminal.shown();
+    assert!(!shown.contains("Write part 20"), "{shown}");
+    terminal.press("q");
+    terminal.given_back("0");
+}
+
 #[test]
 fn it_follows_the_size_and_scrolls() {
     let environment = started(40);

@@ -37,8 +37,9 @@ pub(crate) fn watch(plan: &OpenPlan, context: &Context) -> CommandResult {
     })?;
     let mut first = 0;
     loop {
-        let frame = frame(&report, context.now(), screen.size(), first);
-        if screen.show(&frame.lines).is_err() {
+        let size = screen.size();
+        let frame = frame(&report, context.now(), size, first);
+        if screen.show(&frame.lines, size).is_err() {
             // The terminal is gone.
             return Ok(Exit::Done);
         }

@@ -41,6 +41,8 @@ pub enum Input {
 pub struct Screen {
     interrupt: Interrupt,
     shown: Vec<String>,
+    /// What the lines shown were made for; `None` where they have to be drawn anew.
+    drawn_for: Option<(usize, usize)>,
 }
 
 impl Screen {
@@ -64,8 +66,8 @@ impl Screen {
         });
         terminal::enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
-        let screen = Self { interrupt, shown: Vec::new() };
-        execute!(io::stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))?;
+        let screen = Self { interrupt, shown: Vec::new(), drawn_for: None };
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
 
@@ -76,11 +78,16 @@ impl Screen {
         (columns.into(), rows.into())
     }
 
-    /// Shows `lines` from the top, none of them wider than the terminal, and draws those that have changed. They must
-    /// be free of control characters.
-    pub fn show(&mut self, lines: &[String]) -> io::Result<()> {
+    /// Shows `lines`, which were made for a terminal of `size` columns and rows, from the top, and draws those that have
+    /// changed; all of them in another size than before. They must be free of control characters.
+    pub fn show(&mut self, lines: &[String], size: (usize, usize)) -> io::Result<()> {
         let mut out = io::stdout().lock();
         queue!(out, BeginSynchronizedUpdate)?;
+        if self.drawn_for.replace(size) != Some(size) {
+            // What a terminal makes of its lines when it is resized is its own affair.
+            self.shown.clear();
+            queue!(out, Clear(ClearType::All))?;
+        }
         for (number, row) in (0..lines.len().max(self.shown.len())).zip(0_u16..) {
             let line = lines.get(number).map_or("", String::as_str);
             if self.shown.get(number).map(String::as_str) != Some(line) {
@@ -105,11 +112,8 @@ impl Screen {
             Err(_) => Input::End,
         };
         if input == Input::Resized {
-            // What a terminal makes of its lines when it is resized is its own affair.
-            self.shown.clear();
-            if execute!(io::stdout(), Clear(ClearType::All)).is_err() {
-                return Input::End;
-            }
+            // It may be the size from before by now.
+            self.drawn_for = None;
         }
         if self.interrupt.came() { Input::End } else { input }
     }
