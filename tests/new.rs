@@ -192,8 +192,8 @@ fn flags_say_what_kind_of_plan_it_is() {
     check(
         &["--research-only", "Fix a typo"],
         "trivial",
-        "direct",
-        "a change that one task holds (\"typo\")",
+        "pipeline",
+        "research is asked for, of which direct mode has none",
         "interview research",
     );
     environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);

@@ -96,6 +96,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let interrupted = interrupted(&plans, &mut warnings)?;
 
     let (intent, proposal) = kind_and_mode(&goal, &args);
+    let proposal = if settings.research_only { proposal.for_research() } else { proposal };
     let folder = plans.create(&goal, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),

@@ -169,6 +169,20 @@ impl std::str::FromStr for Mode {
     }
 }
 
+impl Proposal {
+    /// The same for a goal that ends with its research: direct mode has nobody who would do it.
+    #[must_use]
+    pub fn for_research(self) -> Self {
+        match self.name {
+            Mode::Direct => Self {
+                name: Mode::Pipeline,
+                reason: "research is asked for, of which direct mode has none".into(),
+            },
+            Mode::Pipeline | Mode::Full => self,
+        }
+    }
+}
+
 impl Mode {
     /// All modes, from the least planning to the most.
     pub const ALL: [Self; 3] = [Self::Direct, Self::Pipeline, Self::Full];
