@@ -257,7 +257,7 @@ fn small_work_is_clear_after_one_question() {
 #[test]
 fn where_nobody_is_asked_assumptions_are_enough() {
     let environment = new(&["--auto", "--research-only"]);
-    record(&environment, &[&["--by", "auto"], &CORE[..]].concat());
+    record(&environment, &CORE);
     assert_snapshot!(check(&environment), @r"
     exit status: 1
     --- stdout

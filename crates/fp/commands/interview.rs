@@ -75,15 +75,14 @@ struct SaidArgs {
     /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
-    /// Who says so
-    #[arg(long, value_enum, default_value_t)]
-    by: By,
+    /// Who says so; where it is left out, nobody in a plan that was made with --auto, else the user
+    #[arg(long, value_enum)]
+    by: Option<By>,
 }
 
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum By {
     /// The user did.
-    #[default]
     User,
     /// Nobody could be asked.
     Auto,
@@ -122,7 +121,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         return check::run(&args, context);
     }
     let plan = context.open(args.said.plan.as_deref())?;
-    let by = args.said.by.into();
+    let by =
+        args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), |by| Ok(by.into()))?;
     let answers = answers(args.said)?;
     let (interview, clearance) = if answers.is_empty() {
         (read(&plan)?, None)
