@@ -555,6 +555,31 @@ fn a_mapping_that_is_none_is_left_alone() {
     ");
 }
 
+#[test]
+fn a_mapping_that_is_none_holds_up_no_run() {
+    let environment = on();
+    environment.start(&[]);
+    let path = format!(".fractal-planner/plans/{PLAN}/linear-mapping.json");
+    environment.write(&path, "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
+    exit status: 0
+    --- stdout
+    1. spawn builder-1
+       agent: fp:builder
+       name and description: builder-1
+       prompt:
+         You are builder-1 of plan sample-20261121. Run `fp claim sample-20261121 --as builder-1` and go by what it prints.
+    2. wait for builder-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    --- stderr
+    warning: Linear is not brought up to date: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json:2:11: invalid type: integer `7`, expected a map
+    hint: correct that place, or move the file away: each issue is found again by the marker in its description
+    ");
+    environment.claim("builder-1");
+    assert_eq!(environment.read(&path), "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
+}
+
 /// The mapping of fractal-planner 0.1, with a field that nobody here knows.
 #[test]
 fn a_mapping_of_the_first_version_is_read_and_kept() {

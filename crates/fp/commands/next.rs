@@ -14,7 +14,6 @@ use fp_host::plan::Tree;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::drift;
 use fp_host::run::fresh_token;
-use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -48,14 +47,11 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let around = Surroundings {
-        now: context.now(),
-        attended: context.attended() || ledger.state().run.as_ref().is_some_and(|run| run.attended),
-        nudges: plan.settings.nudge.times(),
-        timeout: SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into()),
         edited: tree.edited(ledger.state()),
         // Whoever looked meanwhile has told it.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
+        ..Surroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
     };
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
@@ -63,7 +59,14 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let report = status::text(&StatusReport::new(ledger.state()));
-    let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now)?;
+    let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now).unwrap_or_else(|error| {
+        // A mirror of the run never holds it up.
+        context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
+        for hint in &error.hints {
+            context.printer.note(&format!("hint: {hint}"));
+        }
+        None
+    });
     let ledger = Some(ledger).filter(|ledger| ledger.state().is_running());
     if ledger.is_none() {
         // Before it is shown: nobody asks again who has been told that it is over.

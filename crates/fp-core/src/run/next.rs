@@ -16,6 +16,7 @@ use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;
+use crate::settings::Settings;
 
 /// Agent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";
@@ -108,6 +109,23 @@ pub struct Surroundings {
     pub moved: Option<Moved>,
     /// A fresh token, in case a task is sent back.
     pub token: String,
+}
+
+impl Surroundings {
+    /// What is around a run at `now`, where the session that looks can ask the user or not. Nothing was edited or moved
+    /// as far as is known here, and nothing can be sent back.
+    #[must_use]
+    pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
+        Self {
+            now,
+            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.attended),
+            nudges: settings.nudge.times(),
+            timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+            edited: BTreeSet::new(),
+            moved: None,
+            token: String::new(),
+        }
+    }
 }
 
 /// Events to record, and what they make due.

@@ -1,15 +1,12 @@
 //! Hooks for the session that leads a run: what it is told when it begins, when its conversation is summed up, and
 //! when it stops.
 
-use std::collections::BTreeSet;
-
 use fp_core::hook::Reply;
 use fp_core::hook::lead::{Due, due, lead_stops};
 use fp_core::hook::recovery::{self, Leader, Led};
 use fp_core::run::State;
 use fp_core::run::next::Surroundings;
 use fp_host::claude::hook::{HookEvent, block, keep_in_summary, session_context};
-use jiff::SignedDuration;
 
 use super::PATIENCE;
 use super::runs::{Run, place, runs};
@@ -103,25 +100,12 @@ fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<St
 
 /// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
 fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
-    let around = surroundings(run, state, context);
+    // What `fp next` would know, but for what git would have to be asked.
+    let around = Surroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let found = due(state, &around);
     if found == Due::Nothing {
         return Ok(found);
     }
     let edited = context.tree(&run.plan)?.edited(state);
     Ok(if edited.is_empty() { found } else { due(state, &Surroundings { edited, ..around }) })
-}
-
-/// What `fp next` would know, but for what git would have to be asked.
-fn surroundings(run: &Run, state: &State, context: &Context) -> Surroundings {
-    let settings = &run.plan.settings;
-    Surroundings {
-        now: context.now(),
-        attended: context.attended() || state.run.as_ref().is_some_and(|run| run.attended),
-        nudges: settings.nudge.times(),
-        timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
-        edited: BTreeSet::new(),
-        moved: None,
-        token: String::new(),
-    }
 }
