@@ -128,6 +128,34 @@ fn where_each_value_comes_from() {
 }
 
 #[test]
+fn options_of_the_plugin_are_the_lowest_layer() {
+    let environment = Environment::new().repo();
+    let options = |said: &str| {
+        environment.write(
+            "../home/.claude/settings.json",
+            format!("{{\"pluginConfigs\": {{\"fp@fractal-planner\": {{\"options\":\n{said}}}}}}}"),
+        );
+    };
+    options(r#"{"language": "한국어", "maxParallelTasks": 4}"#);
+    environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 2}"#);
+    let output = environment.fp(&["config", "show", "--origin"]);
+    let lines: Vec<&str> = output.stdout.lines().filter(|line| !line.contains(" default ")).collect();
+    assert_eq!(
+        lines,
+        ["language                     plugin   한국어", "maxParallelTasks             project  2"]
+    );
+    assert!(output.stderr.starts_with("plugin:  [ROOT]/home/.claude/settings.json\n"), "{output}");
+
+    options(r#"{"maxParallelTasks": 99}"#);
+    assert_snapshot!(environment.fp(&["config", "get", "maxParallelTasks"]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/home/.claude/settings.json:2:22: pluginConfigs.fp@fractal-planner.options.maxParallelTasks: expected a whole number from 1 to 16, found integer `99`
+    hint: correct the value, or delete the line for the default
+    ");
+}
+
+#[test]
 fn the_users_file_follows_xdg() {
     let environment = Environment::new().repo();
     let base = environment.beside("xdg");

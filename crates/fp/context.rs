@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use fp_core::settings::{PartialSettings, Settings};
-use fp_host::config::{self, Config, Origin};
+use fp_host::config::{Config, Origin};
 use fp_host::plan_folder::{PlanFolder, Plans};
 use fp_host::repo::Repo;
 use jiff::Timestamp;
@@ -79,7 +79,7 @@ impl Context {
             return Ok(config);
         }
         let env = |name: &str| self.env(name);
-        let config = Config::load(config::user_file(&env).as_deref(), &self.repo().config_file(), &env)?;
+        let config = Config::load(&self.repo().config_file(), &env)?;
         Ok(self.config.get_or_init(|| config))
     }
 

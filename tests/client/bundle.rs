@@ -18,6 +18,8 @@ tests![
     the_client_installs_the_plugin_from_its_marketplace,
     fp_installs_and_uninstalls_itself,
     settings_that_fp_adds_hold_and_are_taken_out_again,
+    options_that_the_client_keeps_are_settings,
+    a_bundle_of_several_platforms_works_through_its_launcher,
 ];
 
 const INSTALLED: &str = "fp@fractal-planner";
@@ -158,4 +160,65 @@ fn settings_that_fp_adds_hold_and_are_taken_out_again() {
     client.fp(&["uninstall", "--client", program]);
     assert!(installed(&client).is_empty());
     assert_eq!(client.settings_text(), mine);
+}
+
+fn options_that_the_client_keeps_are_settings() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|request| match request.turns() {
+        0 => bash("fp config get maxParallelTasks --origin"),
+        _ => text("all done"),
+    });
+    let client = Client::new(&stand_in, sample.path());
+    let before = client.settings_text();
+    let program = client_binary::path();
+    let program = program.to_str().expect("the client has a readable path");
+    client.fp(&["install", "--client", program]);
+    succeed(&client, &["plugin", "install", INSTALLED, "--config", "maxParallelTasks=3"]);
+    assert_eq!(client.print("how many builders work at once?").end().result(), "all done");
+    assert_eq!(stand_in.of_lead()[1].last_result(), "plugin  3");
+    client.fp(&["uninstall", "--client", program]);
+    assert_eq!(client.settings_text(), before);
+}
+
+fn a_bundle_of_several_platforms_works_through_its_launcher() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|request| match request.turns() {
+        0 => bash("fp --version"),
+        _ => text("all done"),
+    });
+    let folder = tempfile::tempdir().expect("a temporary directory can be made");
+    let out = folder.path().join("bundle");
+    let out = out.to_str().expect("it has a readable name");
+    let program = env!("CARGO_BIN_EXE_fp");
+    let this = format!("{}={program}", this_platform());
+    let mut arguments = vec!["bundle", "--out", out, "--binary", &this];
+    // A program for another platform, as far as its first bytes say.
+    let other = folder.path().join("other");
+    let mut start = b"MZ".to_vec();
+    start.resize(0x3c, 0);
+    start.extend([64, 0, 0, 0]);
+    start.extend(b"PE\0\0\x64\x86");
+    std::fs::write(&other, start).expect("it can be written");
+    let other = format!("x86_64-pc-windows-msvc={}", other.display());
+    arguments.extend(["--binary", &other]);
+    sample.fp(&arguments);
+    let plugin = Path::new(out).join("fp");
+    let launcher = std::fs::read_to_string(plugin.join("bin/fp")).expect("the launcher is text");
+    assert!(launcher.starts_with("#!/bin/sh"), "{launcher}");
+
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin);
+    assert_eq!(client.print("/fp:status").end().result(), "all done");
+    let requests = stand_in.of_lead();
+    assert!(requests[0].was_told("Show where a plan stands"), "{}", requests[0].summary());
+    assert_eq!(requests[1].last_result(), format!("fp {}", env!("CARGO_PKG_VERSION")));
+}
+
+/// The target triple of this platform, among those that a bundle can hold.
+fn this_platform() -> String {
+    let system = match std::env::consts::OS {
+        "macos" => "apple-darwin",
+        "windows" => "pc-windows-msvc",
+        _ => "unknown-linux-gnu",
+    };
+    format!("{}-{system}", std::env::consts::ARCH)
 }

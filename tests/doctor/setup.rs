@@ -470,6 +470,19 @@ fn files_that_cannot_be_read_are_told_and_stop_nothing() {
 }
 
 #[test]
+fn an_option_of_the_plugin_that_does_not_fit_is_told() {
+    let home = Home::installed();
+    let options = r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"linear": 1}}}}"#;
+    home.write(".claude/settings.json", options);
+    assert_snapshot!(home.says("settings"), @"
+    error    settings     ~/.claude/settings.json:1:65:
+                          pluginConfigs.fp@fractal-planner.options.linear:
+                          expected a boolean, found integer `1`; correct the
+                          value, or delete the line for the default
+    ");
+}
+
+#[test]
 fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
     let home = Home::installed();
     home.0.git(&["worktree", "add", "--quiet", "--detach", "inner"]);

@@ -4,6 +4,7 @@
 mod change;
 mod error;
 mod place;
+mod plugin_options;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +16,9 @@ use serde_json::Value;
 
 pub use change::{ChangeError, change, create, is_known, parse_value};
 pub use error::ConfigError;
+pub use plugin_options::{PLUGIN_OPTIONS, read_plugin_options};
 
+use crate::claude::team::client_home;
 use crate::file;
 
 /// Largest configuration file that is read, in bytes.
@@ -27,6 +30,8 @@ const CAP: u64 = 1024 * 1024;
 pub enum Origin {
     /// Nobody: it is the default.
     Default,
+    /// The plugin's options, as the user set them in the client.
+    Plugin,
     /// The user's own configuration file.
     User,
     /// The project's.
@@ -43,6 +48,7 @@ impl Origin {
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::Plugin => "plugin",
             Self::User => "user",
             Self::Project => "project",
             Self::Plan => "plan",
@@ -62,11 +68,15 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the layers: the user's file, the project's file, the environment. A missing file is no layer;
-    /// any other fault of a file is an error.
-    pub fn load(user: Option<&Path>, project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
+    /// Reads the layers: the plugin's options in the client's own settings, the user's file, the project's file, the
+    /// environment. A missing file is no layer; any other fault of a file is an error, but for the client's.
+    pub fn load(project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
-        if let Some(layer) = user.map(read_layer).transpose()?.flatten() {
+        if let Some(client) = client_file(env) {
+            config.add(Origin::Plugin, read_plugin_options(&client)?);
+        }
+        let user = user_file(env);
+        if let Some(layer) = user.as_deref().map(read_layer).transpose()?.flatten() {
             config.add(Origin::User, layer);
         }
         if let Some(layer) = read_layer(project)? {
@@ -127,6 +137,12 @@ fn flat(settings: &impl Serialize) -> Vec<(String, Value)> {
     let value = serde_json::to_value(settings).expect("settings have text keys and plain values");
     walk("", value, &mut out);
     out
+}
+
+/// Where the client keeps the options of plugins; `None` where there is no home.
+#[must_use]
+pub fn client_file(env: Environment<'_>) -> Option<PathBuf> {
+    Some(client_home(env)?.join("settings.json"))
 }
 
 /// Where the user's own configuration file is or would be; `None` where there is no home.

@@ -13,10 +13,16 @@ pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
 const ON: &str = "1";
 
-/// Places that an entry may need, inner ones first; the last two are those in which the client notes plugins and
-/// marketplaces, and which it leaves behind empty.
-const PLACES: [&[&str]; 5] =
-    [&["permissions", "allow"], &["permissions"], &["env"], &["enabledPlugins"], &["extraKnownMarketplaces"]];
+/// Places that an entry may need, inner ones first; the last three are those in which the client notes plugins, their
+/// options and marketplaces, and which it leaves behind empty.
+const PLACES: [&[&str]; 6] = [
+    &["permissions", "allow"],
+    &["permissions"],
+    &["env"],
+    &["enabledPlugins"],
+    &["pluginConfigs"],
+    &["extraKnownMarketplaces"],
+];
 
 /// The object that a settings file is.
 pub type Fields = Map<String, Value>;

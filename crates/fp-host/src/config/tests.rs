@@ -116,13 +116,24 @@ fn the_environment_has_the_last_word() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
     };
-    let user = write("user.json", r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#);
+    write("x/fractal-planner/config.json", r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#);
     let project = write("project.json", "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}");
-    let env = |name: &str| (name == "NUDGE_DISABLED").then(|| "1".to_owned());
-    let config = Config::load(Some(&user), &project, &env).unwrap();
+    write(
+        "c/settings.json",
+        r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"language": "한국어", "linear": true, "maxParallelTasks": ""}}},
+            "permissions": {"allow": []}}"#,
+    );
+    let env = |name: &str| match name {
+        "NUDGE_DISABLED" => Some("1".to_owned()),
+        "XDG_CONFIG_HOME" => Some(folder.path().join("x").display().to_string()),
+        "CLAUDE_CONFIG_DIR" => Some(folder.path().join("c").display().to_string()),
+        _ => None,
+    };
+    let config = Config::load(&project, &env).unwrap();
     let explained = config.explained();
     let check = |key: &str, value: Value, origin: Origin| {
         assert_eq!(explained.get(key), Some(&(value, origin)), "{key}");
@@ -131,7 +142,9 @@ fn the_environment_has_the_last_word() {
     check("nudge.maxRetries", 5.into(), Origin::User);
     check("nudge.enabled", false.into(), Origin::Runtime);
     check("maxIterations", 3.into(), Origin::Default);
-    check("language", Value::Null, Origin::Default);
+    check("language", "한국어".into(), Origin::Plugin);
+    check("linear.enabled", true.into(), Origin::Plugin);
+    check("maxParallelTasks", 1.into(), Origin::Default);
     assert_eq!(config.settings().max_complexity, 5);
 
     let mut config = config;
@@ -160,4 +173,49 @@ fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     check(Err(" is not a file"));
+}
+
+#[test]
+fn options_of_the_plugin() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    let check = |text: &str, expect: Result<serde_json::Value, &str>| {
+        fs::write(&path, text).unwrap();
+        let read = read_plugin_options(&path).map(|layer| serde_json::to_value(layer).unwrap());
+        let expect = expect.map_err(|message| format!("{}{message}", path.display()));
+        assert_eq!(read.map_err(|error| error.to_string()), expect, "{text}");
+    };
+    let none = || Ok(serde_json::json!({}));
+    let of =
+        |id: &str, options: &str| format!("{{\"pluginConfigs\": {{\"{id}\": {{\"options\": {options}}}}}}}");
+    assert_eq!(read_plugin_options(&path).unwrap(), PartialSettings::default(), "there is no such file");
+    check("", none());
+    check("{\"pluginConfigs\"", none());
+    check("[\"pluginConfigs\"]", none());
+    check(r#"{"pluginConfigs": []}"#, none());
+    check(&of("fp@fractal-planner", "[]"), none());
+    check(&of("fp", r#"{"linear": true}"#), none());
+    check(&of("other@fractal-planner", r#"{"linear": true}"#), none());
+    check(&of("fp@fractal-planner", r#"{"language": "", "unheard": 3}"#), none());
+    check(
+        &of("fp@elsewhere", r#"{"maxParallelTasks": 3}"#),
+        Ok(serde_json::json!({ "maxParallelTasks": 3 })),
+    );
+    check(
+        r#"{"pluginConfigs": {"fp@a": {"options": {"linear": true}}, "fp@fractal-planner": {"options": {"commentChecker": false}},
+            "fp@z": {"options": {"linear": true}}}}"#,
+        Ok(serde_json::json!({ "commentChecker": { "enabled": false } })),
+    );
+    check(
+        &of("fp@fractal-planner", "\n{\"maxParallelTasks\": 17}"),
+        Err(
+            ":2:22: pluginConfigs.fp@fractal-planner.options.maxParallelTasks: expected a whole number from 1 to 16, found integer `17`",
+        ),
+    );
+    check(
+        &of("fp@fractal-planner", "{\n\"linear\": \"yes\"}"),
+        Err(
+            ":2:11: pluginConfigs.fp@fractal-planner.options.linear: expected a boolean, found string \"yes\"",
+        ),
+    );
 }

@@ -32,6 +32,7 @@ pub(super) struct GetArgs {
 pub(super) fn show(args: &ShowArgs, context: &Context) -> CommandResult {
     let explained = context.config()?.explained();
     let user = config::user_file(&|name| context.env(name));
+    let client = config::client_file(&|name| context.env(name));
     let project = context.repo().config_file();
     match context.format {
         Format::Json => {
@@ -40,17 +41,21 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> CommandResult {
                 let origins: Map<String, Value> =
                     explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
                 report["origins"] = origins.into();
-                report["files"] = json!({ "user": user, "project": project });
+                report["files"] = json!({ "plugin": client, "user": user, "project": project });
             }
             context.printer.json(&report)?;
         }
         Format::Text => {
+            let has_options = explained.values().any(|(_, origin)| *origin == Origin::Plugin);
             let rows: Vec<Row> = explained
                 .into_iter()
                 .map(|(key, (value, origin))| Row { key, value: shown(&value), origin })
                 .collect();
             context.printer.data(&table(&rows, args.origin));
             if args.origin {
+                if let Some(client) = client.filter(|_| has_options) {
+                    context.printer.note(&format!("plugin:  {}", client.display()));
+                }
                 if let Some(user) = user {
                     context.printer.note(&format!("user:    {}{}", user.display(), remark(&user)));
                 }

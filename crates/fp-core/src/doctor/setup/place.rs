@@ -48,7 +48,7 @@ pub fn repository(located: &Located) -> Finding {
 /// A file of this program's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// Whose: `user` or `project`.
+    /// Whose: `user`, `project` or `plugin`.
     pub whose: &'static str,
     /// Where it is; `None` where there is no home to look in.
     pub path: Option<String>,

@@ -37,7 +37,7 @@ pub(super) fn repository(setup: &Setup<'_>) -> Finding {
     setup::repository(&Located::Inside { root: shown(&repo.root), worktree, has_commit })
 }
 
-/// The user's file of settings and the project's.
+/// The user's file of settings and the project's, and the options of the plugin.
 pub(super) fn settings(setup: &Setup<'_>) -> Vec<Finding> {
     let file = |whose, path: Option<&Path>| SettingsFile {
         whose,
@@ -48,7 +48,14 @@ pub(super) fn settings(setup: &Setup<'_>) -> Vec<Finding> {
         },
     };
     let (user, project) = (config::user_file(setup.env), setup.repo.config_file());
-    setup::settings(&[file("user", user.as_deref()), file("project", Some(&project))])
+    let mut files = vec![file("user", user.as_deref()), file("project", Some(&project))];
+    let client = config::client_file(setup.env);
+    // Who has set none is not told of them.
+    if let Some(Err(error)) = client.as_deref().map(config::read_plugin_options) {
+        let path = client.map(|path| path.display().to_string());
+        files.push(SettingsFile { whose: "plugin", path, found: Err(fault(&error, error.hint())) });
+    }
+    setup::settings(&files)
 }
 
 /// What is wrong in a file is mended with an editor; what is wrong with the file itself is not.
@@ -66,9 +73,8 @@ pub(super) fn leftovers(setup: &Setup<'_>) -> Vec<Finding> {
     if let Ok(git) = Git::open(setup.cwd) {
         found.push((None, around::free(&git)));
     }
-    let user = config::user_file(setup.env);
     // Settings that can't be read are a finding already; the folder of plans is then looked for where it mostly is.
-    let config = Config::load(user.as_deref(), &setup.repo.config_file(), setup.env).unwrap_or_default();
+    let config = Config::load(&setup.repo.config_file(), setup.env).unwrap_or_default();
     let plans = Plans::of(setup.repo, &config.settings());
     if plans.is_archiving() {
         let detail = "archiving a plan was interrupted; any command that names a plan brings it to its end";
