@@ -1,7 +1,7 @@
 //! Both skills one after the other, from a goal to its commits.
 
 use crate::bundle::plugin;
-use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner};
+use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner, Verifier};
 use crate::request::Speaker;
 use crate::run::{TASKS, builder};
 use crate::sample::Sample;
@@ -11,6 +11,8 @@ use crate::tests;
 
 tests![
     a_small_goal_is_a_small_matter,
+    what_the_lead_fails_goes_back_to_the_builder,
+    a_full_goal_goes_from_words_to_commits,
     a_headless_goal_goes_from_words_to_commits,
     the_thin_skills_do_what_their_commands_do,
 ];
@@ -49,6 +51,12 @@ fn started(stand_in: &StandIn, kind: &str) -> usize {
     requests.iter().filter(|request| request.turns() == 0 && is_first(&request.speaker)).count()
 }
 
+/// How many agents were started.
+fn agents(stand_in: &StandIn) -> usize {
+    let is_agent = |speaker: &Speaker| matches!(speaker, Speaker::Agent { .. });
+    stand_in.requests().iter().filter(|request| request.turns() == 0 && is_agent(&request.speaker)).count()
+}
+
 /// The only plan's id.
 fn plan(sample: &Sample) -> String {
     let plans: serde_json::Value =
@@ -75,16 +83,55 @@ fn a_small_goal_is_a_small_matter() {
         ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["question"]).collect();
     assert_eq!(asked, [DIRECT], "one question");
     assert_eq!(started(&stand_in, "fp:builder"), 1);
-    assert_eq!(started(&stand_in, "fp:verifier"), 1);
-    let agents = stand_in.requests();
-    let agents = agents
-        .iter()
-        .filter(|request| request.turns() == 0 && matches!(request.speaker, Speaker::Agent { .. }));
-    assert_eq!(agents.count(), 2, "and nobody else: {}", stand_in.summary());
+    assert_eq!(agents(&stand_in), 1, "and nobody else: {}", stand_in.summary());
     let commits = sample.new_commits();
     assert_eq!(commits.len(), 1);
     assert_eq!(commits[0].files, ["bin/hello"]);
     assert_eq!(sample.read("bin/hello"), COMMENTED);
+    assert_eq!(sample.uncommitted(), "");
+}
+
+/// The lead is the judge of a direct plan: the builder hears of what it does not let pass.
+fn what_the_lead_fails_goes_back_to_the_builder() {
+    let sample = Sample::new();
+    let cast = Cast {
+        planner: Planner::default().drafting(DIRECT_TREE),
+        builder: Builder::default().writing("1", "bin/hello", COMMENTED),
+        verifier: Verifier::default().failing("1", 1, "the line is not there"),
+    };
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print("/fp:plan fix a typo in the comment of bin/hello --auto").end();
+    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    let id = plan(&sample);
+    let ended = client.print(&format!("/fp:implement {id}")).end();
+    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    assert_eq!(agents(&stand_in), 1, "{}", stand_in.summary());
+    let tasks = sample.fp(&["status", &id, "--format", "json"]);
+    let tasks: serde_json::Value = serde_json::from_str(&tasks).expect("JSON");
+    assert_eq!(tasks["tasks"][0]["iteration"], 2, "{tasks:#}");
+    assert_eq!(sample.new_commits().len(), 1);
+    assert_eq!(sample.uncommitted(), "");
+}
+
+fn a_full_goal_goes_from_words_to_commits() {
+    let sample = Sample::new();
+    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse("/fp:plan add a greeting command --mode full");
+    session.wait_for_result(PLANNED);
+    session.say(&format!("/fp:implement {} --builders 2", plan(&sample)));
+    session.wait_for_result(OVER);
+    let ended = session.end();
+
+    let asked: Vec<_> = ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
+    assert_eq!(asked, ["Greeting", "Tests", "Approach", "Review"]);
+    for role in ["analyst", "interviewer", "researcher", "context-builder", "decomposer", "critic"] {
+        assert_eq!(started(&stand_in, &format!("fp:{role}")), 1, "{role}");
+    }
+    assert_eq!(sample.new_commits().len(), 3);
+    assert!(sample.tests_pass());
     assert_eq!(sample.uncommitted(), "");
 }
 

@@ -9,6 +9,7 @@ mod approval;
 mod blocked_commit;
 mod commits;
 mod failing;
+mod judging;
 mod pipeline;
 mod repository;
 mod session;

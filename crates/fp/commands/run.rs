@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fp_core::interview::Mode;
 use fp_core::plan::id::TaskId;
 use fp_core::run::state::{State, Status};
 use fp_core::run::{Policy, decide};
@@ -88,6 +89,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,
         no_commit,
+        lead_judges: lead_judges(&plan, ledger.state())?,
         policy: policy(&plan)?,
         checkout,
     };
@@ -99,6 +101,11 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     settle(&plan, || context.now(), std::time::Duration::ZERO)?;
     context.sweep(&plan);
     report(context, &plan.load()?.state, released)
+}
+
+/// Whether the lead judges: where one task was planned on the spot, a verifier would cost more than the task.
+fn lead_judges(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
+    Ok(state.tasks.len() == 1 && plan.folder.purpose()?.mode == Mode::Direct)
 }
 
 /// How tasks are ordered, by what was measured of them.

@@ -16,6 +16,7 @@ fn one(plan: &PlanId, action: &Action) -> String {
     match action {
         Action::Spawn { name, agent, prompt } => start("spawn", name.as_str(), agent, prompt),
         Action::Verify { name, agent, prompt, .. } => start("verify", name.as_str(), agent, prompt),
+        Action::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
         Action::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
         Action::Ask { question, text, header, options, .. } => {
             let mut ask = format!("ask {question}\n   question: {text}\n   header: {header}\n   options:\n");

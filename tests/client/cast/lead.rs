@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, Skill, calls, quoted};
+use super::{Done, Skill, Verifier, calls, quoted, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What the lead says first when the run is over.
@@ -19,6 +19,7 @@ struct Due {
 enum Action {
     Spawn { name: String, agent: String, prompt: String },
     Verify { name: String, agent: String, prompt: String },
+    Judge { prompt: String },
     Resume { name: String, message: String },
     Ask(Question),
     Wait { on: Vec<String> },
@@ -38,20 +39,30 @@ struct Question {
 
 /// A tool call that an action asks for.
 enum Step<'a> {
-    Start { name: &'a str, agent: &'a str, prompt: &'a str },
-    Send { name: &'a str, message: &'a str },
+    Start {
+        name: &'a str,
+        agent: &'a str,
+        prompt: &'a str,
+    },
+    Send {
+        name: &'a str,
+        message: &'a str,
+    },
     Ask(&'a Question),
     Answer(&'a Question),
+    /// The command that it is told to judge by.
+    Check(&'a str),
+    Verdict,
 }
 
 /// The lead's next words or call.
-pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
+pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<Block> {
     let mut done = calls(request);
     done.retain(|call| call.position > skill.position);
     let arguments = &skill.arguments;
     let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp run start")) else {
         if let Some(plan) = plan_to_go_on_with(request) {
-            return go_on_from(request, plan, &done);
+            return go_on_from(request, plan, &done, judge);
         }
         let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
         return bash(format!("fp run start {arguments}{attended}").replace("  ", " "));
@@ -60,12 +71,12 @@ pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
         return text(format!("The run does not start: {}", start.result));
     }
     let plan = arguments.split_whitespace().next().filter(|word| !word.starts_with("--")).unwrap_or_default();
-    go_on_from(request, plan, &done)
+    go_on_from(request, plan, &done, judge)
 }
 
-fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>]) -> Vec<Block> {
+fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier) -> Vec<Block> {
     match done.iter().rposition(|call| call.command().starts_with("fp next")) {
-        Some(last) => go_on(request, plan, &done[last], &done[last + 1..]),
+        Some(last) => go_on(request, plan, (&done[last], &done[last + 1..]), judge),
         None => next(plan, &[]),
     }
 }
@@ -87,7 +98,12 @@ fn next(plan: &str, ended: &[String]) -> Vec<Block> {
 }
 
 /// Does what is left of the actions that `asked` has printed, after the calls `since`.
-fn go_on(request: &Request, plan: &str, asked: &Done<'_>, since: &[Done<'_>]) -> Vec<Block> {
+fn go_on(
+    request: &Request,
+    plan: &str,
+    (asked, since): (&Done<'_>, &[Done<'_>]),
+    judge: &Verifier,
+) -> Vec<Block> {
     let due: Due = serde_json::from_str(asked.result)
         .unwrap_or_else(|error| panic!("`fp next` printed no actions: {error}: {}", asked.result));
     let steps = due.actions.iter().flat_map(steps).collect::<Vec<_>>();
@@ -99,6 +115,7 @@ fn go_on(request: &Request, plan: &str, asked: &Done<'_>, since: &[Done<'_>]) ->
         let steps = left.iter().take(together.max(1));
         return match step {
             Step::Start { .. } => steps.flat_map(|step| play(request, plan, step, None)).collect(),
+            Step::Verdict => bash(judge.verdict(since.last().map_or("", |call| call.result))),
             step => play(request, plan, step, since.last()),
         };
     }
@@ -118,6 +135,9 @@ fn steps(action: &Action) -> Vec<Step<'_>> {
             vec![Step::Start { name, agent, prompt }]
         }
         Action::Resume { name, message } => vec![Step::Send { name, message }],
+        Action::Judge { prompt } => {
+            vec![Step::Check(quoted_command(prompt, "fp verify").expect("it says how")), Step::Verdict]
+        }
         Action::Ask(question) => vec![Step::Ask(question), Step::Answer(question)],
         Action::Wait { .. } | Action::Deadlock { .. } | Action::Finish { .. } => Vec::new(),
     }
@@ -130,6 +150,8 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
                 json!({ "name": name, "description": name, "subagent_type": agent, "prompt": prompt });
             call("Agent", input)
         }
+        Step::Check(command) => bash(*command),
+        Step::Verdict => unreachable!("whoever judges gives it"),
         Step::Send { name, message } if request.offers("SendMessage") => {
             call("SendMessage", json!({ "to": name, "summary": name, "message": message }))
         }

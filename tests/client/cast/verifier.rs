@@ -58,7 +58,7 @@ impl Verifier {
     }
 
     /// Fills in the line that `fp verify` printed.
-    fn verdict(&self, printed: &str) -> String {
+    pub(super) fn verdict(&self, printed: &str) -> String {
         let line = command_line(printed, "fp verdict")
             .unwrap_or_else(|| panic!("`fp verify` prints the verdict line: {printed}"));
         let head = line.find(" --pass").or_else(|| line.find(" --fail")).map_or(line, |end| &line[..end]);

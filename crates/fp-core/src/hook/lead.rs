@@ -12,7 +12,7 @@ use crate::run::state::Activity;
 pub enum Due {
     /// Nothing: an agent wakes it, the user is asked, or the run is over.
     Nothing,
-    /// To start or wake an agent, or to have a commit made.
+    /// To start or wake an agent, to judge, or to have a commit made.
     Work,
     /// To tell the user why nothing can go on.
     Deadlock,
@@ -23,7 +23,10 @@ pub enum Due {
 pub fn due(state: &State, around: &Surroundings) -> Due {
     let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
     let starts = |action: &Action| {
-        matches!(action, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. })
+        matches!(
+            action,
+            Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. } | Action::Judge { .. }
+        )
     };
     let ends_in = |is: fn(&Action) -> bool| actions.iter().any(is);
     let nobody_works = state.agents.values().all(|agent| agent.activity == Activity::Idle);

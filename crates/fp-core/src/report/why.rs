@@ -302,6 +302,7 @@ mod tests {
             max_iterations: 2,
             scaled_iterations: Default::default(),
             no_commit: false,
+            lead_judges: false,
             policy: crate::run::Policy::default(),
             checkout: None,
         };

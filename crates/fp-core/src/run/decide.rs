@@ -45,6 +45,8 @@ pub struct Start {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// Whether the lead judges what was built, and no verifier is started.
+    pub lead_judges: bool,
     /// In which order tasks are claimed, and what keeps them apart.
     pub policy: Policy,
     /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
@@ -82,6 +84,7 @@ impl State {
             max_iterations,
             scaled_iterations,
             no_commit,
+            lead_judges,
             policy,
             checkout,
         } = start;
@@ -93,7 +96,8 @@ impl State {
         let same = self.is_running()
             && same_session
             && self.run.as_ref().is_some_and(|r| {
-                (r.builders, r.max_iterations, r.no_commit) == (builders, max_iterations, no_commit)
+                (r.builders, r.max_iterations) == (builders, max_iterations)
+                    && (r.no_commit, r.lead_judges) == (no_commit, lead_judges)
                     && r.scaled_iterations == scaled_iterations
                     && r.attended == attended
                     && r.policy == policy
@@ -120,6 +124,7 @@ impl State {
             max_iterations,
             scaled_iterations,
             no_commit,
+            lead_judges,
             policy,
             checkout,
         });

@@ -212,6 +212,9 @@ pub enum Event {
         scaled_iterations: BTreeMap<TaskId, u32>,
         /// Whether passed tasks stay uncommitted.
         no_commit: bool,
+        /// Whether the lead judges what was built, and no verifier is started.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lead_judges: bool,
         /// In which order tasks are claimed, and what keeps them apart.
         #[serde(default)]
         policy: Policy,

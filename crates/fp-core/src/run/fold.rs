@@ -79,6 +79,7 @@ impl State {
                 max_iterations,
                 scaled_iterations,
                 no_commit,
+                lead_judges,
                 policy,
                 checkout,
             } => {
@@ -99,6 +100,7 @@ impl State {
                     max_iterations: *max_iterations,
                     scaled_iterations: scaled_iterations.clone(),
                     no_commit: *no_commit,
+                    lead_judges: *lead_judges,
                     policy: policy.clone(),
                     checkout: checkout.clone(),
                     status: RunStatus::Running,

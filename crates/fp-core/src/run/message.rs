@@ -19,6 +19,17 @@ pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration
     )
 }
 
+/// What a lead is told that judges a task itself.
+#[must_use]
+pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
+    format!(
+        "Judge task {task}, iteration {iteration}, yourself. Run `fp verify {plan} {task}`, which may take as long as \
+         the tests do, and read the changed files that it names. A criterion passes when you have seen what shows \
+         that it holds: the code, and a test or a command's output; the builder's word is none. Else it fails, with \
+         what you saw and what was wanted. Change nothing. Record it with the line that it prints."
+    )
+}
+
 /// The message to a builder that waits while tasks are ready.
 #[must_use]
 pub fn offer(plan: &PlanId, name: &AgentName) -> String {

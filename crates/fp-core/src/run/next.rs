@@ -61,6 +61,15 @@ pub enum Action {
         /// Its prompt.
         prompt: String,
     },
+    /// Do what a verifier would do.
+    Judge {
+        /// The task.
+        task: TaskId,
+        /// The iteration that is judged.
+        iteration: u32,
+        /// How.
+        prompt: String,
+    },
     /// Ask the user, then record the answer.
     Ask {
         /// Id of the question.
@@ -255,9 +264,21 @@ impl Draft<'_> {
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id))
             .collect();
+        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.lead_judges);
         for id in due {
-            self.start_verifier(&id);
+            if lead_judges {
+                self.have_judged(&id);
+            } else {
+                self.start_verifier(&id);
+            }
         }
+    }
+
+    /// Nothing is started, so nothing is recorded: it is due until there is a verdict.
+    fn have_judged(&mut self, id: &TaskId) {
+        let Some(iteration) = self.state.task(id).map(|task| task.iteration) else { return };
+        let prompt = message::judge(&self.state.plan_id, id, iteration);
+        self.turn.actions.push(Action::Judge { task: id.clone(), iteration, prompt });
     }
 
     fn is_being_verified(&self, id: &TaskId) -> bool {
@@ -443,7 +464,7 @@ impl Draft<'_> {
             .collect();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
-        if asks {
+        if asks || self.turn.actions.iter().any(|action| matches!(action, Action::Judge { .. })) {
             return;
         }
         let on = self.under_way();

@@ -350,6 +350,9 @@ pub struct Run {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// Whether passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// Whether the lead judges what was built, and no verifier is started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lead_judges: bool,
     /// In which order tasks are claimed, and what keeps them apart.
     #[serde(default)]
     pub policy: Policy,

@@ -23,6 +23,7 @@ use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
 
 mod excerpt;
+mod judging;
 mod messages;
 mod payload;
 mod rollback;
@@ -495,8 +496,14 @@ proptest! {
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
     #[test]
-    fn every_run_ends(leaves in leaves(), fates in proptest::collection::vec(0..6u8, 40)) {
+    fn every_run_ends(
+        leaves in leaves(),
+        fates in proptest::collection::vec(0..6u8, 40),
+        lead_judges in proptest::bool::ANY,
+    ) {
         let mut machine = Machine::new(leaves, false);
+        let events = machine.state.start(Start { lead_judges, ..start("s0") }).unwrap();
+        machine.take(events);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
         for _ in 0..400 {
@@ -522,6 +529,10 @@ proptest! {
                         }
                         ended.push(name);
                     }
+                    Action::Judge { task, .. } => match fates.next().unwrap() {
+                        0 => {}
+                        fate => machine.judge(&task, fate > 2),
+                    },
                     Action::Wait { on } => prop_assert!(!on.is_empty()),
                     Action::Ask { .. } => prop_assert!(false, "nobody can be asked"),
                     Action::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
