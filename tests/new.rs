@@ -72,7 +72,7 @@ fn the_skill_gets_all_of_it_as_json() {
     {
       "attended": true,
       "commitStyle": {
-        "language": "english",
+        "language": "Korean",
         "style": "PLAIN"
       },
       "config": {
@@ -88,6 +88,7 @@ fn the_skill_gets_all_of_it_as_json() {
       "goal": "오타를 고쳐 줘",
       "intent": "trivial",
       "interruptedPlans": [],
+      "language": "Korean: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code stay as they are. Say so in each agent's prompt.",
       "mode": {
         "name": "direct",
         "reason": "a change that one task holds (\"오타\")"

@@ -19,6 +19,7 @@ pub mod language;
 pub mod linear;
 mod markdown;
 pub mod plan;
+pub mod reading_language;
 pub mod repo_path;
 pub mod report;
 pub mod rules;

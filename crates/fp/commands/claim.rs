@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::plan::{Plan, Task, parse};
+use fp_core::reading_language;
 use fp_core::run::State;
 use fp_core::run::event::{Base, Event, Leaf};
 use fp_core::run::payload::{Around, payload};
@@ -64,11 +65,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let leaf = find(&plan.tasks_file(), &parsed, &id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
     let conventions = plan.conventions().map(|path| path.display().to_string());
+    let goal = plan.goal();
+    let language = reading_language::of(plan.settings.language.as_deref(), &goal);
     let around = Around {
-        goal: &plan.goal(),
+        goal: &goal,
         tree: &plan.tasks_file().display().to_string(),
         place: place.as_deref(),
         conventions: conventions.as_deref(),
+        language: language.as_deref(),
         specs: "",
     };
     let specs = specs::of_claim(state, task, leaf, &around, context);

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let git = Git::open(&context.cwd)?;
     let subjects = git.recent_subjects(SUBJECTS)?;
-    let history = History::of(&subjects);
+    let history = History::of(&subjects).in_language(context.settings()?.language.as_deref());
     if args.explain {
         let json = json!({ "style": style(&history), "subjects": subjects });
         return context.report(&json, &commit::explanation(&history, &subjects));
@@ -70,7 +70,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 
 fn style(history: &History) -> Value {
     json!({
-        "style": history.style(), "language": history.language(), "reasons": history.reasons(), "counts": history,
+        "style": history.style(), "language": history.language_name(), "reasons": history.reasons(), "counts": history,
     })
 }
 

@@ -8,6 +8,7 @@ use fp_core::interview::intent::{Classified, classify};
 use fp_core::interview::mode::propose;
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
 use fp_core::plan::id::PlanId;
+use fp_core::reading_language;
 use fp_core::report::status::{Phase, StatusReport};
 use fp_core::run::event::Decider;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
@@ -60,6 +61,8 @@ struct Report {
     interrupted: Vec<Interrupted>,
     attended: bool,
     history: History,
+    /// What people read is written in it, where that is known.
+    language: Option<String>,
     specs: Vec<SpecLine>,
     warnings: Vec<String>,
 }
@@ -114,13 +117,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         return Err(error.into());
     }
     let report = Report {
+        history: history(context).in_language(settings.language.as_deref()),
+        language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs(&record.goal, context, &mut warnings),
         path: folder.path().to_owned(),
         settings,
         strategy: strategy(intent),
         interrupted,
         attended: context.attended(),
-        history: history(context),
         warnings,
         record,
     };
@@ -243,7 +247,8 @@ impl Report {
             },
             "interruptedPlans": self.interrupted,
             "attended": self.attended,
-            "commitStyle": { "style": self.history.style(), "language": self.history.language() },
+            "language": self.language.as_deref().map(reading_language::rule),
+            "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
             "specs": self.specs,
             "warnings": self.warnings,
         })
@@ -257,6 +262,9 @@ impl Report {
         text += &format!("  intent  {}\n", record.intent.name());
         text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
         text += &format!("  steps   {}\n", steps.join(", "));
+        if let Some(language) = &self.language {
+            text += &format!("  words   {language}\n");
+        }
         text += "\nLook at:\n";
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";

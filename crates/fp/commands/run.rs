@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fp_core::interview::Mode;
 use fp_core::plan::id::TaskId;
+use fp_core::reading_language;
 use fp_core::run::state::{State, Status};
 use fp_core::run::{Policy, decide};
 use fp_core::settings::Isolation;
@@ -100,7 +101,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     drop(ledger);
     settle(&plan, || context.now(), std::time::Duration::ZERO)?;
     context.sweep(&plan);
-    report(context, &plan.load()?.state, released)
+    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
+    report(context, &plan.load()?.state, released, language.as_deref())
 }
 
 /// Whether the lead judges: where one task was planned on the spot, a verifier would cost more than the task.
@@ -196,14 +198,14 @@ fn isolation(
     }
 }
 
-fn report(context: &Context, state: &State, released: usize) -> CommandResult {
+fn report(context: &Context, state: &State, released: usize, language: Option<&str>) -> CommandResult {
     let (done, total) = (state.count(Status::Completed), state.tasks.len());
     let Some(run) = &state.run else { return Ok(Exit::Done) };
     match context.format {
         Format::Json => context.printer.json(&json!({
             "planId": state.plan_id, "session": run.session, "builders": run.builders,
             "maxIterations": run.max_iterations, "scaledIterations": run.scaled_iterations,
-            "noCommit": run.no_commit, "checkout": run.checkout,
+            "noCommit": run.no_commit, "language": language, "checkout": run.checkout,
             "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
             "total": total, "released": released,
         }))?,
@@ -224,11 +226,12 @@ fn report(context: &Context, state: &State, released: usize) -> CommandResult {
                 None => run.max_iterations.to_string(),
             };
             text.push_str(&format!(
-                "\nBuilders: {}{}, iterations: {}, commits: {}\nNext: fp next {}\n",
+                "\nBuilders: {}{}, iterations: {}, commits: {}\n{}Next: fp next {}\n",
                 run.builders,
                 if run.checkout.is_some() { " in worktrees of their own" } else { "" },
                 iterations,
                 if run.no_commit { "off" } else { "on" },
+                language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
                 state.plan_id
             ));
             context.printer.data(&text);

@@ -1,6 +1,7 @@
 //! `fp verify`.
 
 use fp_core::plan::id::TaskId;
+use fp_core::reading_language;
 use fp_core::verification::CheckVerdict;
 use fp_host::run::verify::{Verified, verify};
 use serde_json::json;
@@ -22,7 +23,10 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let verified = verify(&plan, &args.task, None, || context.now())?;
     match context.format {
-        Format::Text => context.printer.data(&text(plan.id().as_str(), &args.task, &verified)),
+        Format::Text => {
+            let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
+            context.printer.data(&text(plan.id().as_str(), &args.task, &verified, language.as_deref()));
+        }
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
             "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
@@ -32,7 +36,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
 }
 
-fn text(plan: &str, task: &TaskId, verified: &Verified) -> String {
+fn text(plan: &str, task: &TaskId, verified: &Verified, language: Option<&str>) -> String {
     let mut text =
         format!("# Task {task}: {} (iteration {})\n\n## Checks\n\n", verified.title, verified.iteration);
     for check in &verified.checks {
@@ -63,7 +67,10 @@ fn text(plan: &str, task: &TaskId, verified: &Verified) -> String {
     for (i, criterion) in verified.criteria.iter().enumerate() {
         text.push_str(&format!("{}. {criterion}\n", i + 1));
     }
-    text.push_str("\n## Verdict\n\nOne flag a criterion, --pass or --fail, in single quotes:\n\n");
+    let language = language.map(|language| format!(", the texts in {language}")).unwrap_or_default();
+    text.push_str(&format!(
+        "\n## Verdict\n\nOne flag a criterion, --pass or --fail, in single quotes{language}:\n\n"
+    ));
     let flags: Vec<String> =
         (1..=verified.criteria.len()).map(|n| format!("--pass '{n}: EVIDENCE'")).collect();
     text.push_str(&format!(

@@ -7,9 +7,9 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    HABIT, History, Language, SHORT_COLUMNS, SUBJECT_COLUMNS, Style, has_full_stop, is_hangul, kind,
-    semantic, title,
+    HABIT, History, Language, SHORT_COLUMNS, SUBJECT_COLUMNS, Style, has_full_stop, kind, semantic, title,
 };
+use crate::reading_language::is_hangul;
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +54,14 @@ pub enum Objection {
     /// It is Korean.
     #[error("the subject is Korean, and hardly any here is")]
     Korean,
+    /// It is not in the language that is asked for.
+    #[error("the subject is {} Korean, and the setting `language` asks for {asked_for}", if *.is_korean { "in" } else { "not in" })]
+    OtherLanguage {
+        /// The language that is asked for.
+        asked_for: String,
+        /// Whether the subject is Korean, the one language that is told from its letters.
+        is_korean: bool,
+    },
     /// Its first word has a capital.
     #[error(
         "`{0}` has a capital, and subjects here begin in lower case: write `{1}`, or begin with another word"
@@ -131,12 +139,13 @@ impl History {
                 rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
             }
         }
-        match self.language() {
-            Language::Korean => rules.push("in Korean".to_owned()),
-            Language::English if self.refuses_korean() => {
+        match (&self.asked_for, self.language()) {
+            (Some(language), _) => rules.push(format!("in {language}")),
+            (None, Language::Korean) => rules.push("in Korean".to_owned()),
+            (None, Language::English) if self.refuses_korean() => {
                 rules.push("in the language of the examples, not in Korean".to_owned());
             }
-            Language::English => {}
+            (None, Language::English) => {}
         }
         match self.case() {
             Some(Case::Lower) => {
@@ -227,11 +236,14 @@ fn about_type(history: &History, kind: &str, scope: Option<&str>) -> Option<Obje
 fn about_words(history: &History, words: &str) -> Vec<Objection> {
     let mut objections = Vec::new();
     let is_korean = words.chars().any(is_hangul);
-    match history.language() {
-        Language::Korean if !is_korean => objections.push(Objection::NotKorean),
-        Language::English if is_korean && history.refuses_korean() => objections.push(Objection::Korean),
-        _ => {}
-    }
+    objections.extend(match (&history.asked_for, history.language()) {
+        (Some(asked_for), wanted) if is_korean != (wanted == Language::Korean) => {
+            Some(Objection::OtherLanguage { asked_for: asked_for.clone(), is_korean })
+        }
+        (None, Language::Korean) if !is_korean => Some(Objection::NotKorean),
+        (None, Language::English) if is_korean && history.refuses_korean() => Some(Objection::Korean),
+        _ => None,
+    });
     let first = words.split_whitespace().next().unwrap_or_default();
     match history.case() {
         Some(Case::Lower) => {

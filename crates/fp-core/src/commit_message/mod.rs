@@ -12,6 +12,7 @@ use regex::Regex;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use crate::reading_language::{is_hangul, is_korean};
 use crate::repo_path::RepoPath;
 
 /// How many of the last subjects tell the style of a repository.
@@ -72,6 +73,9 @@ pub struct History {
     pub types: BTreeMap<String, usize>,
     /// Every scope, and how often.
     pub scopes: BTreeMap<String, usize>,
+    /// The language that is asked for, whatever the subjects are written in.
+    #[serde(skip)]
+    pub asked_for: Option<String>,
 }
 
 /// A message in two parts.
@@ -140,6 +144,12 @@ impl History {
         history
     }
 
+    /// The same where messages are to be in `language`, if that is given.
+    #[must_use]
+    pub fn in_language(self, language: Option<&str>) -> Self {
+        Self { asked_for: language.map(str::to_owned), ..self }
+    }
+
     fn count(&mut self, subject: &str, style: Style) {
         self.subjects += 1;
         self.short += usize::from(style == Style::Short);
@@ -171,10 +181,24 @@ impl History {
         }
     }
 
-    /// Korean where at least half of the subjects are.
+    /// Korean where it is asked for, or else where at least half of the subjects are.
     #[must_use]
     pub fn language(&self) -> Language {
-        if self.is_half(self.korean, self.subjects) { Language::Korean } else { Language::English }
+        let is_korean = match &self.asked_for {
+            Some(language) => is_korean(language),
+            None => self.is_half(self.korean, self.subjects),
+        };
+        if is_korean { Language::Korean } else { Language::English }
+    }
+
+    /// The language in a word: the one that is asked for as it is named there.
+    #[must_use]
+    pub fn language_name(&self) -> &str {
+        match (&self.asked_for, self.language()) {
+            (Some(language), _) => language,
+            (None, Language::Korean) => "korean",
+            (None, Language::English) => "english",
+        }
     }
 
     /// Whether at least half of the semantic subjects have a scope.
@@ -205,15 +229,14 @@ impl History {
             }
         }];
         reasons.push(format!("{} are Korean", of(self.korean)));
+        if let Some(language) = &self.asked_for {
+            reasons.push(format!("the setting `language` asks for {language}"));
+        }
         if self.style() == Style::Semantic {
             reasons.push(format!("{} of {} with a type have a scope", self.scoped, self.semantic));
         }
         reasons
     }
-}
-
-fn is_hangul(c: char) -> bool {
-    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// The message of a task with this `title`, which may be any text, that changed `files`.

@@ -24,6 +24,8 @@ pub struct Around<'a> {
     pub place: Option<&'a str>,
     /// Path of the file that has the conventions and commands of the code base, if there is one.
     pub conventions: Option<&'a str>,
+    /// The language of what people read, where it is known.
+    pub language: Option<&'a str>,
     /// The section of the project's specs, which has [`room_for_specs`]; empty where there are none.
     pub specs: &'a str,
 }

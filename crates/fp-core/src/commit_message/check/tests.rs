@@ -170,3 +170,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_language_that_is_asked_for_outweighs_the_history() {
+    let check = |subjects: &[&str], language: &str, message: &str, expect: &[&str]| {
+        let history = History::of(subjects).in_language(Some(language));
+        let found: Vec<String> = check(&history, message).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expect, "{language} {message:?}");
+    };
+    check(&TYPED, "한국어", "fix: 오류를 고친다", &[]);
+    check(
+        &TYPED,
+        "한국어",
+        "fix: handle it",
+        &["the subject is not in Korean, and the setting `language` asks for 한국어"],
+    );
+    check(&KOREAN, "German", "fix: Fehler beheben", &[]);
+    check(
+        &KOREAN,
+        "German",
+        "fix: 오류를 고친다",
+        &["the subject is in Korean, and the setting `language` asks for German"],
+    );
+    let rules = History::of(&KOREAN).in_language(Some("German")).rules();
+    assert!(rules.contains(&"in German".to_owned()), "{rules:?}");
+    let history = History::of(&TYPED);
+    assert_eq!(history.clone().in_language(None), history);
+}

@@ -93,10 +93,12 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<Part> {
              relative to it"
         )
     });
+    let language =
+        around.language.map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
     let references = leaf.references().map(reference).collect();
     vec![
-        Part::fixed("- ", place.into_iter().collect()),
+        Part::fixed("- ", place.into_iter().chain(language).collect()),
         Part::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),
         Part::new("- ", references, list(Rank::References, "references", IN_TREE)),
     ]

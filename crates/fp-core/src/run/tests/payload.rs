@@ -132,6 +132,7 @@ impl Load {
             (!description.is_empty()).then(|| field(Cow::Owned(description.join("\n"))));
         let goal = self.text("goal", 1, self.goal);
         let around = Around {
+            language: Some("Korean"),
             goal: &goal,
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",
             place: Some("/home/somebody/repository/.fractal-planner/plans/p/worktrees/builder-1"),
