@@ -77,11 +77,16 @@ impl Context {
 
     /// Removes the builders' worktrees that the run needs no more. What is in the way of that is in nobody else's.
     pub(crate) fn sweep(&self, plan: &OpenPlan) {
-        if let Err(error) = worktree::sweep(plan) {
-            self.printer.note(&format!(
+        match worktree::sweep(plan) {
+            Ok(kept) => kept.iter().for_each(|patch| {
+                let patch = self.shown(patch);
+                self.printer
+                    .note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
+            }),
+            Err(error) => self.printer.note(&format!(
                 "note: worktrees are left over: {error}; `fp next {}` tries again to remove them",
                 plan.id()
-            ));
+            )),
         }
     }
 

@@ -9,6 +9,9 @@ use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::{sample, started, worktree};
 
+/// Where the patches are.
+const UNFINISHED: &str = ".fractal-planner/plans/sample-20261121/unfinished";
+
 /// Both builders are at work; the token of the first.
 fn at_work() -> (Environment, String) {
     let environment = started();
@@ -23,15 +26,61 @@ fn a_cancelled_run_leaves_nothing() {
     let (environment, _) = at_work();
     environment.write_in("builder-1", "cache/new.txt", "not committed\n");
     environment.write_in("builder-2", ".gitignore", "*\n");
+    environment.write_in("builder-2", "hidden.txt", "ignored\n");
     environment.git(&["worktree", "lock", &worktree("builder-2")]);
     let mut inside = environment.command("sleep");
     inside.arg("60").current_dir(environment.path(&worktree("builder-1"))).stdout(Stdio::null());
     let mut inside = inside.spawn().unwrap();
-    environment.done(&["cancel", PLAN]);
+    let cancelled = environment.done(&["cancel", PLAN]);
+    assert_eq!(
+        cancelled.stderr,
+        format!("note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n")
+    );
     environment.assert_swept();
     inside.kill().unwrap();
     inside.wait().unwrap();
     assert_eq!(environment.git(&["status", "--short"]), "");
+}
+
+/// A builder that goes on with another task, and a run that ends, leave what is not done where it can be taken up.
+#[test]
+fn what_is_not_done_is_kept_as_a_patch() {
+    let (environment, _) = at_work();
+    environment.write_in("builder-1", "new.bin", "\0\x01");
+    environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
+    let patch = format!("{UNFINISHED}/task-1.patch");
+    assert!(!environment.path(&patch).exists(), "its worktree is as it was");
+    environment.done(&["cancel", PLAN]);
+    environment.assert_swept();
+    assert_eq!(environment.git(&["status", "--short"]), "");
+    environment.git(&["apply", &patch]);
+    assert_eq!(environment.read("a.txt"), "half done\n");
+    assert_eq!(std::fs::read(environment.path("new.bin")).unwrap(), b"\0\x01");
+    assert!(!environment.path(&format!("{UNFINISHED}/task-2.patch")).exists(), "nothing was changed there");
+}
+
+#[test]
+fn a_builder_that_goes_on_with_another_task_leaves_a_patch_of_the_first() {
+    let (environment, _) = at_work();
+    environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
+    environment.done(&["release", PLAN, "2"]);
+    environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
+    let patch = environment.read(&format!("{UNFINISHED}/task-1.patch"));
+    assert!(patch.contains("+half done\n"), "{patch}");
+    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "first\nsecond\nthird\n");
+}
+
+#[test]
+fn a_patch_that_can_not_be_kept_keeps_the_worktree() {
+    let (environment, _) = at_work();
+    environment.write(UNFINISHED, "no folder\n");
+    let cancelled = environment.done(&["cancel", PLAN]);
+    assert!(cancelled.stderr.starts_with("note: worktrees are left over: "), "{cancelled}");
+    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "half done\n");
+    std::fs::remove_file(environment.path(UNFINISHED)).unwrap();
+    environment.fp(&["next", PLAN]);
+    environment.assert_swept();
+    assert!(environment.path(&format!("{UNFINISHED}/task-1.patch")).exists());
 }
 
 #[test]

@@ -436,9 +436,6 @@ impl State {
         if let Some(run) = &mut self.run {
             run.status = status;
         }
-        if !self.is_running() {
-            self.worktrees.clear();
-        }
     }
 
     fn reopen(&mut self) {

@@ -27,6 +27,16 @@ impl Git {
         Ok(self.diff_with_blobs(base, tree)?.into_iter().map(|(change, _)| change).collect())
     }
 
+    /// What changed from one tree to another, as a patch for `git apply`; empty where nothing did. One process.
+    ///
+    /// # Errors
+    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
+        let args =
+            ["diff-tree", "-p", "--binary", "--full-index", "--end-of-options", base.as_str(), tree.as_str()];
+        self.call(&args).run()?.into_diff(base)
+    }
+
     /// [`Git::diff`], each change with the ids of its content before and after.
     pub(crate) fn diff_with_blobs(&self, base: &Oid, tree: &Oid) -> Result<Vec<(Change, Blobs)>, GitError> {
         if base == tree {

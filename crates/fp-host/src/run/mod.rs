@@ -8,6 +8,7 @@ pub mod evidence;
 mod integrate;
 pub mod place;
 pub mod rollback;
+mod unfinished;
 pub mod verify;
 pub mod worktree;
 

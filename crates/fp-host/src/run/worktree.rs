@@ -1,5 +1,6 @@
 //! The builders' own worktrees: one below the plan's folder for each builder, used for one of its tasks after the
-//! other, and none of them left when the run is over. All that makes, empties or removes one holds the lock on
+//! other, and none of them left when the run is over; work
+//! in them that came to no commit is kept as a patch. All that makes, empties or removes one holds the lock on
 //! them, so that two agents under one name can't take the floor from under each other.
 
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use fp_core::run::State;
 use fp_core::run::event::Base;
 use fp_core::run::state::{Measured, TaskState};
 
-use super::RunError;
+use super::{RunError, unfinished};
 use crate::file::FileError;
 use crate::git::{Git, Oid};
 use crate::plan::OpenPlan;
@@ -82,6 +83,9 @@ impl<'p> Worktrees<'p> {
         if let Some(base) = task.base.as_ref().filter(|_| left_there && open(self.plan, owner).is_some()) {
             return Ok(base.clone());
         }
+        if let Some(git) = self.open(owner) {
+            unfinished::keep(self.plan, state, owner, &git)?;
+        }
         let head = self.plan.checkout(state)?.head()?.commit;
         // What git takes for changed right after a checkout, such as line ends, is nobody's change.
         let git = self.at(owner, &head)?;
@@ -143,8 +147,9 @@ impl<'p> Worktrees<'p> {
         made.map_err(|source| FileError::Write { path: folder, source }.into())
     }
 
-    /// Removes everything in the folder of worktrees that no builder of `state` needs, and what git knows of it.
-    fn sweep(&self, state: &State) -> Result<(), RunError> {
+    /// Removes everything in the folder of worktrees that no builder of `state` needs, and what git knows of it. Returns
+    /// the patches of work that was in there and came to no commit.
+    fn sweep(&self, state: &State) -> Result<Vec<PathBuf>, RunError> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
         let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
@@ -162,23 +167,38 @@ impl<'p> Worktrees<'p> {
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(&needed).collect();
         // One that can't be removed must not keep the others.
-        let removed: Vec<_> = left.into_iter().map(|name| git.remove_worktree(&folder.join(name))).collect();
-        removed.into_iter().collect::<Result<(), _>>()?;
+        let remove = |name: &OsString| {
+            let kept = self.keep(state, name)?;
+            git.remove_worktree(&folder.join(name))?;
+            Ok(kept)
+        };
+        let removed: Vec<Result<_, RunError>> = left.into_iter().map(remove).collect();
+        let kept = removed.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
         if needed.is_empty() {
             // Whoever puts something in there again has made it again.
             drop(fs::remove_dir(&folder));
         }
-        Ok(())
+        Ok(kept)
+    }
+
+    /// Keeps what is in the worktree `name`, as far as it is a builder's and in working order.
+    fn keep(&self, state: &State, name: &OsString) -> Result<Option<PathBuf>, RunError> {
+        let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
+        match owner.and_then(|owner| self.open(&owner).map(|git| (owner, git))) {
+            Some((owner, git)) => unfinished::keep(self.plan, state, &owner, &git),
+            None => Ok(None),
+        }
     }
 }
 
 /// Removes the worktrees that the run needs no more, all of them when it is over, and whatever processes that were
-/// killed have left. Costs a look at a folder where there never were any.
-pub fn sweep(plan: &OpenPlan) -> Result<(), RunError> {
+/// killed have left. Costs a look at a folder where there never were any. Returns the patches of work that was in there
+/// and came to no commit.
+pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
     let had_some = state.run.as_ref().is_some_and(|run| run.checkout.is_some());
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let worktrees = Worktrees::lock(plan)?;
     // Who had the lock may have claimed.
