@@ -37,6 +37,9 @@ pub(super) fn keep(
     }
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
     let path = folder.join(format!("task-{}.patch", task.leaf.id));
-    file::atomic_write(&path, &patch)?;
+    file::replace(&path, &patch)?;
+    // The work itself is about to go.
+    let synced = fs::File::open(&path).and_then(|file| file.sync_all());
+    synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
     Ok(Some(path))
 }
