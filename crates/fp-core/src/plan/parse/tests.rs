@@ -266,8 +266,8 @@ fn fields_absent_empty_and_given() {
 
 #[test]
 fn links_are_cut_between_characters() {
-    check("- [ID: 1] A\n  - Files: [é](é) x\n", "1 \"A\" F=[\"é\"<x>]");
-    check("- [ID: 1] A\n  - Files: [a)b](c) x\n", "1 \"A\" F=[\"a)b\"<x>]");
+    check("- [ID: 1] A\n  - Files: [é](é) x\n", "1 \"A\" F=[\"é<x>\"]");
+    check("- [ID: 1] A\n  - Files: [a)](c) x\n", "1 \"A\" F=[\"a)<x>\"]");
 }
 
 #[test]
