@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod facts;
 pub mod file;
 pub mod git;
+pub mod import;
 pub mod interrupt;
 pub mod json_edit;
 pub mod linear;
