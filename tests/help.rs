@@ -63,6 +63,7 @@ fn without_a_word_there_are_commands_and_topics() {
     exit-codes  Exit codes
     config      Configuration
     specs       Project specs
+    roadmap     More than one plan
     ");
 }
 

@@ -4,6 +4,7 @@ mod assets;
 mod cli;
 mod commands;
 mod context;
+mod debts;
 mod demo;
 mod error;
 mod input;

@@ -4,6 +4,7 @@ pub mod changes;
 pub mod claude;
 pub mod commit;
 pub mod config;
+pub mod debts;
 pub mod doctor;
 pub mod facts;
 pub mod file;

@@ -12,6 +12,7 @@ pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod critique;
+pub(crate) mod debt;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod evidence;

@@ -4,25 +4,29 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
+use fp_core::debt::{Debt, Offer, offer};
 use fp_core::interview::intent::{Classified, classify};
 use fp_core::interview::mode::propose;
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
 use fp_core::plan::id::PlanId;
-use fp_core::report::status::{Phase, StatusReport};
 use fp_core::run::event::Decider;
+use fp_core::run::state::Status;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
 use fp_core::specs::{Category, ReadMode, Spec, applicable};
 use fp_host::config::Origin;
+use fp_host::debts::Read;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::{PlanRecord, Plans};
+use fp_host::plan_folder::PlanRecord;
 use fp_host::specs::Specs;
-use fp_host::store::Store;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::debts;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::open::Known;
 use crate::printer::Format;
+use crate::render::debts as render;
 use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
@@ -58,6 +62,7 @@ struct Report {
     settings: Settings,
     strategy: Strategy,
     interrupted: Vec<Interrupted>,
+    debts: Vec<Debt>,
     attended: bool,
     history: History,
     specs: Vec<SpecLine>,
@@ -91,12 +96,13 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     }
     let flags = flags(&args);
     let settings = context.settings_with(Origin::Plan, flags.clone())?;
-    let plans = context.plans()?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
-    let interrupted = interrupted(&plans, &mut warnings)?;
+    let known = context.known_plans()?;
+    let interrupted = interrupted(&known, &mut warnings);
+    let debts = debts(&known, context, &mut warnings)?;
 
     let (intent, proposal) = kind_and_mode(&goal, &args);
-    let folder = plans.create(&goal, context.today())?;
+    let folder = context.plans()?.create(&goal, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
@@ -118,6 +124,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         settings,
         strategy: strategy(intent),
         interrupted,
+        debts,
         attended: context.attended(),
         history: history(context),
         warnings,
@@ -197,22 +204,29 @@ fn history(context: &Context) -> History {
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
-fn interrupted(plans: &Plans, warnings: &mut Vec<String>) -> Result<Vec<Interrupted>, CommandError> {
+fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
     let mut interrupted = Vec::new();
-    for plan_id in plans.list()? {
-        let folder = plans.open(&plan_id)?;
-        match Store::new(folder.path().to_owned(), plan_id.clone()).load() {
-            Ok(loaded) => {
-                let report = StatusReport::new(&loaded.state);
-                if report.phase == Phase::Running {
-                    let (done, total) = (report.counts.completed, report.counts.total);
-                    interrupted.push(Interrupted { plan_id, done, total });
-                }
+    for Known { id, state, .. } in known.iter().filter(|known| !known.archived) {
+        match state {
+            Ok(state) if state.is_running() => {
+                let (done, total) = (state.count(Status::Completed), state.tasks.len());
+                interrupted.push(Interrupted { plan_id: id.clone(), done, total });
             }
-            Err(error) => warnings.push(format!("plan {plan_id}: {error}")),
+            Ok(_) => {}
+            Err(error) => warnings.push(format!("plan {id}: {}", error.message)),
         }
     }
-    Ok(interrupted)
+    interrupted
+}
+
+/// What is left to be done some day; nothing but a warning where its log can't be read.
+fn debts(known: &[Known], context: &Context, warnings: &mut Vec<String>) -> Result<Vec<Debt>, CommandError> {
+    let read = debts::log(context)?.read().unwrap_or_else(|error| {
+        warnings.push(error.to_string());
+        Read::default()
+    });
+    warnings.extend(read.notices);
+    Ok(debts::of(&read.entries, known))
 }
 
 impl Report {
@@ -222,6 +236,7 @@ impl Report {
 
     fn json(&self) -> serde_json::Value {
         let Self { record, settings, .. } = self;
+        let Offer { debts, more } = offer(&self.debts, &record.goal);
         json!({
             "planId": record.plan_id,
             "path": self.path,
@@ -241,6 +256,8 @@ impl Report {
                 "language": settings.language,
             },
             "interruptedPlans": self.interrupted,
+            "debts": debts.iter().map(|debt| offered(debt)).collect::<Vec<_>>(),
+            "moreDebts": more,
             "attended": self.attended,
             "commitStyle": { "style": self.history.style(), "language": self.history.language() },
             "specs": self.specs,
@@ -274,6 +291,8 @@ impl Report {
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";
         text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
+        let Offer { debts, more } = offer(&self.debts, &record.goal);
+        text += &render::offer(&debts, more, id.as_str());
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
             for plan in &self.interrupted {
@@ -282,6 +301,12 @@ impl Report {
         }
         text
     }
+}
+
+/// A debt as the skill is told of it.
+fn offered(debt: &Debt) -> serde_json::Value {
+    let Debt { id, text, files, from, .. } = debt;
+    json!({ "id": id, "text": text, "files": files, "from": from })
 }
 
 fn bullets(lines: &[&str]) -> String {

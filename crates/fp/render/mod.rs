@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod clearance;
 pub(crate) mod commit;
+pub(crate) mod debts;
 pub(crate) mod diagnostics;
 pub(crate) mod doctor;
 pub(crate) mod dot;
