@@ -187,7 +187,7 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         environment.done(&["next", PLAN]);
         assert_eq!(environment.status(), before, "{what}");
         let text = fs::read_to_string(&snapshot).unwrap();
-        assert!(text.starts_with("{\"schemaVersion\":2") && text.contains("IMPLEMENTING"), "{what}");
+        assert!(text.starts_with("{\"schemaVersion\":3") && text.contains("IMPLEMENTING"), "{what}");
     }
 }
 
