@@ -170,7 +170,7 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["comments", "check", ..]
-            | ["config" | "critique" | "debt" | "linear" | "specs" | "task", _, ..]
+            | ["config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

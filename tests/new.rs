@@ -97,6 +97,7 @@ fn the_skill_gets_all_of_it_as_json() {
       "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
       "planId": "plan-20261121",
       "schemaVersion": 1,
+      "severalPlans": null,
       "specs": [],
       "steps": [
         "interview",

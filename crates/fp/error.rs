@@ -99,7 +99,8 @@ fails_with_its_hint!(
     fp_host::git::GitError,
     fp_host::linear::LinearError,
     fp_host::plan::SignalsError,
-    fp_host::plan_folder::PlanError
+    fp_host::plan_folder::PlanError,
+    fp_host::roadmaps::RoadmapError
 );
 
 impl From<ArchiveError> for CommandError {

@@ -14,6 +14,7 @@ mod plugin_lint;
 mod printer;
 mod progress;
 mod render;
+mod roadmap;
 mod source;
 mod specs;
 mod watch;

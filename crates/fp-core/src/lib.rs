@@ -22,6 +22,7 @@ mod markdown;
 pub mod plan;
 pub mod repo_path;
 pub mod report;
+pub mod roadmap;
 pub mod rules;
 pub mod run;
 pub mod schedule;

@@ -17,7 +17,7 @@ use jiff::civil::Date;
 
 pub use archive::{ARCHIVED, ArchiveError, Resumed};
 pub use error::PlanError;
-pub use record::{PlanRecord, Purpose};
+pub use record::{OfLayer, PlanRecord, Purpose};
 
 use crate::file::{self, FileError};
 use crate::repo::Repo;

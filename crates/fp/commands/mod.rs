@@ -39,6 +39,7 @@ pub(crate) mod ready;
 pub(crate) mod release;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod roadmap;
 pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod scope;

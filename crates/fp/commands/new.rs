@@ -6,9 +6,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
 use fp_core::debt::{Debt, Offer, offer};
 use fp_core::interview::intent::{Classified, classify};
-use fp_core::interview::mode::propose;
+use fp_core::interview::mode::{propose, several_plans};
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
-use fp_core::plan::id::PlanId;
+use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::roadmap::plan_goal;
 use fp_core::run::event::Decider;
 use fp_core::run::state::Status;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
@@ -16,7 +17,7 @@ use fp_core::specs::{Category, ReadMode, Spec, applicable};
 use fp_host::config::Origin;
 use fp_host::debts::Read;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::PlanRecord;
+use fp_host::plan_folder::{OfLayer, PlanRecord};
 use fp_host::specs::Specs;
 use serde::Serialize;
 use serde_json::json;
@@ -27,14 +28,21 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::open::Known;
 use crate::printer::Format;
 use crate::render::debts as render;
+use crate::roadmap::Page;
 use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What is to be done, in your own words; put `--` before it if it begins with a dash
-    #[arg(required = true, value_name = "GOAL")]
+    #[arg(required_unless_present = "roadmap", value_name = "GOAL")]
     goal: Vec<String>,
+    /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
+    #[arg(long, value_name = "ID")]
+    roadmap: Option<String>,
+    /// The layer of it, where several are due.
+    #[arg(long, value_name = "LAYER", requires = "roadmap")]
+    layer: Option<TaskId>,
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
     mode: Option<Mode>,
@@ -66,6 +74,8 @@ struct Report {
     attended: bool,
     history: History,
     specs: Vec<SpecLine>,
+    /// Why the goal may be several plans.
+    several: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -89,20 +99,16 @@ struct Interrupted {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let goal = args.goal.join(" ");
-    if goal.trim().is_empty() {
-        return Err(CommandError::failed("the goal is empty")
-            .hint("say what is to be done: `fp new 'Add a greeting command'`"));
-    }
+    let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(Origin::Plan, flags.clone())?;
-    let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
+    let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
     let debts = debts(&known, context, &mut warnings)?;
 
-    let (intent, proposal) = kind_and_mode(&goal, &args);
-    let folder = context.plans()?.create(&goal, context.today())?;
+    let (intent, proposal) = kind_and_mode(&words, &args);
+    let folder = context.plans()?.create(&name, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
@@ -113,13 +119,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         by: if args.auto { Decider::Auto } else { Decider::User },
         settings: flags,
     };
-    if let Err(error) = folder.describe(&record) {
+    if let Err(error) = folder.describe_for(&record, roadmap.as_ref()) {
         // A folder without its goal is no plan; it is ours and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
     }
     let report = Report {
         specs: specs(&record.goal, context, &mut warnings),
+        several: if roadmap.is_none() { several_plans(&words) } else { None },
         path: folder.path().to_owned(),
         settings,
         strategy: strategy(intent),
@@ -138,6 +145,60 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&report.text(context)),
     }
     Ok(Exit::Done)
+}
+
+/// What a plan is to be made for.
+struct Wanted {
+    /// The user's words, or those of the layer, by which the kind of work is told.
+    words: String,
+    /// All that the plan is given.
+    goal: String,
+    /// What it is called by.
+    name: String,
+    /// The layer that it makes.
+    roadmap: Option<OfLayer>,
+    /// What the user is told.
+    warning: Option<String>,
+}
+
+impl Wanted {
+    fn read(args: &Args, context: &Context) -> Result<Self, CommandError> {
+        let words = args.goal.join(" ");
+        if let Some(selector) = &args.roadmap {
+            return Self::layer(selector, args.layer.as_ref(), words, context);
+        }
+        if words.trim().is_empty() {
+            return Err(CommandError::failed("the goal is empty")
+                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+        }
+        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
+    }
+
+    fn layer(
+        selector: &str,
+        layer: Option<&TaskId>,
+        words: String,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        let page = Page::open(context, Some(selector))?;
+        let standing = page.standing(context)?;
+        let at = standing.place(&page.id, layer)?;
+        let layer = &standing.roadmap.layers[at];
+        let missing: Vec<&str> = standing.missing(at).iter().map(|layer| &*layer.id).collect();
+        let warning =
+            format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
+        let id = TaskId::new(&*layer.id).map_err(|error| {
+            CommandError::refused(error).hint(format!("`fp roadmap check {}` shows it", page.id))
+        })?;
+        let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
+        Ok(Self {
+            goal: plan_goal(&words, &page.id, layer),
+            name: layer.title.clone(),
+            words,
+            warning: (!missing.is_empty()).then_some(warning),
+            roadmap: Some(OfLayer { id: page.id, layer: id }),
+        })
+    }
 }
 
 /// The settings that are given for this plan alone.
@@ -258,6 +319,7 @@ impl Report {
             "interruptedPlans": self.interrupted,
             "debts": debts.iter().map(|debt| offered(debt)).collect::<Vec<_>>(),
             "moreDebts": more,
+            "severalPlans": self.several,
             "attended": self.attended,
             "commitStyle": { "style": self.history.style(), "language": self.history.language() },
             "specs": self.specs,
@@ -273,6 +335,9 @@ impl Report {
         text += &format!("  intent  {}\n", record.intent.name());
         text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
         text += &format!("  steps   {}\n", steps.join(", "));
+        if let Some(why) = &self.several {
+            text += &format!("  or      several plans, since {why}: fp roadmap new GOAL\n");
+        }
         text += "\nLook at:\n";
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";

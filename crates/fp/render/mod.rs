@@ -15,6 +15,7 @@ pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod page;
 pub(crate) mod ready;
+pub(crate) mod roadmap;
 pub(crate) mod rule;
 pub(crate) mod run_page;
 pub(crate) mod sarif;

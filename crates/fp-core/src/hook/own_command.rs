@@ -50,11 +50,13 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && !call.iter().any(names_a_program)
 }
 
-/// Whether the call writes a note of a run into the project's specs, which every task after it is held to, or says of
-/// something left over that it need not be done any more.
+/// Whether the call writes a note of a run into the project's specs, which every task after it is held to, says of
+/// something left over that it need not be done any more, or begins a roadmap.
 fn decides_for_the_user(call: &[Word]) -> bool {
     let has = |wanted: &str| call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted));
-    has("note") && has("promote") && has("--yes") || has("debt") && has("close")
+    has("note") && has("promote") && has("--yes")
+        || has("debt") && has("close")
+        || has("roadmap") && has("new")
 }
 
 /// Whether the call changes the settings: what keeps agents to their tasks is among them.
@@ -223,6 +225,15 @@ mod tests {
             assert!(!is_own(line, true), "{line}");
         }
         assert!(is_own("fp debt close D1 --plan p", false));
+    }
+
+    #[test]
+    fn roadmaps_are_begun_by_the_lead() {
+        for line in ["fp roadmap check a", "fp roadmap show", "fp roadmap next a", "fp new --roadmap a"] {
+            assert!(is_own(line, false) && is_own(line, true), "{line}");
+        }
+        assert!(is_own("fp roadmap new 'Accounts for everybody'", false));
+        assert!(!is_own("fp roadmap new 'Accounts for everybody'", true));
     }
 
     #[test]
