@@ -23,11 +23,12 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 13] = [
+const GUIDES: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
     "docs/import-export.md",
+    "docs/roadmap.md",
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run-protocol.md",
@@ -39,11 +40,12 @@ const GUIDES: [&str; 13] = [
     "plugin/README.md",
 ];
 /// All pages.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
     "docs/import-export.md",
+    "docs/roadmap.md",
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run-protocol.md",
@@ -170,7 +172,7 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["comments", "check", ..]
-            | ["config" | "critique" | "linear" | "specs" | "task", _, ..]
+            | ["config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

@@ -172,8 +172,8 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         ("empty", Some(String::new())),
         ("torn", Some(good[..good.len() / 2].to_owned())),
         ("no JSON", Some("\0".repeat(100))),
-        ("older", replaced("{\"schemaVersion\":2", "{\"schemaVersion\":1")),
-        ("newer", replaced("{\"schemaVersion\":2", "{\"schemaVersion\":99,\"more\":true")),
+        ("older", replaced("{\"schemaVersion\":3", "{\"schemaVersion\":2")),
+        ("newer", replaced("{\"schemaVersion\":3", "{\"schemaVersion\":99,\"more\":true")),
         ("edited", replaced("\"status\":\"IMPLEMENTING\"", "\"status\":\"COMPLETED\"")),
         ("of another plan", Some(good.replace(PLAN, "another-20261121"))),
         ("of no state", replaced("\"state\":{", "\"state\":null,\"was\":{")),
@@ -187,7 +187,7 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         environment.done(&["next", PLAN]);
         assert_eq!(environment.status(), before, "{what}");
         let text = fs::read_to_string(&snapshot).unwrap();
-        assert!(text.starts_with("{\"schemaVersion\":2") && text.contains("IMPLEMENTING"), "{what}");
+        assert!(text.starts_with("{\"schemaVersion\":3") && text.contains("IMPLEMENTING"), "{what}");
     }
 }
 

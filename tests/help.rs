@@ -64,6 +64,7 @@ fn without_a_word_there_are_commands_and_topics() {
     config         Configuration
     specs          Project specs
     import-export  Plans of other systems
+    roadmap        More than one plan
     ");
 }
 

@@ -85,6 +85,7 @@ fn the_skill_gets_all_of_it_as_json() {
         "researchOnly": false,
         "skipPlanReview": true
       },
+      "debts": [],
       "goal": "오타를 고쳐 줘",
       "intent": "trivial",
       "interruptedPlans": [],
@@ -93,9 +94,11 @@ fn the_skill_gets_all_of_it_as_json() {
         "name": "direct",
         "reason": "a change that one task holds (\"오타\")"
       },
+      "moreDebts": 0,
       "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
       "planId": "plan-20261121",
       "schemaVersion": 1,
+      "severalPlans": null,
       "specs": [],
       "steps": [
         "interview",

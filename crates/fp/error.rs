@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use fp_core::debt::NotNoted;
 use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
 use fp_core::run::peer_message::NotSent;
@@ -94,12 +95,14 @@ macro_rules! fails_with_its_hint {
 fails_with_its_hint!(
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
+    fp_host::debts::DebtError,
     fp_host::file::FileError,
     fp_host::git::GitError,
     fp_host::import::GatherError,
     fp_host::linear::LinearError,
     fp_host::plan::SignalsError,
-    fp_host::plan_folder::PlanError
+    fp_host::plan_folder::PlanError,
+    fp_host::roadmaps::RoadmapError
 );
 
 impl From<ArchiveError> for CommandError {
@@ -173,6 +176,16 @@ impl From<InstallError> for CommandError {
 impl From<SpecError> for CommandError {
     fn from(error: SpecError) -> Self {
         Self::failed(&error).hint(error.hint())
+    }
+}
+
+impl From<NotNoted> for CommandError {
+    fn from(error: NotNoted) -> Self {
+        let hint = match error {
+            NotNoted::Empty => "say what is to be done: `fp debt add 'Refresh expired tokens'`",
+            NotNoted::Path { .. } => "name a file by its path from the root of the repository",
+        };
+        Self::failed(&error).hint(hint)
     }
 }
 

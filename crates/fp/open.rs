@@ -1,5 +1,9 @@
 //! How commands reach a plan: by what the user typed, or the only one that is active.
 
+use std::sync::Arc;
+
+use fp_core::plan::id::PlanId;
+use fp_core::run::State;
 use fp_core::run::state::RunStatus;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans, Resumed};
@@ -9,7 +13,39 @@ use fp_host::store::Store;
 use crate::context::Context;
 use crate::error::CommandError;
 
+/// A plan of the repository.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Its id.
+    pub(crate) id: PlanId,
+    /// Whether it was put away.
+    pub(crate) archived: bool,
+    /// Its state, or why that can't be read.
+    pub(crate) state: Result<Arc<State>, CommandError>,
+}
+
 impl Context {
+    /// All plans of the repository, the archived ones last.
+    pub(crate) fn known_plans(&self) -> Result<Vec<Known>, CommandError> {
+        let plans = self.plans()?;
+        let mut known = Vec::new();
+        for (plans, archived) in [(&plans, false), (&plans.archived(), true)] {
+            for id in plans.list()? {
+                known.push(Known { state: state(plans, &id), id, archived });
+            }
+        }
+        Ok(known)
+    }
+
+    /// Names the plans whose log can't be read.
+    pub(crate) fn warn_of_unread(&self, known: &[Known]) {
+        for Known { id, state, .. } in known {
+            if let Err(error) = state {
+                self.printer.note(&format!("warning: plan {id} is left out: {}", error.message));
+            }
+        }
+    }
+
     /// The plan that `selector` means; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let active = |folder: &PlanFolder| {
@@ -96,6 +132,11 @@ impl Context {
             self.printer.note(&format!("note: {notice}"));
         }
     }
+}
+
+fn state(plans: &Plans, id: &PlanId) -> Result<Arc<State>, CommandError> {
+    let folder = plans.open(id)?;
+    Ok(Store::new(folder.path().to_owned(), id.clone()).load()?.state)
 }
 
 /// The archived plan that `selector` means; a number is one of the plans that are not.

@@ -17,7 +17,7 @@ use jiff::civil::Date;
 
 pub use archive::{ARCHIVED, ArchiveError, Resumed};
 pub use error::PlanError;
-pub use record::{PlanRecord, Purpose};
+pub use record::{OfLayer, PlanRecord, Purpose};
 
 use crate::file::{self, FileError};
 use crate::repo::Repo;
@@ -179,7 +179,8 @@ impl Plans {
         }
     }
 
-    fn make_dir(&self) -> Result<(), PlanError> {
+    /// Makes the folder of all plans where it isn't there, ignored by git.
+    pub(crate) fn make_dir(&self) -> Result<(), PlanError> {
         self.make_bare_dir()?;
         // A user who wants plans in git deletes this file; it comes back only where there is no plan yet.
         let ignore = self.dir.join(".gitignore");

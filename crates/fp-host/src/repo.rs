@@ -3,11 +3,12 @@
 //! a few reads.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fp_core::settings::Settings;
 
-use crate::file;
+use crate::file::{self, FileError};
 
 /// The folder beside the sources that holds configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
@@ -73,6 +74,24 @@ impl Repo {
         let inside = path.strip_prefix(&self.worktree).or_else(|_| path.strip_prefix(&self.root)).ok()?;
         let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
         parts.map(|parts| parts.join("/"))
+    }
+
+    /// Makes the folder `path` of the repository, `/` between its parts, where it isn't there. Fails where a link on
+    /// the way leads out of the repository.
+    pub(crate) fn make_folder(&self, path: &str) -> Result<PathBuf, FileError> {
+        let mut folder = self.root.clone();
+        for part in path.split('/') {
+            folder.push(part);
+            let failed = |source| FileError::Write { path: folder.clone(), source };
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+                _ => {}
+            }
+            if !fs::canonicalize(&folder).map_err(failed)?.starts_with(&self.root) {
+                return Err(FileError::Link { path: folder });
+            }
+        }
+        Ok(folder)
     }
 
     /// The project's own configuration file; it need not exist.

@@ -5,7 +5,7 @@
 //! the modification time that it was taken at.
 
 mod examine;
-mod line;
+pub(crate) mod line;
 mod reader;
 mod snapshot;
 
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 
 pub use self::examine::Examined;
 pub use self::reader::{Line, Past, Portion, Reader};
-use self::snapshot::LogMark;
+pub(crate) use self::snapshot::LogMark;
 
 use crate::file::{self, FileError};
 
@@ -101,7 +101,7 @@ impl StoreError {
     }
 }
 
-fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
+pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
     move |source| StoreError::Io { path: path.to_owned(), source }
 }
 
@@ -203,7 +203,7 @@ impl Store {
         let mut loaded = self.load()?;
         if loaded.unended || loaded.whole < loaded.mark.bytes {
             let path = self.log();
-            loaded.mark = mend(&path, &loaded).map_err(io_error(&path))?;
+            loaded.mark = mend(&path, loaded.whole, loaded.unended)?;
         }
         // Its writer was killed before it could.
         let snapshot_due = loaded.replayed;
@@ -213,7 +213,7 @@ impl Store {
 
 /// Opens a file of the ledger; `None` where it is not there and is not to be made. A link is not followed, since what
 /// is written would go where it leads, and a pipe not waited for.
-fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
+pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
             return Err(StoreError::Foreign(FileError::Link { path: path.to_owned() }));
@@ -230,16 +230,39 @@ fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> 
     }
 }
 
-/// Drops a torn last line, or ends one that lacks nothing but its end.
-fn mend(path: &Path, loaded: &Loaded) -> io::Result<LogMark> {
-    let mut log = OpenOptions::new().write(true).open(path)?;
-    log.set_len(loaded.whole)?;
-    if loaded.unended {
-        log.seek(SeekFrom::End(0))?;
-        log.write_all(b"\n")?;
+/// Drops what is behind the first `whole` bytes of a log, a torn line, or ends a last line that lacks nothing but that.
+pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, StoreError> {
+    let mended = || {
+        let mut log = OpenOptions::new().write(true).open(path)?;
+        log.set_len(whole)?;
+        if unended {
+            log.seek(SeekFrom::End(0))?;
+            log.write_all(b"\n")?;
+        }
+        log.sync_all()?;
+        LogMark::of(&log)
+    };
+    mended().map_err(io_error(path))
+}
+
+/// Writes `lines` at the end of a log, which is at `before`. When this returns they are on the disk; when it fails the
+/// log is as it was before.
+pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMark, StoreError> {
+    let mut log =
+        OpenOptions::new().create(true).write(true).truncate(false).open(path).map_err(io_error(path))?;
+    if before == 0 {
+        // A new file is there after a power cut only once its folder has been written.
+        let folder = path.parent().unwrap_or(path);
+        file::sync_folder(folder).map_err(io_error(folder))?;
     }
-    log.sync_all()?;
-    LogMark::of(&log)
+    let written =
+        log.seek(SeekFrom::Start(before)).and_then(|_| log.write_all(lines)).and_then(|()| log.sync_data());
+    if let Err(e) = written {
+        // What is left behind, should this fail as well, is a torn line, which the next open drops.
+        drop(log.set_len(before));
+        return Err(io_error(path)(e));
+    }
+    LogMark::of(&log).map_err(io_error(path))
 }
 
 /// Takes an advisory lock on `path`, which is made if it isn't there; waits up to `patience`. The lock is given
@@ -277,7 +300,7 @@ fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreEr
     }
 }
 
-fn torn_off(path: &Path, bytes: u64) -> String {
+pub(crate) fn torn_off(path: &Path, bytes: u64) -> String {
     format!("{}: the last line was torn off while it was written ({bytes} bytes): dropped", path.display())
 }
 
@@ -361,39 +384,13 @@ impl Ledger<'_> {
         let entry = self.entry(events, now);
         let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
         line.push(b'\n');
-        self.write(&line)?;
+        self.loaded.mark = append_at(&self.store.log(), self.loaded.mark.bytes, &line)?;
         // What was read before is of no use any more, and would be copied for the sake of it.
         self.store.remember(None);
         Arc::make_mut(&mut self.loaded.state).apply(&entry);
         self.snapshot_due = true;
         let Loaded { state, mark, .. } = &self.loaded;
         self.store.remember(Some(Loaded::in_order(Arc::clone(state), *mark)));
-        Ok(())
-    }
-
-    fn write(&mut self, line: &[u8]) -> Result<(), StoreError> {
-        let path = self.store.log();
-        let mut log = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(io_error(&path))?;
-        let before = self.loaded.mark.bytes;
-        if before == 0 {
-            // A new file is there after a power cut only once its folder has been written.
-            file::sync_folder(&self.store.folder).map_err(io_error(&self.store.folder))?;
-        }
-        let written = log
-            .seek(SeekFrom::Start(before))
-            .and_then(|_| log.write_all(line))
-            .and_then(|()| log.sync_data());
-        if let Err(e) = written {
-            // What is left behind, should this fail as well, is a torn line, which the next open drops.
-            drop(log.set_len(before));
-            return Err(io_error(&path)(e));
-        }
-        self.loaded.mark = LogMark::of(&log).map_err(io_error(&path))?;
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ macro_rules! topic {
     };
 }
 
-static TOPICS: [Topic; 9] = [
+static TOPICS: [Topic; 10] = [
     topic!("tasks", "task-tree.md"),
     topic!("plan", "plan-folder.md"),
     topic!("run", "run-protocol.md"),
@@ -38,6 +38,7 @@ static TOPICS: [Topic; 9] = [
     topic!("config", "configuration.md"),
     topic!("specs", "specs.md"),
     topic!("import-export", "import-export.md"),
+    topic!("roadmap", "roadmap.md"),
 ];
 
 /// How like a word's name, from 0 to 1, another has to be for it to be what was meant.

@@ -4,34 +4,46 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
+use fp_core::debt::{Debt, Offer, offer};
 use fp_core::interview::intent::{Classified, classify};
-use fp_core::interview::mode::propose;
+use fp_core::interview::mode::{propose, several_plans};
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
-use fp_core::plan::id::PlanId;
+use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
-use fp_core::report::status::{Phase, StatusReport};
+use fp_core::roadmap::plan_goal;
 use fp_core::run::event::Decider;
+use fp_core::run::state::Status;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
 use fp_core::specs::{Category, ReadMode, Spec, applicable};
 use fp_host::config::Origin;
+use fp_host::debts::Read;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::{PlanRecord, Plans};
+use fp_host::plan_folder::{OfLayer, PlanRecord};
 use fp_host::specs::Specs;
-use fp_host::store::Store;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::debts;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::open::Known;
 use crate::printer::Format;
+use crate::render::debts as render;
+use crate::roadmap::Page;
 use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What is to be done, in your own words; put `--` before it if it begins with a dash
-    #[arg(required = true, value_name = "GOAL")]
+    #[arg(required_unless_present = "roadmap", value_name = "GOAL")]
     goal: Vec<String>,
+    /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
+    #[arg(long, value_name = "ID")]
+    roadmap: Option<String>,
+    /// The layer of it, where several are due.
+    #[arg(long, value_name = "LAYER", requires = "roadmap")]
+    layer: Option<TaskId>,
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
     mode: Option<Mode>,
@@ -59,11 +71,14 @@ struct Report {
     settings: Settings,
     strategy: Strategy,
     interrupted: Vec<Interrupted>,
+    debts: Vec<Debt>,
     attended: bool,
     history: History,
     /// What people read is written in it, where that is known.
     language: Option<String>,
     specs: Vec<SpecLine>,
+    /// Why the goal may be several plans.
+    several: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -87,20 +102,17 @@ struct Interrupted {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let goal = args.goal.join(" ");
-    if goal.trim().is_empty() {
-        return Err(CommandError::failed("the goal is empty")
-            .hint("say what is to be done: `fp new 'Add a greeting command'`"));
-    }
+    let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(Origin::Plan, flags.clone())?;
-    let plans = context.plans()?;
-    let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
-    let interrupted = interrupted(&plans, &mut warnings)?;
+    let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
+    let known = context.known_plans()?;
+    let interrupted = interrupted(&known, &mut warnings);
+    let debts = debts(&known, context, &mut warnings)?;
 
-    let (intent, proposal) = kind_and_mode(&goal, &args);
+    let (intent, proposal) = kind_and_mode(&words, &args);
     let proposal = if settings.research_only { proposal.for_research() } else { proposal };
-    let folder = plans.create(&goal, context.today())?;
+    let folder = context.plans()?.create(&name, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
@@ -111,7 +123,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         by: if args.auto { Decider::Auto } else { Decider::User },
         settings: flags,
     };
-    if let Err(error) = folder.describe(&record) {
+    if let Err(error) = folder.describe_for(&record, roadmap.as_ref()) {
         // A folder without its goal is no plan; it is ours and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
@@ -120,10 +132,12 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         history: history(context).in_language(settings.language.as_deref()),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs(&record.goal, context, &mut warnings),
+        several: if roadmap.is_none() { several_plans(&words) } else { None },
         path: folder.path().to_owned(),
         settings,
         strategy: strategy(intent),
         interrupted,
+        debts,
         attended: context.attended(),
         warnings,
         record,
@@ -136,6 +150,60 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&report.text(context)),
     }
     Ok(Exit::Done)
+}
+
+/// What a plan is to be made for.
+struct Wanted {
+    /// The user's words, or those of the layer, by which the kind of work is told.
+    words: String,
+    /// All that the plan is given.
+    goal: String,
+    /// What it is called by.
+    name: String,
+    /// The layer that it makes.
+    roadmap: Option<OfLayer>,
+    /// What the user is told.
+    warning: Option<String>,
+}
+
+impl Wanted {
+    fn read(args: &Args, context: &Context) -> Result<Self, CommandError> {
+        let words = args.goal.join(" ");
+        if let Some(selector) = &args.roadmap {
+            return Self::layer(selector, args.layer.as_ref(), words, context);
+        }
+        if words.trim().is_empty() {
+            return Err(CommandError::failed("the goal is empty")
+                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+        }
+        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
+    }
+
+    fn layer(
+        selector: &str,
+        layer: Option<&TaskId>,
+        words: String,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        let page = Page::open(context, Some(selector))?;
+        let standing = page.standing(context)?;
+        let at = standing.place(&page.id, layer)?;
+        let layer = &standing.roadmap.layers[at];
+        let missing: Vec<&str> = standing.missing(at).iter().map(|layer| &*layer.id).collect();
+        let warning =
+            format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
+        let id = TaskId::new(&*layer.id).map_err(|error| {
+            CommandError::refused(error).hint(format!("`fp roadmap check {}` shows it", page.id))
+        })?;
+        let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
+        Ok(Self {
+            goal: plan_goal(&words, &page.id, layer),
+            name: layer.title.clone(),
+            words,
+            warning: (!missing.is_empty()).then_some(warning),
+            roadmap: Some(OfLayer { id: page.id, layer: id }),
+        })
+    }
 }
 
 /// The settings that are given for this plan alone.
@@ -202,22 +270,29 @@ fn history(context: &Context) -> History {
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
-fn interrupted(plans: &Plans, warnings: &mut Vec<String>) -> Result<Vec<Interrupted>, CommandError> {
+fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
     let mut interrupted = Vec::new();
-    for plan_id in plans.list()? {
-        let folder = plans.open(&plan_id)?;
-        match Store::new(folder.path().to_owned(), plan_id.clone()).load() {
-            Ok(loaded) => {
-                let report = StatusReport::new(&loaded.state);
-                if report.phase == Phase::Running {
-                    let (done, total) = (report.counts.completed, report.counts.total);
-                    interrupted.push(Interrupted { plan_id, done, total });
-                }
+    for Known { id, state, .. } in known.iter().filter(|known| !known.archived) {
+        match state {
+            Ok(state) if state.is_running() => {
+                let (done, total) = (state.count(Status::Completed), state.tasks.len());
+                interrupted.push(Interrupted { plan_id: id.clone(), done, total });
             }
-            Err(error) => warnings.push(format!("plan {plan_id}: {error}")),
+            Ok(_) => {}
+            Err(error) => warnings.push(format!("plan {id}: {}", error.message)),
         }
     }
-    Ok(interrupted)
+    interrupted
+}
+
+/// What is left to be done some day; nothing but a warning where its log can't be read.
+fn debts(known: &[Known], context: &Context, warnings: &mut Vec<String>) -> Result<Vec<Debt>, CommandError> {
+    let read = debts::log(context)?.read().unwrap_or_else(|error| {
+        warnings.push(error.to_string());
+        Read::default()
+    });
+    warnings.extend(read.notices);
+    Ok(debts::of(&read.entries, known))
 }
 
 impl Report {
@@ -227,6 +302,7 @@ impl Report {
 
     fn json(&self) -> serde_json::Value {
         let Self { record, settings, .. } = self;
+        let Offer { debts, more } = offer(&self.debts, &record.goal);
         json!({
             "planId": record.plan_id,
             "path": self.path,
@@ -246,6 +322,9 @@ impl Report {
                 "language": settings.language,
             },
             "interruptedPlans": self.interrupted,
+            "debts": debts.iter().map(|debt| offered(debt)).collect::<Vec<_>>(),
+            "moreDebts": more,
+            "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
             "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
@@ -265,6 +344,9 @@ impl Report {
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");
         }
+        if let Some(why) = &self.several {
+            text += &format!("  or      several plans, since {why}: fp roadmap new GOAL\n");
+        }
         text += "\nLook at:\n";
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";
@@ -283,6 +365,8 @@ impl Report {
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";
         text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
+        let Offer { debts, more } = offer(&self.debts, &record.goal);
+        text += &render::offer(&debts, more, id.as_str());
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
             for plan in &self.interrupted {
@@ -291,6 +375,12 @@ impl Report {
         }
         text
     }
+}
+
+/// A debt as the skill is told of it.
+fn offered(debt: &Debt) -> serde_json::Value {
+    let Debt { id, text, files, from, .. } = debt;
+    json!({ "id": id, "text": text, "files": files, "from": from })
 }
 
 fn bullets(lines: &[&str]) -> String {

@@ -9,9 +9,7 @@ use fp_core::run::event::Note;
 use fp_core::specs::promote::{ENOUGH, Sighting, addition, default_name, find, normal, says, sightings};
 use fp_core::specs::{Spec, SpecName};
 use fp_host::plan::OpenPlan;
-use fp_host::plan_folder::Plans;
 use fp_host::specs::{self, Specs};
-use fp_host::store::Store;
 use serde::Serialize;
 
 use crate::context::Context;
@@ -58,7 +56,9 @@ pub(crate) fn run(args: &Args, plan: &OpenPlan, context: &Context) -> CommandRes
             CommandError::failed(format!("{} has no such note", plan.id()))
                 .hint(format!("`fp note {} list` numbers them", plan.id()))
         })?;
-    let runs = runs(context)?;
+    let known = context.known_plans()?;
+    context.warn_of_unread(&known);
+    let runs: Vec<Arc<State>> = known.into_iter().filter_map(|known| known.state.ok()).collect();
     let learnt_in = sightings(runs.iter().map(Arc::as_ref), note);
     let name = args.spec.clone().unwrap_or_else(default_name);
     let all = Specs::load(context.repo());
@@ -110,28 +110,6 @@ fn keep(
 
 fn title_of(name: &SpecName) -> String {
     if *name == default_name() { "What was learnt".to_owned() } else { name.file().to_owned() }
-}
-
-/// The runs of all plans of the repository, archived ones too.
-fn runs(context: &Context) -> Result<Vec<Arc<State>>, CommandError> {
-    let plans = context.plans()?;
-    let mut runs = Vec::new();
-    for plans in [&plans, &plans.archived()] {
-        for id in plans.list()? {
-            match state(plans, &id) {
-                Ok(state) => runs.push(state),
-                Err(error) => {
-                    context.printer.note(&format!("warning: plan {id} is left out: {}", error.message))
-                }
-            }
-        }
-    }
-    Ok(runs)
-}
-
-fn state(plans: &Plans, id: &fp_core::plan::id::PlanId) -> Result<Arc<State>, CommandError> {
-    let folder = plans.open(id)?;
-    Ok(Store::new(folder.path().to_owned(), id.clone()).load()?.state)
 }
 
 /// Fails while a task is built in the checkout: what is written there would count as its change.

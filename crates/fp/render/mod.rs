@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod clearance;
 pub(crate) mod commit;
+pub(crate) mod debts;
 pub(crate) mod diagnostics;
 pub(crate) mod doctor;
 pub(crate) mod dot;
@@ -14,6 +15,7 @@ pub(crate) mod log;
 pub(crate) mod mermaid;
 pub(crate) mod page;
 pub(crate) mod ready;
+pub(crate) mod roadmap;
 pub(crate) mod rule;
 pub(crate) mod run_page;
 pub(crate) mod sarif;

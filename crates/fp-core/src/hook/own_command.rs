@@ -45,16 +45,19 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
         && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
-        && !(by_agent && makes_a_rule(call))
+        && !(by_agent && decides_for_the_user(call))
         && !changes_settings(subcommand, call)
         && !call.iter().any(names_a_file)
         && !call.iter().any(names_a_program)
 }
 
-/// Whether the call writes a note of a run into the project's specs, which every task after it is held to.
-fn makes_a_rule(call: &[Word]) -> bool {
+/// Whether the call writes a note of a run into the project's specs, which every task after it is held to, says of
+/// something left over that it need not be done any more, or begins a roadmap.
+fn decides_for_the_user(call: &[Word]) -> bool {
     let has = |wanted: &str| call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted));
     has("note") && has("promote") && has("--yes")
+        || has("debt") && has("close")
+        || has("roadmap") && has("new")
 }
 
 /// Whether the call changes the settings: what keeps agents to their tasks is among them.
@@ -211,6 +214,28 @@ mod tests {
         assert!(!is_own("fp note p promote 3 --yes", true));
         assert!(!is_own("fp --format json note p promote 'a b' --spec x --yes", true));
         assert!(!is_own("fp note --format json p promote 'a b' --spec x --yes", true));
+    }
+
+    #[test]
+    fn debts_are_noted_by_everybody_and_closed_by_the_lead() {
+        for line in ["fp debt add 'Refresh tokens' --plan p --task 1", "fp debt list --all"] {
+            assert!(is_own(line, false) && is_own(line, true), "{line}");
+        }
+        for line in
+            ["fp debt close D1", "fp --format json debt close D1 --drop", "fp debt --format json close D1"]
+        {
+            assert!(!is_own(line, true), "{line}");
+        }
+        assert!(is_own("fp debt close D1 --plan p", false));
+    }
+
+    #[test]
+    fn roadmaps_are_begun_by_the_lead() {
+        for line in ["fp roadmap check a", "fp roadmap show", "fp roadmap next a", "fp new --roadmap a"] {
+            assert!(is_own(line, false) && is_own(line, true), "{line}");
+        }
+        assert!(is_own("fp roadmap new 'Accounts for everybody'", false));
+        assert!(!is_own("fp roadmap new 'Accounts for everybody'", true));
     }
 
     #[test]

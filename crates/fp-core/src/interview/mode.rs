@@ -141,8 +141,7 @@ pub fn propose(goal: &str, classified: &Classified) -> Proposal {
         Intent::Refactoring | Intent::MidSized => {}
     }
     let words = Words::new(goal);
-    let areas: Vec<&str> =
-        AREAS.iter().filter(|(_, signs)| words.first(signs).is_some()).map(|(area, _)| *area).collect();
+    let areas = areas(&words);
     if areas.len() >= 2 {
         return full(format!("it touches several areas: {}", areas.join(", ")));
     }
@@ -155,6 +154,44 @@ pub fn propose(goal: &str, classified: &Classified) -> Proposal {
     }
     let what = if classified.intent == Intent::Refactoring { "a refactoring" } else { "a feature or a fix" };
     Proposal { name: Mode::Pipeline, reason: format!("{what} within one area of the code{quoted}") }
+}
+
+/// Words of goals that are reached in several steps, each of use by itself.
+const IN_STEPS: &[&str] = &[
+    "roadmap",
+    "milestone*",
+    "phase 1",
+    "phase one",
+    "first phase",
+    "in phases",
+    "in stages",
+    "in several steps",
+    "로드맵",
+    "단계별",
+    "마일스톤",
+];
+/// How many points a goal lists before it is more than one plan.
+const TOO_MANY_ITEMS: usize = 10;
+/// How many areas it touches then.
+const TOO_MANY_AREAS: usize = 4;
+
+/// Why `goal` may be more than one plan, as a clause; nothing where it doesn't look so.
+#[must_use]
+pub fn several_plans(goal: &str) -> Option<String> {
+    let words = Words::new(goal);
+    if let Some(phrase) = words.first(IN_STEPS) {
+        return Some(format!("it comes in steps (\"{phrase}\")"));
+    }
+    let items = list_items(goal);
+    if items >= TOO_MANY_ITEMS {
+        return Some(format!("it lists {items} things to do"));
+    }
+    let areas = areas(&words);
+    (areas.len() >= TOO_MANY_AREAS).then(|| format!("it touches {}", areas.join(", ")))
+}
+
+fn areas(words: &Words) -> Vec<&'static str> {
+    AREAS.iter().filter(|(_, signs)| words.first(signs).is_some()).map(|(area, _)| *area).collect()
 }
 
 /// A text that names no mode.
@@ -284,6 +321,24 @@ mod tests {
         );
         check("화면과 서버에 알림 추가", Mode::Full, "it touches several areas: interface, server");
         check("Todo:\n- a\n- b\n- c\n- d\n- e", Mode::Full, "it lists 5 things to do");
+    }
+
+    #[test]
+    fn some_goals_are_several_plans() {
+        let check = |goal: &str, expect: Option<&str>| {
+            assert_eq!(several_plans(goal).as_deref(), expect, "{goal:?}");
+        };
+        check("Add a greeting command", None);
+        check("Build a todo app with a page and an API", None);
+        check("A roadmap for accounts", Some("it comes in steps (\"roadmap\")"));
+        check("Rework billing, phase 1: invoices", Some("it comes in steps (\"phase 1\")"));
+        check("결제를 단계별로 개편", Some("it comes in steps (\"단계별\")"));
+        check(&format!("Do:{}", "\n- a".repeat(9)), None);
+        check(&format!("Do:{}", "\n- a".repeat(10)), Some("it lists 10 things to do"));
+        check(
+            "A page, an API, a database table and docker for it",
+            Some("it touches interface, server, data, operations"),
+        );
     }
 
     #[test]

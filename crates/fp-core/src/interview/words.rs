@@ -91,7 +91,7 @@ impl Words {
 }
 
 /// Whether `c` is of Hangul, Kana or Han.
-fn is_glued(c: char) -> bool {
+pub(crate) fn is_glued(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3040}'..='\u{30ff}' | '\u{3130}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{323af}')
 }

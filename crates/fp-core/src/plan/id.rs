@@ -104,6 +104,11 @@ id_type!(
     dots: false
 );
 id_type!(
+    /// Id of a roadmap, such as `add-accounts-20261121`: the name of its file, never a path.
+    RoadmapId,
+    dots: false
+);
+id_type!(
     /// Id of a task, such as `1.2`: dotted segments.
     TaskId,
     dots: true

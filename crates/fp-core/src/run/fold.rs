@@ -11,6 +11,7 @@ use super::state::{
     State, Status, TaskState, Untold, Verdict,
 };
 use crate::plan::id::{AgentName, TaskId};
+use crate::verification::Check;
 
 impl State {
     /// The state after `entries`, from an empty log.
@@ -258,7 +259,8 @@ impl State {
                     t.feedback = None;
                     t.submission = None;
                     if let Some(verified) = &mut t.verification {
-                        verified.checks.clear();
+                        // The others are in the log; what was let go is asked for when the next plan starts.
+                        verified.checks.retain(Check::lets_go);
                     }
                 }
             }

@@ -12,6 +12,9 @@ use regex::Regex;
 
 use super::{Check, CheckVerdict, Facts, Scope, intent, list};
 
+/// What the check is called.
+pub(super) const NAME: &str = "leftovers";
+
 const PROSE: [&str; 8] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".org", ".txt", ".html"];
 
 static MARKER: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:<{7}|>{7}|\|{7})(?:\s|$)"));
@@ -45,7 +48,7 @@ enum Weight {
 
 pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
     if facts.lines.iter().all(|file| file.added.is_empty()) {
-        return Check::new("leftovers", CheckVerdict::NotApplicable, "no line was added");
+        return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
     }
     // A task about TODOs may write them.
     let may_todo = intent::mentions(&scope.text, &["todo", "todos", "fixme", "fixmes"]);
@@ -71,9 +74,9 @@ pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
         }
     }
     match (failing.is_empty(), told.is_empty()) {
-        (false, _) => Check::new("leftovers", CheckVerdict::Fail, list(&failing)),
-        (true, false) => Check::new("leftovers", CheckVerdict::Note, list(&told)),
-        (true, true) => Check::new("leftovers", CheckVerdict::Pass, "none in the added lines"),
+        (false, _) => Check::new(NAME, CheckVerdict::Fail, list(&failing)),
+        (true, false) => Check::new(NAME, CheckVerdict::Note, list(&told)),
+        (true, true) => Check::new(NAME, CheckVerdict::Pass, "none in the added lines"),
     }
 }
 

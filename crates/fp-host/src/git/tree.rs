@@ -9,6 +9,8 @@ use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
 use super::{Entry, EntryState, Git, GitError, Oid, Status};
+use crate::debts::DEBTS;
+use crate::roadmaps::ROADMAPS;
 
 /// Name of an index.
 pub(super) const INDEX: &str = "index";
@@ -16,8 +18,8 @@ pub(super) const INDEX: &str = "index";
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tree, or the commit that it equals: everything but the plans folder, ignored files, and what tools
-    /// leave behind in a repository that doesn't ignore it.
+    /// The tree, or the commit that it equals: everything but the plans folder, what `fp` itself keeps beside it,
+    /// ignored files, and what tools leave behind in a repository that doesn't ignore it.
     pub tree: Oid,
     /// What the tree differs in from HEAD.
     pub status: Status,
@@ -33,7 +35,8 @@ impl Git {
     /// A failing git, or a temporary file that can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
         let mut status = self.status()?;
-        status.entries.retain(|entry| !is_within(&entry.path, &self.plans_dir));
+        let of_nobody = [self.plans_dir.as_str(), DEBTS, ROADMAPS];
+        status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
         leave_out_by_products(&mut status.entries);
         let overlooked = self.overlooked_files()?;
         let tree = match &status.commit {

@@ -1,7 +1,7 @@
 //! `plan.json`: what a plan was made for, and with which flags.
 
 use fp_core::interview::{Intent, Mode};
-use fp_core::plan::id::PlanId;
+use fp_core::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_core::run::event::Decider;
 use fp_core::settings::PartialSettings;
 use jiff::Timestamp;
@@ -68,18 +68,34 @@ pub struct PlanRecord {
     pub settings: PartialSettings,
 }
 
+/// The layer of a roadmap that a plan was made for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfLayer {
+    /// The roadmap.
+    pub id: RoadmapId,
+    /// The layer of it.
+    pub layer: TaskId,
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
     schema_version: u32,
     #[serde(flatten)]
     record: &'a PlanRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roadmap: Option<&'a OfLayer>,
 }
 
 impl PlanFolder {
     /// Writes what the plan was made for.
     pub fn describe(&self, record: &PlanRecord) -> Result<(), PlanError> {
-        let written = Written { schema_version: SCHEMA_VERSION, record };
+        self.describe_for(record, None)
+    }
+
+    /// As [`PlanFolder::describe`], for a plan that makes a layer of a roadmap.
+    pub fn describe_for(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
+        let written = Written { schema_version: SCHEMA_VERSION, record, roadmap };
         let mut text =
             serde_json::to_string_pretty(&written).expect("a record has text keys and plain values");
         text.push('\n');
@@ -94,6 +110,16 @@ impl PlanFolder {
             settings: PartialSettings,
         }
         Ok(self.read_record::<Read>()?.settings)
+    }
+
+    /// The layer of a roadmap that the plan was made for, if it was.
+    pub fn layer(&self) -> Result<Option<OfLayer>, PlanError> {
+        #[derive(Deserialize, Default)]
+        struct Read {
+            #[serde(default)]
+            roadmap: Option<OfLayer>,
+        }
+        Ok(self.read_record::<Read>()?.roadmap)
     }
 
     /// What an interview about the plan goes by; what is usual for a plan that has no `plan.json`.

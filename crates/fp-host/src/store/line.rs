@@ -36,7 +36,7 @@ pub(super) fn entry(path: &Path, number: usize, line: &[u8], due: u64) -> Result
 
 /// How many bytes at the beginning of `text` are whole lines. The last one may lack its end, as it does where an editor
 /// took that away: no part of an entry is JSON by itself, so what is JSON was not torn off.
-pub(super) fn whole(text: &[u8]) -> usize {
+pub(crate) fn whole(text: &[u8]) -> usize {
     let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     match serde_json::from_slice::<IgnoredAny>(&text[ended..]) {
         Ok(_) => text.len(),
@@ -45,7 +45,7 @@ pub(super) fn whole(text: &[u8]) -> usize {
 }
 
 /// The version of a line, whatever else is in it.
-fn version(line: &[u8]) -> Option<u32> {
+pub(crate) fn version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Version {

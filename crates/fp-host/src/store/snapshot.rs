@@ -19,7 +19,7 @@ use super::open;
 use crate::file;
 
 /// Version of the snapshot; one with another version is not read but made anew.
-const SNAPSHOT_VERSION: u32 = 2;
+const SNAPSHOT_VERSION: u32 = 3;
 
 /// The state of `plan_id` as the snapshot at `path` has it, and what the log looked like then. `None` where it is not
 /// what [`write`] has written.
@@ -61,13 +61,13 @@ fn checksum(state: &str) -> u64 {
 
 /// What the log looked like when a snapshot was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct LogMark {
-    pub(super) bytes: u64,
+pub(crate) struct LogMark {
+    pub(crate) bytes: u64,
     modified: u64,
 }
 
 impl LogMark {
-    pub(super) fn of(log: &File) -> io::Result<Self> {
+    pub(crate) fn of(log: &File) -> io::Result<Self> {
         let metadata = log.metadata()?;
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         let nanos = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

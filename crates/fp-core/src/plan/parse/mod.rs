@@ -11,6 +11,7 @@ mod dedent;
 mod frame;
 mod head;
 mod items;
+mod listed;
 mod pieces;
 mod prose;
 mod split;
@@ -18,6 +19,8 @@ mod suspect;
 mod value;
 
 use std::ops::Range;
+
+pub use self::listed::entries as listed;
 
 use self::blocks::Code;
 use self::builder::Builder;
