@@ -114,8 +114,8 @@ fn without_a_name() {
     exit status: 2
     --- stderr
     error: no plan was named and 2 are active:
-      1  add-auth-20261121
-      2  fix-auth-20261121
+      1  add-auth-20261121                             planning
+      2  fix-auth-20261121                             planning
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     ");
 }

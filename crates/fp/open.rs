@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fp_core::plan::id::PlanId;
+use fp_core::report::status::StatusReport;
 use fp_core::run::State;
 use fp_core::run::state::RunStatus;
 use fp_host::plan::{OpenPlan, Tree};
@@ -48,16 +49,16 @@ impl Context {
 
     /// The plan that `selector` means; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        let active = |folder: &PlanFolder| {
+        let progress = |folder: &PlanFolder| {
             let store = Store::new(folder.path().to_owned(), folder.id().clone());
             // A plan whose log can't be read is not passed over: the command that gets it says why.
-            store.load().map_or(true, |loaded| {
-                loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running)
-            })
+            let Ok(loaded) = store.load() else { return Some("its log can't be read".to_owned()) };
+            let active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
+            active.then(|| StatusReport::new(&loaded.state).progress())
         };
         self.resume_archiving()?;
         let plans = self.plans()?;
-        let folder = plans.choose(selector, active).map_err(|error| {
+        let folder = plans.choose(selector, progress).map_err(|error| {
             match (&error, selector.and_then(|selector| archived(&plans, selector))) {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());

@@ -117,11 +117,12 @@ impl Plans {
         }
     }
 
-    /// The plan that `selector` means or, without one, the only plan that is `active`.
+    /// The plan that `selector` means or, without one, the only plan that is active: one of which `progress` says how
+    /// far it is, in a few words.
     pub fn choose(
         &self,
         selector: Option<&str>,
-        mut active: impl FnMut(&PlanFolder) -> bool,
+        mut progress: impl FnMut(&PlanFolder) -> Option<String>,
     ) -> Result<PlanFolder, PlanError> {
         if let Some(selector) = selector {
             return self.resolve(selector);
@@ -130,15 +131,21 @@ impl Plans {
         let mut candidates = Vec::new();
         for (index, id) in existing.iter().enumerate() {
             let folder = self.open(id)?;
-            if active(&folder) {
-                candidates.push((index + 1, folder));
+            if let Some(progress) = progress(&folder) {
+                candidates.push((index + 1, progress, folder));
             }
         }
         match candidates.len() {
             0 => Err(PlanError::NoneActive { existing }),
-            1 => Ok(candidates.remove(0).1),
+            1 => Ok(candidates.remove(0).2),
             _ => Err(PlanError::SeveralActive {
-                candidates: candidates.into_iter().map(|(number, folder)| (number, folder.id)).collect(),
+                candidates: candidates
+                    .into_iter()
+                    .map(|(number, progress, folder)| {
+                        // The width that `fp plans` has.
+                        (number, format!("{:<44}  {progress}", folder.id).trim_end().to_owned())
+                    })
+                    .collect(),
             }),
         }
     }

@@ -93,12 +93,8 @@ struct Row {
 fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
     let mut text = String::new();
     for Row { number, archived_at, report } in rows {
-        let counts = &report.counts;
         let mut row = number.map(|number| format!("{number:>3}  ")).unwrap_or_default();
-        row.push_str(&format!("{:<44}  {:<9}", report.plan_id, report.phase.word()));
-        if counts.total > 0 {
-            row.push_str(&format!("  {} of {} done", counts.completed, counts.total));
-        }
+        row.push_str(&format!("{:<44}  {}", report.plan_id, report.progress()));
         if let Some(at) = archived_at {
             row.push_str(&format!("  since {}", at.strftime("%Y-%m-%d")));
         }

@@ -156,6 +156,14 @@ pub struct StatusReport {
 }
 
 impl StatusReport {
+    /// How far the plan is, in a column for the phase and another one for its tasks.
+    #[must_use]
+    pub fn progress(&self) -> String {
+        let Counts { completed, total, .. } = self.counts;
+        let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
+        format!("{:<9}  {tasks}", self.phase.word()).trim_end().to_owned()
+    }
+
     /// The report on `state`.
     #[must_use]
     pub fn new(state: &State) -> Self {

@@ -41,8 +41,8 @@ pub enum PlanError {
     /// No plan was named and several are active.
     #[error("no plan was named and {} are active:{}", candidates.len(), Listed(candidates))]
     SeveralActive {
-        /// Number and id of each.
-        candidates: Vec<(usize, PlanId)>,
+        /// Number of each, and its id with how far it is.
+        candidates: Vec<(usize, String)>,
     },
     /// A link leads the plans out of the repository.
     #[error("{} leads out of the repository, to {}", path.display(), target.display())]
@@ -125,17 +125,17 @@ fn others(existing: &[PlanId]) -> String {
 }
 
 /// A line for each plan, with its number, cut off with a count.
-struct Listed<'a>(&'a [(usize, PlanId)]);
+struct Listed<'a, T>(&'a [(usize, T)]);
 
-impl fmt::Display for Listed<'_> {
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The newest are the likeliest to be meant.
         let left_out = self.0.len().saturating_sub(MAX_LISTED);
         if left_out > 0 {
             write!(f, "\n  … {left_out} older ones")?;
         }
-        for (number, id) in &self.0[left_out..] {
-            write!(f, "\n{number:>3}  {id}")?;
+        for (number, plan) in &self.0[left_out..] {
+            write!(f, "\n{number:>3}  {plan}")?;
         }
         Ok(())
     }

@@ -121,7 +121,8 @@ fn a_plan_is_selected_by_id_number_or_part() {
 fn without_a_name_the_only_active_plan_is_meant() {
     let ground = Ground::with(&["a-20261119", "b-20261120", "c-20261121"]);
     let check = |active: &[&str], expect: Result<&str, &str>| {
-        let chosen = ground.plans.choose(None, |folder| active.contains(&folder.id.as_str()));
+        let progress = |folder: &PlanFolder| active.contains(&folder.id.as_str()).then(String::new);
+        let chosen = ground.plans.choose(None, progress);
         let chosen = chosen.map(|folder| folder.id.to_string()).map_err(|e| e.to_string());
         assert_eq!(chosen.as_deref().map_err(String::as_str), expect, "{active:?}");
     };
@@ -136,7 +137,7 @@ fn without_a_name_the_only_active_plan_is_meant() {
             "no plan was named and none is active; there are:\n  1  a-20261119\n  2  b-20261120\n  3  c-20261121",
         ),
     );
-    let error = Ground::new().plans.choose(None, |_| true).unwrap_err();
+    let error = Ground::new().plans.choose(None, |_| Some(String::new())).unwrap_err();
     assert_eq!(error.to_string(), "no plan was named and none is active: there is no plan yet");
 }
 
