@@ -434,14 +434,14 @@ fn a_damaged_log_says_where_and_loses_nothing() {
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2
-    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object, as docs/roadmap.md has it
+    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object; `fp help roadmap` has the form
     ");
     let before = environment.read(LOG);
     assert_snapshot!(environment.fp(&["debt", "add", "two"]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2
-    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object, as docs/roadmap.md has it
+    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object; `fp help roadmap` has the form
     ");
     assert_eq!(environment.read(LOG), before);
     let output = environment.fp(&["new", "--format", "json", "add tokens"]);

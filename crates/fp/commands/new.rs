@@ -267,14 +267,14 @@ fn history(context: &Context) -> History {
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
 fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
     let mut interrupted = Vec::new();
-    for Known { id, state, .. } in known.iter().filter(|known| !known.archived) {
+    for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
             Ok(state) if state.is_running() => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
-                interrupted.push(Interrupted { plan_id: id.clone(), done, total });
+                interrupted.push(Interrupted { plan_id: folder.id().clone(), done, total });
             }
             Ok(_) => {}
-            Err(error) => warnings.push(format!("plan {id}: {}", error.message)),
+            Err(error) => warnings.push(format!("plan {}: {}", folder.id(), error.message)),
         }
     }
     interrupted
