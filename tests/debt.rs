@@ -450,6 +450,24 @@ fn a_damaged_log_says_where_and_loses_nothing() {
 }
 
 #[test]
+fn a_log_that_is_cut_anywhere_loses_its_last_line_at_most() {
+    let environment = Environment::new().repo();
+    environment.done(&["debt", "add", "one"]);
+    environment.done(&["debt", "add", "two"]);
+    let whole = environment.read(LOG);
+    let first = whole.find('\n').unwrap();
+    for cut in (0..=whole.len()).step_by(5).chain([first, first + 1, whole.len() - 1]) {
+        environment.write(LOG, &whole[..cut]);
+        environment.done(&["debt", "add", "three"]);
+        let listed = environment.done(&["debt", "list", "--format", "json"]).json();
+        let texts: Vec<&str> =
+            listed["debts"].as_array().unwrap().iter().map(|debt| debt["text"].as_str().unwrap()).collect();
+        let kept = if cut < first { 0 } else { 1 + usize::from(cut >= whole.len() - 1) };
+        assert_eq!(texts, [&["one", "two"][..kept], &["three"]].concat(), "cut at {cut}");
+    }
+}
+
+#[test]
 fn links_are_not_followed() {
     let environment = Environment::new().repo();
     fs::create_dir(environment.path(".fractal-planner")).unwrap();
