@@ -434,19 +434,37 @@ fn a_damaged_log_says_where_and_loses_nothing() {
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2
-    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object, as docs/roadmap.md has it
+    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object; `fp help roadmap` has the form
     ");
     let before = environment.read(LOG);
     assert_snapshot!(environment.fp(&["debt", "add", "two"]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2
-    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object, as docs/roadmap.md has it
+    hint: mend or remove line 2 of [ROOT]/work/.fractal-planner/debt.jsonl: every line is one JSON object; `fp help roadmap` has the form
     ");
     assert_eq!(environment.read(LOG), before);
     let output = environment.fp(&["new", "--format", "json", "add tokens"]);
     assert_eq!((output.code, output.json()["debts"].as_array().unwrap().len()), (0, 0));
     assert_snapshot!(output.json()["warnings"], @r#"["[ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2"]"#);
+}
+
+#[test]
+fn a_log_that_is_cut_anywhere_loses_its_last_line_at_most() {
+    let environment = Environment::new().repo();
+    environment.done(&["debt", "add", "one"]);
+    environment.done(&["debt", "add", "two"]);
+    let whole = environment.read(LOG);
+    let first = whole.find('\n').unwrap();
+    for cut in (0..=whole.len()).step_by(5).chain([first, first + 1, whole.len() - 1]) {
+        environment.write(LOG, &whole[..cut]);
+        environment.done(&["debt", "add", "three"]);
+        let listed = environment.done(&["debt", "list", "--format", "json"]).json();
+        let texts: Vec<&str> =
+            listed["debts"].as_array().unwrap().iter().map(|debt| debt["text"].as_str().unwrap()).collect();
+        let kept = if cut < first { 0 } else { 1 + usize::from(cut >= whole.len() - 1) };
+        assert_eq!(texts, [&["one", "two"][..kept], &["three"]].concat(), "cut at {cut}");
+    }
 }
 
 #[test]

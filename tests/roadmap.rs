@@ -71,7 +71,9 @@ impl Environment {
             self.done(&["verdict", &plan, task, "--pass", "1: seen", "--summary", "fine"]);
         }
         if done == 2 {
-            self.done(&["next", &plan]);
+            let over = self.done(&["next", &plan]);
+            let after = format!("\nIt makes layer {layer} of {ID}; next: fp roadmap next {ID}\n");
+            assert!(over.stdout.ends_with(&after), "{over}");
         }
         plan
     }
@@ -136,15 +138,10 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     hint: `fp roadmap check accounts-for-everybody-with-log-20261121-2` shows them
     ");
     assert_snapshot!(environment.roadmap(&["show", "log-20261121-2"]), @"
-    exit status: 0
-    --- stdout
-    Roadmap accounts-for-everybody-with-log-20261121-2
-      .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121-2.md
-      Accounts for everybody, with a log
-
-    It has no layers yet
+    exit status: 1
     --- stderr
-    note: it is not valid: fp roadmap check accounts-for-everybody-with-log-20261121-2
+    error: .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121-2.md is not valid: it has 1 error
+    hint: `fp roadmap check accounts-for-everybody-with-log-20261121-2` shows them
     ");
 }
 
@@ -230,21 +227,10 @@ fn every_finding_has_its_place() {
     }
     "#);
     assert_snapshot!(environment.roadmap(&["show"]), @"
-    exit status: 0
-    --- stdout
-    Roadmap accounts-for-everybody-20261121
-      .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
-      Accounts for everybody
-
-    Wave 1
-      [1] Accounts                                  no plan
-    In a cycle, or behind one
-      [2] Login                                     no plan
-      [3] Log                                       no plan
-
-    0 of 3 layers done
+    exit status: 1
     --- stderr
-    note: it is not valid: fp roadmap check accounts-for-everybody-20261121
+    error: .fractal-planner/roadmaps/accounts-for-everybody-20261121.md is not valid: it has 6 errors
+    hint: `fp roadmap check accounts-for-everybody-20261121` shows them
     ");
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 1
@@ -347,6 +333,8 @@ fn layers_become_plans_one_after_the_other() {
     }
 
     environment.build_layer("1", 2);
+    fs::remove_file(environment.path("README.md")).unwrap();
+    assert_eq!(environment.roadmap(&["check"]).code, 1, "what it was made of is gone");
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 0
     --- stdout

@@ -1,8 +1,7 @@
-//! How commands reach a plan: by what the user typed, or the only one that is active.
+//! How commands reach a plan: by what the user typed, or the only one that is active; and all of them at once.
 
 use std::sync::Arc;
 
-use fp_core::plan::id::PlanId;
 use fp_core::report::status::StatusReport;
 use fp_core::run::State;
 use fp_core::run::state::RunStatus;
@@ -17,8 +16,8 @@ use crate::error::CommandError;
 /// A plan of the repository.
 #[derive(Debug)]
 pub(crate) struct Known {
-    /// Its id.
-    pub(crate) id: PlanId,
+    /// Its folder.
+    pub(crate) folder: PlanFolder,
     /// Whether it was put away.
     pub(crate) archived: bool,
     /// Its state, or why that can't be read.
@@ -32,7 +31,8 @@ impl Context {
         let mut known = Vec::new();
         for (plans, archived) in [(&plans, false), (&plans.archived(), true)] {
             for id in plans.list()? {
-                known.push(Known { state: state(plans, &id), id, archived });
+                let folder = plans.open(&id)?;
+                known.push(Known { state: state(&folder), folder, archived });
             }
         }
         Ok(known)
@@ -40,9 +40,9 @@ impl Context {
 
     /// Names the plans whose log can't be read.
     pub(crate) fn warn_of_unread(&self, known: &[Known]) {
-        for Known { id, state, .. } in known {
+        for Known { folder, state, .. } in known {
             if let Err(error) = state {
-                self.printer.note(&format!("warning: plan {id} is left out: {}", error.message));
+                self.printer.note(&format!("warning: plan {} is left out: {}", folder.id(), error.message));
             }
         }
     }
@@ -135,9 +135,8 @@ impl Context {
     }
 }
 
-fn state(plans: &Plans, id: &PlanId) -> Result<Arc<State>, CommandError> {
-    let folder = plans.open(id)?;
-    Ok(Store::new(folder.path().to_owned(), id.clone()).load()?.state)
+fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
+    Ok(Store::new(folder.path().to_owned(), folder.id().clone()).load()?.state)
 }
 
 /// The archived plan that `selector` means; a number is one of the plans that are not.

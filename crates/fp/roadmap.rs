@@ -7,10 +7,10 @@ use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::id::{RoadmapId, TaskId};
 use fp_core::roadmap::{self, Layer, LayerPlan, LayerState, Order, Roadmap};
 use fp_host::roadmaps::Roadmaps;
-use fp_host::store::Store;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::open::Known;
 
 /// A roadmap on the disk.
 pub(crate) struct Page {
@@ -38,11 +38,17 @@ impl Page {
         (roadmap, found)
     }
 
-    /// What it says, and how far it is. Fails where it is not valid.
+    /// What it says, and how far it is. Fails where it is not valid; but what a layer that is done was made of may be
+    /// gone since.
     pub(crate) fn standing(&self, context: &Context) -> Result<Standing<'_>, CommandError> {
-        let (roadmap, found) = self.checked(context);
+        let (roadmap, mut found) = self.checked(context);
+        let plans = plans(&self.id, context)?;
+        let is_done = |layer: &str| {
+            plans.get(layer).is_some_and(|plans| roadmap::state_of(plans).0 == LayerState::Done)
+        };
+        found.retain(|finding| finding.rule != roadmap::UNMADE || !is_done(&finding.task_id));
         match errors(&found) {
-            0 => Standing::new(&self.id, roadmap, context),
+            0 => Ok(Standing { order: Order::new(&roadmap), roadmap, plans }),
             errors => Err(CommandError::refused(format!(
                 "{} is not valid: it has {}",
                 context.shown(&self.path),
@@ -69,12 +75,6 @@ pub(crate) struct Standing<'t> {
 }
 
 impl<'t> Standing<'t> {
-    /// How far `roadmap`, which is called `id`, is: asks all plans of the repository.
-    pub(crate) fn new(id: &RoadmapId, roadmap: Roadmap<'t>, context: &Context) -> Result<Self, CommandError> {
-        let order = Order::new(&roadmap);
-        Ok(Self { order, roadmap, plans: plans(id, context)? })
-    }
-
     /// The plans that were made for `layer`.
     pub(crate) fn plans(&self, layer: &Layer<'_>) -> &[LayerPlan] {
         self.plans.get(&layer.id).map_or(&[], Vec::as_slice)
@@ -138,21 +138,16 @@ impl<'t> Standing<'t> {
 
 /// The plans that say they were made for a layer of the roadmap `id`, by layer. One that can't be read is named.
 fn plans(id: &RoadmapId, context: &Context) -> Result<HashMap<String, Vec<LayerPlan>>, CommandError> {
-    let plans = context.plans()?;
+    let known = context.known_plans()?;
+    context.warn_of_unread(&known);
     let mut found: HashMap<String, Vec<LayerPlan>> = HashMap::new();
-    for (plans, archived) in [(&plans, false), (&plans.archived(), true)] {
-        for plan_id in plans.list()? {
-            let folder = plans.open(&plan_id)?;
-            let layer = match folder.layer() {
-                Ok(layer) => layer.filter(|layer| layer.id == *id),
-                Err(error) => {
-                    context.printer.note(&format!("warning: plan {plan_id} is left out: {error}"));
-                    None
-                }
-            };
-            let Some(layer) = layer else { continue };
-            let state = Store::new(folder.path().to_owned(), plan_id).load()?.state;
-            found.entry(layer.layer.to_string()).or_default().push(LayerPlan::new(&state, archived));
+    for Known { folder, state, archived } in &known {
+        let layer = folder.layer().unwrap_or_else(|error| {
+            context.printer.note(&format!("warning: plan {} is left out: {error}", folder.id()));
+            None
+        });
+        if let (Some(layer), Ok(state)) = (layer.filter(|layer| layer.id == *id), state) {
+            found.entry(layer.layer.to_string()).or_default().push(LayerPlan::new(state, *archived));
         }
     }
     Ok(found)

@@ -59,7 +59,7 @@ impl DebtError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Line { path, line, .. } => Some(format!(
-                "mend or remove line {line} of {}: every line is one JSON object, as docs/roadmap.md has it",
+                "mend or remove line {line} of {}: every line is one JSON object; `fp help roadmap` has the form",
                 path.display()
             )),
             Self::Newer { .. } => Some("update fp: `fp --version` says what this one is".into()),

@@ -151,7 +151,8 @@ fn outcome(debt: &Debt) -> Value {
 
 /// Fails for a plan that can't do anything any more: what it takes up would be open at once.
 fn refuse_ended(plan: &OpenPlan, known: &[Known]) -> Result<(), CommandError> {
-    let state = known.iter().find(|known| known.id == *plan.id()).and_then(|known| known.state.as_ref().ok());
+    let state =
+        known.iter().find(|known| known.folder.id() == plan.id()).and_then(|known| known.state.as_ref().ok());
     match state.map(|state| fp_core::debt::PlanState { state, archived: false }.of_taken()) {
         Some(Standing::Open) => {
             Err(CommandError::refused(format!("{} is over, and not all of it is done", plan.id()))

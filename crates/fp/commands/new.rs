@@ -1,5 +1,7 @@
 //! `fp new`.
 
+mod wanted;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -10,7 +12,6 @@ use fp_core::interview::mode::{propose, several_plans};
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
-use fp_core::roadmap::plan_goal;
 use fp_core::run::event::Decider;
 use fp_core::run::state::Status;
 use fp_core::settings::{PartialSettings, Ranged, Settings};
@@ -18,18 +19,18 @@ use fp_core::specs::{Category, ReadMode, Spec, applicable};
 use fp_host::config::Origin;
 use fp_host::debts::Read;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::{OfLayer, PlanRecord};
+use fp_host::plan_folder::PlanRecord;
 use fp_host::specs::Specs;
 use serde::Serialize;
 use serde_json::json;
 
+use self::wanted::Wanted;
 use crate::context::Context;
 use crate::debts;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::open::Known;
 use crate::printer::Format;
 use crate::render::debts as render;
-use crate::roadmap::Page;
 use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
@@ -152,60 +153,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What a plan is to be made for.
-struct Wanted {
-    /// The user's words, or those of the layer, by which the kind of work is told.
-    words: String,
-    /// All that the plan is given.
-    goal: String,
-    /// What it is called by.
-    name: String,
-    /// The layer that it makes.
-    roadmap: Option<OfLayer>,
-    /// What the user is told.
-    warning: Option<String>,
-}
-
-impl Wanted {
-    fn read(args: &Args, context: &Context) -> Result<Self, CommandError> {
-        let words = args.goal.join(" ");
-        if let Some(selector) = &args.roadmap {
-            return Self::layer(selector, args.layer.as_ref(), words, context);
-        }
-        if words.trim().is_empty() {
-            return Err(CommandError::failed("the goal is empty")
-                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
-        }
-        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
-    }
-
-    fn layer(
-        selector: &str,
-        layer: Option<&TaskId>,
-        words: String,
-        context: &Context,
-    ) -> Result<Self, CommandError> {
-        let page = Page::open(context, Some(selector))?;
-        let standing = page.standing(context)?;
-        let at = standing.place(&page.id, layer)?;
-        let layer = &standing.roadmap.layers[at];
-        let missing: Vec<&str> = standing.missing(at).iter().map(|layer| &*layer.id).collect();
-        let warning =
-            format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
-        let id = TaskId::new(&*layer.id).map_err(|error| {
-            CommandError::refused(error).hint(format!("`fp roadmap check {}` shows it", page.id))
-        })?;
-        let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
-        Ok(Self {
-            goal: plan_goal(&words, &page.id, layer),
-            name: layer.title.clone(),
-            words,
-            warning: (!missing.is_empty()).then_some(warning),
-            roadmap: Some(OfLayer { id: page.id, layer: id }),
-        })
-    }
-}
-
 /// The settings that are given for this plan alone.
 fn flags(args: &Args) -> PartialSettings {
     PartialSettings {
@@ -272,14 +219,14 @@ fn history(context: &Context) -> History {
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
 fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
     let mut interrupted = Vec::new();
-    for Known { id, state, .. } in known.iter().filter(|known| !known.archived) {
+    for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
             Ok(state) if state.is_running() => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
-                interrupted.push(Interrupted { plan_id: id.clone(), done, total });
+                interrupted.push(Interrupted { plan_id: folder.id().clone(), done, total });
             }
             Ok(_) => {}
-            Err(error) => warnings.push(format!("plan {id}: {}", error.message)),
+            Err(error) => warnings.push(format!("plan {}: {}", folder.id(), error.message)),
         }
     }
     interrupted

@@ -10,7 +10,8 @@ use fp_core::report::status::StatusReport;
 use fp_core::run::next::{Action, Surroundings};
 use fp_core::run::state::{Activity, Agent};
 use fp_core::run::{State, approval};
-use fp_host::plan::Tree;
+use fp_host::plan::{OpenPlan, Tree};
+use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::drift;
 use fp_host::run::fresh_token;
@@ -58,7 +59,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let report = status::text(&StatusReport::new(ledger.state()));
+    let mut report = status::text(&StatusReport::new(ledger.state()));
     let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now).unwrap_or_else(|error| {
         // A mirror of the run never holds it up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
@@ -71,6 +72,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     if ledger.is_none() {
         // Before it is shown: nobody asks again who has been told that it is over.
         context.sweep(&plan);
+        report += &what_comes_after(&plan)?;
     }
     let actions = turn.actions.into_iter().map(|action| match action {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
@@ -88,6 +90,14 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
         ledger.append(told, around.now)?;
     }
     Ok(Exit::Done)
+}
+
+/// How it goes on when the plan has made a layer of a roadmap.
+fn what_comes_after(plan: &OpenPlan) -> Result<String, CommandError> {
+    let layer = plan.folder.layer()?;
+    let line =
+        |OfLayer { id, layer }| format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n");
+    Ok(layer.map(line).unwrap_or_default())
 }
 
 /// The actions with ids that no other answer has.

@@ -103,11 +103,7 @@ fn check(args: &Check, context: &Context) -> CommandResult {
 
 fn show(args: &Show, context: &Context) -> CommandResult {
     let page = Page::open(context, args.id.as_deref())?;
-    let (roadmap, found) = page.checked(context);
-    if errors(&found) > 0 {
-        context.printer.note(&format!("note: it is not valid: fp roadmap check {}", page.id));
-    }
-    let standing = Standing::new(&page.id, roadmap, context)?;
+    let standing = page.standing(context)?;
     let layers = standing.roadmap.layers.iter().zip(&standing.order.waves);
     let layers: Vec<Value> = layers
         .map(|(layer, wave)| {

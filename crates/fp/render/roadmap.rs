@@ -38,30 +38,17 @@ pub(crate) fn shown(id: &RoadmapId, path: &str, standing: &Standing<'_>) -> Stri
     let roadmap = &standing.roadmap;
     let mut text = format!("Roadmap {id}\n  {path}\n");
     text.extend(wrap(&roadmap.goal, WIDTH - 2, 4).iter().map(|line| format!("  {line}\n")));
-    if roadmap.layers.is_empty() {
-        return text + "\nIt has no layers yet\n";
-    }
     text.push('\n');
     let waves = &standing.order.waves;
     let last = waves.iter().flatten().max().copied().unwrap_or(0);
     // Where each waits for the one before it, waves say nothing.
     let in_waves = last < roadmap.layers.len();
-    for wave in (1..=last).map(Some).chain([None]) {
-        let layers: Vec<&Layer<'_>> = roadmap
-            .layers
-            .iter()
-            .zip(waves)
-            .filter(|(_, own)| **own == wave)
-            .map(|(layer, _)| layer)
-            .collect();
-        if layers.is_empty() {
-            continue;
-        }
+    for wave in 1..=last {
         if in_waves {
-            text += &wave
-                .map_or_else(|| "In a cycle, or behind one\n".to_owned(), |wave| format!("Wave {wave}\n"));
+            text += &format!("Wave {wave}\n");
         }
-        text.extend(layers.into_iter().map(|layer| line(layer, standing)));
+        let layers = roadmap.layers.iter().zip(waves).filter(|(_, own)| **own == Some(wave));
+        text.extend(layers.map(|(layer, _)| line(layer, standing)));
     }
     let done = roadmap.layers.iter().filter(|layer| standing.state(layer).0 == LayerState::Done).count();
     text + &format!("\n{done} of {} done\n", count(roadmap.layers.len(), "layer"))

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -192,4 +193,52 @@ fn what_touches_the_goal_is_offered_first() {
     check("Dates are parsed wrongly", &["D15", "D11"]);
     check("refresh tokens in src/auth.rs", &["D16", "D13", "D11"]);
     check(&"token ".repeat(100_000), &["D13", "D11"]);
+}
+
+proptest! {
+    #[test]
+    fn numbers_are_given_once_and_the_last_word_counts(steps in prop::collection::vec((0..3u8, 0..6usize), 0..40)) {
+        let mut log: Vec<Entry> = Vec::new();
+        let mut expect: Vec<(String, Standing)> = Vec::new();
+        for (second, (kind, number)) in (1..).zip(steps) {
+            let known = debts(&log, &[]);
+            let (event, standing) = match (kind, known.get(number)) {
+                (0, _) => match note(&known, &format!("thing {number}"), &[], None).unwrap() {
+                    Noting::Known(debt) => {
+                        prop_assert_eq!(debt.standing, Standing::Open);
+                        continue;
+                    }
+                    Noting::New(event) => (event, Standing::Open),
+                },
+                (_, None) => continue,
+                (1, Some(debt)) => (Event::Closed { id: debt.id.clone(), plan: None }, Standing::Done { by: None }),
+                (_, Some(debt)) => (Event::Dropped { id: debt.id.clone() }, Standing::Dropped),
+            };
+            let id = event.id().to_string();
+            match expect.iter_mut().find(|(known, _)| *known == id) {
+                Some(known) => known.1 = standing,
+                None => {
+                    prop_assert_eq!(&id, &format!("D{}", expect.len() + 1));
+                    expect.push((id, standing));
+                }
+            }
+            log.push(event.at(at(second)));
+        }
+        let written: Vec<String> = log.iter().map(|entry| serde_json::to_string(entry).unwrap()).collect();
+        let read: Vec<Entry> = written.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        prop_assert_eq!(&read, &log);
+        let found: Vec<_> = debts(&read, &[]).into_iter().map(|debt| (debt.id.to_string(), debt.standing)).collect();
+        prop_assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn an_offer_is_of_open_debts_each_once(words in prop::collection::vec("[a-z한글 ]{0,12}", 0..30), goal in "[a-z한글 /.]{0,60}") {
+        let log: Vec<Entry> = (1..).zip(&words).map(|(n, text)| noted(&format!("D{n}"), text, n)).collect();
+        let known = debts(&log, &[]);
+        let offer = offer(&known, &goal);
+        prop_assert_eq!(offer.debts.len() + offer.more, known.len());
+        prop_assert!(offer.debts.len() <= MOST_OFFERED && (offer.more == 0 || offer.debts.len() == MOST_OFFERED));
+        let ids: std::collections::BTreeSet<_> = offer.debts.iter().map(|debt| &debt.id).collect();
+        prop_assert_eq!(ids.len(), offer.debts.len());
+    }
 }

@@ -21,7 +21,7 @@ pub use field::FieldKind;
 pub use format::{FormatError, format};
 pub use graph::Graph;
 pub use index::Index;
-pub use parse::{listed, parse};
+pub use parse::{entries_of, parse};
 pub use position::Lines;
 pub use task::{Field, Fields, Item, Plan, Risk, Task, TaskIndex};
 pub use write::write;

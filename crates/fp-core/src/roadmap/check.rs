@@ -1,12 +1,12 @@
 //! What is wrong with a roadmap, all of it at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Layer, Order, Roadmap, same};
-use crate::diagnostic::{Diagnostic, Severity, Span};
+use crate::diagnostic::Severity::{self, Error, Warning};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::plan::id::TaskId;
 use crate::plan::path;
-use crate::plan::task::Item;
 use crate::rules::vague_phrase;
 
 /// Most layers of a roadmap that is checked.
@@ -14,91 +14,103 @@ pub const MOST_LAYERS: usize = 100;
 /// How many layers can be kept in mind.
 const MANY_LAYERS: usize = 7;
 
+/// Id of the findings on inputs.
+pub const UNMADE: &str = "unmade-input";
+
+/// A kind of finding: its id, how much it weighs, and what to do about it.
+struct Kind(&'static str, Severity, &'static str);
+
+const NO_LAYER: Kind = Kind("no-layer", Error, "write one as `## [1] Title`; `fp help roadmap` has the form");
+const TOO_MANY: Kind = Kind("many-layers", Error, "make layers of what belongs together: each one is a plan");
+const MANY: Kind = Kind("many-layers", Warning, "make one layer of what is only usable together");
+const LAYER_ID: Kind = Kind("layer-id", Error, "number the layers: 1, 2, 3");
+const DUPLICATE_LAYER: Kind = Kind("duplicate-layer", Error, "give each layer an id of its own");
+const NESTED: Kind = Kind(
+    "nested-layer",
+    Error,
+    "write all layers as headings of one level; the plan of a layer takes it apart",
+);
+const NO_GOAL: Kind =
+    Kind("missing-goal", Error, "add `- Goal:` with one sentence: its plan is made for that");
+const NO_DONE_WHEN: Kind = Kind("missing-done-when", Error, "add `- Done when:` with what can be seen then");
+const VAGUE: Kind = Kind("vague-done-when", Warning, "say what is seen: a value, an error, a page, a file");
+const DUPLICATE_FIELD: Kind = Kind("duplicate-field", Error, "make one field of both");
+const UNKNOWN_LAYER: Kind =
+    Kind("unknown-layer", Error, "name layers by their ids, separated by commas, or write `none`");
+const CYCLE: Kind = Kind("layer-cycle", Error, "take one of the dependencies out, or make one layer of them");
+const DUPLICATE_OUTPUT: Kind =
+    Kind("duplicate-output", Error, "have one layer make it; one that changes it has it as an input");
+const OWN_INPUT: Kind = Kind(UNMADE, Error, "take it out of the inputs, or out of the outputs");
+const EARLY_INPUT: Kind = Kind(UNMADE, Error, "add that layer to `Depends on`, or change the order");
+const UNMADE_INPUT: Kind =
+    Kind(UNMADE, Error, "name it as the layer that makes it does, or add it to the outputs of one");
+const UNUSED_OUTPUT: Kind =
+    Kind("unused-output", Warning, "add it to the inputs of those that build on it, or leave it out");
+
 /// Checks a roadmap; `parsed` is what reading it brought up, `exists` says whether a path, in normal form, is in the
 /// repository. The findings are in the order of the page, and have those of `parsed` among them.
 #[must_use]
 pub fn check(roadmap: &Roadmap<'_>, parsed: &[Diagnostic], exists: impl Fn(&str) -> bool) -> Vec<Diagnostic> {
     let mut found = Findings(parsed.to_vec());
-    let layers = &roadmap.layers;
-    match layers.len() {
-        0 => found.whole(
-            Severity::Error,
-            "no-layer",
-            "there is no layer",
-            "write one as `## [1] Title`; `fp help roadmap` has the form",
-        ),
-        number if number > MOST_LAYERS => {
-            found.whole(
-                Severity::Error,
-                "many-layers",
-                &format!("there are {number} layers, and at most {MOST_LAYERS} are checked"),
-                "make layers of what belongs together: each one is a plan",
-            );
-            return found.0;
-        }
-        number if number > MANY_LAYERS => {
-            found.whole(
-                Severity::Warning,
-                "many-layers",
-                &format!("there are {number} layers: nobody keeps more than {MANY_LAYERS} in mind"),
-                "make one layer of what is only usable together",
-            );
-        }
-        _ => {}
+    let number = roadmap.layers.len();
+    if number > MOST_LAYERS {
+        found.whole(&TOO_MANY, format!("there are {number} layers, and at most {MOST_LAYERS} are checked"));
+        return found.0;
     }
-    for (at, layer) in layers.iter().enumerate() {
-        found.of_layer(layer);
-        if layers[..at].iter().any(|other| other.id == layer.id) {
-            found.error(
-                layer,
-                "duplicate-layer",
-                layer.id_span,
-                format!("there is a layer {} already", layer.id),
-                "give each layer an id of its own",
-            );
-        }
+    if number > MANY_LAYERS {
+        found
+            .whole(&MANY, format!("there are {number} layers: nobody keeps more than {MANY_LAYERS} in mind"));
+    }
+    if number == 0 {
+        found.whole(&NO_LAYER, "there is no layer".into());
     }
     let order = Order::new(roadmap);
+    for (at, layer) in roadmap.layers.iter().enumerate() {
+        found.of_layer(layer);
+        if roadmap.layers[..at].iter().any(|other| other.id == layer.id) {
+            found.add(
+                layer,
+                &DUPLICATE_LAYER,
+                layer.id_span,
+                format!("there is a layer {} already", layer.id),
+            );
+        }
+    }
     found.dependencies(roadmap, &order);
-    found.handovers(roadmap, &order, exists);
+    let makers = found.makers(roadmap);
+    found.inputs(roadmap, &order, &makers, exists);
+    found.outputs(roadmap, &order, &makers);
     found.0.sort_by_key(|diagnostic| diagnostic.span);
     found.0
 }
 
+/// The place of the layer that makes each output, by the name that layers have to agree on.
+type Makers = HashMap<String, usize>;
+
 struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    fn error(&mut self, layer: &Layer<'_>, rule: &'static str, span: Span, detail: String, hint: &str) {
-        self.add(Some(layer), Severity::Error, rule, span, detail, hint);
+    fn add(&mut self, layer: &Layer<'_>, kind: &Kind, span: Span, detail: String) {
+        self.whole(kind, detail);
+        if let Some(added) = self.0.last_mut() {
+            added.span = span;
+            added.task_id.clone_from(&layer.id);
+            added.task_description.clone_from(&layer.title);
+        }
     }
 
-    fn warning(&mut self, layer: &Layer<'_>, rule: &'static str, span: Span, detail: String, hint: &str) {
-        self.add(Some(layer), Severity::Warning, rule, span, detail, hint);
-    }
-
-    fn whole(&mut self, severity: Severity, rule: &'static str, detail: &str, hint: &str) {
-        self.add(None, severity, rule, Span::default(), detail.to_owned(), hint);
-    }
-
-    fn add(
-        &mut self,
-        layer: Option<&Layer<'_>>,
-        severity: Severity,
-        rule: &'static str,
-        span: Span,
-        detail: String,
-        hint: &str,
-    ) {
+    /// Adds something about the page as a whole.
+    fn whole(&mut self, Kind(rule, severity, hint): &Kind, detail: String) {
         self.0.push(Diagnostic {
             rule,
-            severity,
-            span,
-            task_id: layer.map(|layer| layer.id.clone()).unwrap_or_default(),
-            task_description: layer.map(|layer| layer.title.clone()).unwrap_or_default(),
+            severity: *severity,
+            span: Span::default(),
+            task_id: String::new(),
+            task_description: String::new(),
             parent_id: None,
             depth: 0,
             detail,
-            hint: Some(hint.to_owned()),
+            hint: Some((*hint).to_owned()),
             fixes: Vec::new(),
         });
     }
@@ -106,54 +118,25 @@ impl Findings {
     /// What is wrong with a layer by itself.
     fn of_layer(&mut self, layer: &Layer<'_>) {
         if let Err(error) = TaskId::new(&*layer.id) {
-            self.error(layer, "layer-id", layer.id_span, error.to_string(), "number the layers: 1, 2, 3");
+            self.add(layer, &LAYER_ID, layer.id_span, error.to_string());
         }
         if layer.nested {
-            self.error(
-                layer,
-                "nested-layer",
-                layer.span,
-                "a layer stands below another one".into(),
-                "write all layers as headings of one level; the plan of a layer takes it apart",
-            );
+            self.add(layer, &NESTED, layer.span, "a layer stands below another one".into());
         }
         if layer.goal.is_empty() {
-            self.error(
-                layer,
-                "missing-goal",
-                layer.span,
-                "the layer has no goal".into(),
-                "add `- Goal:` with one sentence: its plan is made for that",
-            );
+            self.add(layer, &NO_GOAL, layer.span, "the layer has no goal".into());
         }
         if layer.done_when.is_empty() {
-            self.error(
-                layer,
-                "missing-done-when",
-                layer.span,
-                "nothing says when the layer is done".into(),
-                "add `- Done when:` with what can be seen then",
-            );
+            self.add(layer, &NO_DONE_WHEN, layer.span, "nothing says when the layer is done".into());
         }
         for item in &layer.done_when {
             if let Some(phrase) = vague_phrase(&item.text) {
-                self.warning(
-                    layer,
-                    "vague-done-when",
-                    item.span,
-                    format!("\"{phrase}\" says nothing that can be observed"),
-                    "say what is seen: a value, an error, a page, a file",
-                );
+                self.add(layer, &VAGUE, item.span, format!("\"{phrase}\" says nothing that can be observed"));
             }
         }
         for label in &layer.repeated {
-            self.error(
-                layer,
-                "duplicate-field",
-                label.span,
-                format!("`{}` is given twice, and the first one counts", label.text),
-                "make one field of both",
-            );
+            let detail = format!("`{}` is given twice, and the first one counts", label.text);
+            self.add(layer, &DUPLICATE_FIELD, label.span, detail);
         }
     }
 
@@ -161,13 +144,7 @@ impl Findings {
         for layer in &roadmap.layers {
             for id in layer.depends_on.iter().flatten() {
                 if roadmap.layer(&id.text).is_none() {
-                    self.error(
-                        layer,
-                        "unknown-layer",
-                        id.span,
-                        format!("there is no layer `{}`", id.text),
-                        "name layers by their ids, separated by commas, or write `none`",
-                    );
+                    self.add(layer, &UNKNOWN_LAYER, id.span, format!("there is no layer `{}`", id.text));
                 }
             }
         }
@@ -176,82 +153,76 @@ impl Findings {
             let ids: Vec<&str> =
                 cycle.iter().chain(cycle.first()).map(|at| &*roadmap.layers[*at].id).collect();
             let span = layer.depends_on.iter().flatten().next().map_or(layer.span, |item| item.span);
-            self.error(
-                layer,
-                "layer-cycle",
-                span,
-                format!("layers wait for each other: {}", ids.join(" waits for ")),
-                "take one of the dependencies out, or make one layer of them",
-            );
+            let detail = format!("layers wait for each other: {}", ids.join(" waits for "));
+            self.add(layer, &CYCLE, span, detail);
         }
     }
 
-    /// What layers hand over to each other: every input is made before, and every output is used.
-    fn handovers(&mut self, roadmap: &Roadmap<'_>, order: &Order, exists: impl Fn(&str) -> bool) {
-        let layers = &roadmap.layers;
-        let mut makers: HashMap<String, usize> = HashMap::new();
-        for (at, layer) in layers.iter().enumerate() {
+    /// Who makes what. What a second layer makes as well is found on the way.
+    fn makers(&mut self, roadmap: &Roadmap<'_>) -> Makers {
+        let mut makers = Makers::new();
+        for (at, layer) in roadmap.layers.iter().enumerate() {
             for output in &layer.outputs {
                 let first = *makers.entry(same(&output.text)).or_insert(at);
                 if first != at {
-                    self.error(
-                        layer,
-                        "duplicate-output",
-                        output.span,
-                        format!("layer {} makes `{}` already", layers[first].id, output.text),
-                        "have one layer make it; one that changes it has it as an input",
-                    );
+                    let detail =
+                        format!("layer {} makes `{}` already", roadmap.layers[first].id, output.text);
+                    self.add(layer, &DUPLICATE_OUTPUT, output.span, detail);
                 }
             }
         }
-        for (at, layer) in layers.iter().enumerate() {
+        makers
+    }
+
+    /// Every input has to be made before, or to be there.
+    fn inputs(
+        &mut self,
+        roadmap: &Roadmap<'_>,
+        order: &Order,
+        makers: &Makers,
+        exists: impl Fn(&str) -> bool,
+    ) {
+        for (at, layer) in roadmap.layers.iter().enumerate() {
             let before = order.all_before(at);
             for input in &layer.inputs {
-                let is_file = path::normal(&input.text).is_ok_and(|path| exists(&path));
-                match makers.get(&same(&input.text)) {
-                    Some(maker) if *maker == at => self.error(
-                        layer,
-                        "unmade-input",
-                        input.span,
-                        format!("the layer makes `{}` itself", input.text),
-                        "take it out of the inputs, or out of the outputs",
+                let name = &input.text;
+                let is_file = || path::normal(name).is_ok_and(|path| exists(&path));
+                let (kind, detail) = match makers.get(&same(name)) {
+                    Some(maker) if before.contains(maker) => continue,
+                    Some(maker) if *maker == at => (&OWN_INPUT, format!("the layer makes `{name}` itself")),
+                    Some(maker) => {
+                        let maker = &roadmap.layers[*maker].id;
+                        (
+                            &EARLY_INPUT,
+                            format!("`{name}` is made by layer {maker}, which does not come before"),
+                        )
+                    }
+                    None if is_file() => continue,
+                    None => (
+                        &UNMADE_INPUT,
+                        format!("no layer makes `{name}`, and it is no file of the repository"),
                     ),
-                    Some(maker) if !before.contains(maker) => self.error(
-                        layer,
-                        "unmade-input",
-                        input.span,
-                        format!(
-                            "`{}` is made by layer {}, which does not come before",
-                            input.text, layers[*maker].id
-                        ),
-                        "add that layer to `Depends on`, or change the order",
-                    ),
-                    None if !is_file => self.error(
-                        layer,
-                        "unmade-input",
-                        input.span,
-                        format!("no layer makes `{}`, and it is no file of the repository", input.text),
-                        "name it as the layer that makes it does, or add it to the outputs of one",
-                    ),
-                    _ => {}
-                }
+                };
+                self.add(layer, kind, input.span, detail);
             }
         }
-        for (at, layer) in layers.iter().enumerate() {
-            let is_last = !order.before.iter().any(|before| before.contains(&at));
-            let used = |output: &str| {
-                layers.iter().any(|other| other.inputs.iter().any(|input| same(&input.text) == same(output)))
-            };
-            let is_own = |output: &str| makers.get(&same(output)) == Some(&at);
-            let unused = |output: &&Item<'_>| is_own(&output.text) && !used(&output.text);
-            for output in layer.outputs.iter().filter(unused).filter(|_| !is_last) {
-                self.warning(
-                    layer,
-                    "unused-output",
-                    output.span,
-                    format!("no later layer uses `{}`", output.text),
-                    "add it to the inputs of those that build on it, or leave it out",
-                );
+    }
+
+    /// Every output of a layer that others come after has to be used.
+    fn outputs(&mut self, roadmap: &Roadmap<'_>, order: &Order, makers: &Makers) {
+        let inputs = roadmap.layers.iter().flat_map(|layer| &layer.inputs);
+        let used: HashSet<String> = inputs.map(|input| same(&input.text)).collect();
+        for (at, layer) in roadmap.layers.iter().enumerate() {
+            if !order.before.iter().any(|before| before.contains(&at)) {
+                continue;
+            }
+            for output in &layer.outputs {
+                let name = same(&output.text);
+                // What a second layer makes was found already.
+                if makers.get(&name) == Some(&at) && !used.contains(&name) {
+                    let detail = format!("no later layer uses `{}`", output.text);
+                    self.add(layer, &UNUSED_OUTPUT, output.span, detail);
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ mod read;
 use crate::diagnostic::Span;
 use crate::plan::task::Item;
 
-pub use check::{MOST_LAYERS, check};
+pub use check::{MOST_LAYERS, UNMADE, check};
 pub use order::Order;
 pub use page::{FORM, goal_of, plan_goal, skeleton};
 pub use progress::{LayerPlan, LayerState, state_of};

@@ -5,7 +5,7 @@ use super::{Layer, Roadmap};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::plan::field::FieldKind;
 use crate::plan::task::{Item, ListField, Task};
-use crate::plan::{listed, parse};
+use crate::plan::{entries_of, parse};
 
 /// Reads a roadmap. Never fails: what can't be read is in the findings, and every layer that can be made out is there.
 #[must_use]
@@ -58,7 +58,7 @@ impl<'t, 'p> Given<'_, 't, 'p> {
 
     /// The list with this label, or else the one that trees have for it.
     fn list(&self, label: &str, kind: FieldKind, of_tree: &ListField<'_>) -> Option<Vec<Item<'t>>> {
-        let own = self.first(label).map(|item| listed(kind, self.text, item));
+        let own = self.first(label).map(|item| entries_of(kind, self.text, item));
         own.or_else(|| {
             let field = of_tree.as_ref()?;
             Some(field.value.iter().map(owned).collect())

@@ -8,7 +8,7 @@ use crate::plan::task::Item;
 /// The entries of `item`, an unknown field of the tree that was read from `text`, each with its place, as the field
 /// `kind` would have them: those on the line of its label, and those on lines of their own below it.
 #[must_use]
-pub fn entries<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
+pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
     let Span { start, end } = item.span;
     let Some((_, value)) = label(text, start..end) else { return Vec::new() };
     let first = text[value..end].find('\n').map_or(end, |at| value + at);
@@ -50,7 +50,7 @@ mod tests {
             let text = format!("## [1] A\n{field}\n");
             let (plan, _) = parse(&text);
             let (_, item) = &plan.tasks[0].fields.unknown[0];
-            let found = entries(FieldKind::Files, &text, item);
+            let found = entries_of(FieldKind::Files, &text, item);
             let shown: Vec<&str> = found.iter().map(|item| &*item.text).collect();
             assert_eq!(shown, expect, "{field}");
             for item in &found {

@@ -20,7 +20,7 @@ mod value;
 
 use std::ops::Range;
 
-pub use self::listed::entries as listed;
+pub use self::listed::entries_of;
 
 use self::blocks::Code;
 use self::builder::Builder;
