@@ -35,7 +35,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
 
     Next:
       fp validate rate-limits-for-public-api-20261121 --fix
-      fill in what is left: in Claude Code, ask for `fp:decomposer` to do it
+      ask Claude Code to have fp:decomposer complete the tree by what is left
       fp approve rate-limits-for-public-api-20261121
     ");
     let plan = only_plan(&environment);
