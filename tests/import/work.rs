@@ -39,7 +39,11 @@ fn place() -> (Environment, String) {
 fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     let (environment, plan) = place();
     let before = environment.done(&["status", &plan]);
-    assert!(before.stdout.starts_with(&format!("Plan {plan} (planning)\n")), "{before}");
+    assert_snapshot!(before.stdout, @r"
+    Plan three-parts-20261121 (planning)
+    Written so far: tasks.md
+    Done before the import, and to be taken over with the approval: 2
+    ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
     09:00:00      1    imported from fractal-planner, with 2 tasks that the source
@@ -47,7 +51,11 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
                          task 1: Write part 1, commit 1237c6c
                          task 2: Write part 2, not verified
     ");
-    environment.done(&["approve", &plan]);
+    assert_snapshot!(environment.done(&["approve", &plan]).stdout, @r"
+    Approved: three-parts-20261121 with 3 tasks
+    Done before the import: 2 tasks, 1 of them by nothing but what its source says
+    Next: /fp:implement three-parts-20261121
+    ");
     assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
     exit status: 0
     --- stdout
@@ -163,7 +171,15 @@ fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     let (environment, plan) = place();
     let tree = format!(".fractal-planner/plans/{plan}/tasks.md");
     environment.write(&tree, environment.read(&tree).replace("Write part 2 ", "Write something else "));
-    environment.done(&["approve", &plan]);
+    assert_snapshot!(environment.done(&["approve", &plan]), @r"
+    exit status: 0
+    --- stdout
+    Approved: three-parts-20261121 with 3 tasks
+    Done before the import: 1 task
+    Next: /fp:implement three-parts-20261121
+    --- stderr
+    note: what was done before the import as task 2 has another title or is gone: nothing counts as done for it
+    ");
     let report = environment.done(&["status", &plan, "--format", "json"]).json();
     assert_eq!(
         (&report["tasks"][0]["status"], &report["tasks"][1]["status"]),
