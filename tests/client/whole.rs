@@ -1,7 +1,7 @@
 //! Both skills one after the other, from a goal to its commits.
 
 use crate::bundle::plugin;
-use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner, Verifier};
+use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner, ROADMAP, Verifier};
 use crate::request::Speaker;
 use crate::run::{TASKS, builder};
 use crate::sample::Sample;
@@ -13,6 +13,7 @@ tests![
     a_small_goal_is_a_small_matter,
     what_the_lead_fails_goes_back_to_the_builder,
     a_full_goal_goes_from_words_to_commits,
+    a_goal_of_several_plans_begins_with_its_first_layer,
     a_headless_goal_goes_from_words_to_commits,
     the_thin_skills_do_what_their_commands_do,
 ];
@@ -133,6 +134,37 @@ fn a_full_goal_goes_from_words_to_commits() {
     assert_eq!(sample.new_commits().len(), 3);
     assert!(sample.tests_pass());
     assert_eq!(sample.uncommitted(), "");
+}
+
+fn a_goal_of_several_plans_begins_with_its_first_layer() {
+    let sample = Sample::new();
+    sample.fp(&["debt", "add", "The greeting is not translated"]);
+    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse("/fp:plan add a greeting service --roadmap --mode pipeline");
+    session.wait_for_result(PLANNED);
+    let shown = |layer: usize| {
+        let roadmap = sample.fp(&["roadmap", "show", "--format", "json"]);
+        let roadmap: serde_json::Value = serde_json::from_str(&roadmap).expect("JSON");
+        roadmap["layers"][layer]["state"].clone()
+    };
+    assert_eq!((shown(0), shown(1)), ("planning".into(), "none".into()));
+    session.say(&format!("/fp:implement {}", plan(&sample)));
+    session.wait_for_result(OVER);
+    let ended = session.end();
+
+    assert_eq!(ended.prompts[0].input["questions"][0]["question"], ROADMAP);
+    let told = |words: &str| stand_in.of_lead().iter().any(|lead| lead.last_result().contains(words));
+    assert!(told("The greeting is not translated"), "what is left over is offered: {}", stand_in.summary());
+    assert_eq!((shown(0), shown(1)), ("done".into(), "none".into()));
+    assert!(ended.result().contains("roadmap"), "the next layer is due: {}", ended.result());
+    assert_eq!(sample.new_commits().len(), 3);
+    let left = sample.git(&["status", "--short", "--untracked-files=all"]);
+    let names: Vec<&str> =
+        left.lines().map(|line| line.split_once("fractal-planner/").expect("ours").1).collect();
+    assert_eq!(names.len(), 2, "{left}");
+    assert!(names[0] == "debt.jsonl" && names[1].starts_with("roadmaps/"), "no task's change: {left}");
 }
 
 fn a_headless_goal_goes_from_words_to_commits() {

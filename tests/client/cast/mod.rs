@@ -14,7 +14,7 @@ mod walk;
 pub(crate) use builder::Builder;
 pub(crate) use lead::OVER;
 pub(crate) use planner::{
-    AMBIGUITY, APPROACH, DIRECT, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, STOPPED, TESTING,
+    AMBIGUITY, APPROACH, DIRECT, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED, TESTING,
     UNCONFIRMED, WISH,
 };
 pub(crate) use verifier::Verifier;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::walk::{Next, Question, Walk};
-use super::{Skill, quoted};
+use super::{Skill, command_line, quoted};
 use crate::request::{Block, Request, call, text};
 
 /// What the lead asks in the first round of the interview.
@@ -19,6 +19,8 @@ pub(crate) const AMBIGUITY: &str = "Does a greeting need a name?";
 pub(crate) const APPROACH: &str = "Which way shall it be done?";
 /// What the lead asks when the tree is there.
 pub(crate) const REVIEW: &str = "Shall the plan be built as it is?";
+/// What the lead asks when a roadmap is there.
+pub(crate) const ROADMAP: &str = "Shall the first layer be planned?";
 /// What the lead asks in direct mode, where the answer is the approval as well.
 pub(crate) const DIRECT: &str = "Shall bin/hello get its comment, and tests/hello_test.sh be run?";
 /// What the lead says last when the plan is approved.
@@ -39,6 +41,26 @@ const GATE: Question =
 const AT_THE_END: Question =
     Question { text: REVIEW, header: "Review", options: &["Proceed", "Discuss", "Change", "Stop"] };
 const AT_ONCE: Question = Question { text: DIRECT, header: "Comment", options: &["As said", "Stop"] };
+
+const AT_THE_MAP: Question =
+    Question { text: ROADMAP, header: "Roadmap", options: &["Go on", "Change", "Stop"] };
+
+/// The layers of every roadmap.
+const LAYERS: &str = "\
+## [1] A greeting by name
+- Goal: `bin/greet` greets a person by name
+- Inputs: none
+- Outputs: the greeting command
+- Done when:
+  - `bin/greet Ada` prints a line with `ADA` in it
+
+## [2] A goodbye
+- Goal: `bin/greet --bye` says goodbye
+- Inputs: the greeting command
+- Outputs: none
+- Done when:
+  - `bin/greet --bye Ada` prints `BYE`
+";
 
 /// What a user who changes the plan wants in addition.
 pub(crate) const WISH: &str = "The goodbye is loud";
@@ -106,7 +128,10 @@ impl Planner {
     fn plan(&self, request: &Request, skill: &Skill) -> Result<Next, Next> {
         let (goal, flags) = goal_and_flags(&skill.arguments);
         let mut walk = Walk::new(request, skill);
-        let printed = walk.run(format!("fp new --format json {} {flags}", quoted(&goal)).trim_end())?;
+        let printed = match flags.strip_prefix("--roadmap") {
+            Some(flags) => first_layer(&mut walk, &goal, flags)?,
+            None => walk.run(format!("fp new --format json {} {flags}", quoted(&goal)).trim_end())?,
+        };
         let new: New = serde_json::from_str(printed)
             .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));
         let auto = flags.contains("--auto");
@@ -142,6 +167,28 @@ impl Planner {
         planning.walk.take(call("Write", json!({ "file_path": file, "content": draft })))?;
         planning.fp("validate", "--fix").map(drop)
     }
+}
+
+/// Makes a roadmap of the goal and then the plan of its first layer; what `fp new` has printed.
+fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a str, Next> {
+    #[derive(Deserialize)]
+    struct Roadmap {
+        roadmap: String,
+        path: String,
+    }
+    let printed = walk.run(&format!("fp roadmap new --format json {}", quoted(goal)))?;
+    let Roadmap { roadmap, path } =
+        serde_json::from_str(printed).unwrap_or_else(|error| panic!("no roadmap: {error}: {printed}"));
+    let page = walk.take(call("Read", json!({ "file_path": path })))?.result;
+    assert!(page.contains(goal), "the page has the goal: {page}");
+    let written = format!("# Roadmap\n\n> {goal}\n\n{LAYERS}");
+    walk.take(call("Write", json!({ "file_path": path, "content": written })))?;
+    walk.run(&format!("fp roadmap check {roadmap}"))?;
+    walk.run(&format!("fp roadmap show {roadmap}"))?;
+    walk.ask(&[AT_THE_MAP])?;
+    let next = walk.run(&format!("fp roadmap next {roadmap}"))?;
+    let command = command_line(next, "fp new").expect("it prints the command");
+    walk.run(&format!("{command} --format json{flags}"))
 }
 
 impl<'a> Planning<'a> {
