@@ -23,10 +23,11 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 12] = [
+const GUIDES: [&str; 13] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
+    "docs/import-export.md",
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run-protocol.md",
@@ -38,10 +39,11 @@ const GUIDES: [&str; 12] = [
     "plugin/README.md",
 ];
 /// All pages.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
+    "docs/import-export.md",
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run-protocol.md",

@@ -93,9 +93,11 @@ macro_rules! fails_with_its_hint {
 fails_with_its_hint!(
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
+    fp_host::export::ExportError,
     fp_host::file::FileError,
     fp_host::git::GitError,
     fp_host::linear::LinearError,
+    fp_host::plan::OriginError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError
 );

@@ -5,6 +5,7 @@ pub mod claude;
 pub mod commit;
 pub mod config;
 pub mod doctor;
+pub mod export;
 pub mod facts;
 pub mod file;
 pub mod git;

@@ -28,7 +28,7 @@ macro_rules! topic {
     };
 }
 
-static TOPICS: [Topic; 8] = [
+static TOPICS: [Topic; 9] = [
     topic!("tasks", "task-tree.md"),
     topic!("plan", "plan-folder.md"),
     topic!("run", "run-protocol.md"),
@@ -37,6 +37,7 @@ static TOPICS: [Topic; 8] = [
     topic!("exit-codes", "exit-codes.md"),
     topic!("config", "configuration.md"),
     topic!("specs", "specs.md"),
+    topic!("import-export", "import-export.md"),
 ];
 
 /// How like a word's name, from 0 to 1, another has to be for it to be what was meant.
@@ -77,7 +78,7 @@ fn topics() -> String {
     let mut text = "Topics, for `fp help TOPIC`:\n".to_owned();
     for topic in &TOPICS {
         let title = topic.page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text += &format!("  {:<12}{title}\n", topic.name);
+        text += &format!("  {:<15}{title}\n", topic.name);
     }
     text
 }
