@@ -54,7 +54,7 @@ fn without_a_word_there_are_commands_and_topics() {
     let said = help(&[]);
     let (commands, topics) = said.split_once("\nTopics, for `fp help TOPIC`:\n").unwrap();
     assert!(commands.contains("\n  validate ") && commands.contains("\nOptions:\n"), "{commands}");
-    assert_snapshot!(topics, @"
+    assert_snapshot!(topics, @r"
     tasks          Task trees
     plan           The folder of a plan
     run            The protocol of a run

@@ -21,6 +21,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     New(commands::new::Args),
+    Import(commands::import::Args),
     Interview(commands::interview::Args),
     Validate(commands::validate::Args),
     Fmt(commands::fmt::Args),
@@ -98,6 +99,7 @@ impl Command {
     fn run(self, context: &Context) -> CommandResult {
         match self {
             Self::New(args) => commands::new::run(args, context),
+            Self::Import(args) => commands::import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
             Self::Validate(args) => commands::validate::run(args, context),
             Self::Fmt(args) => commands::fmt::run(args, context),

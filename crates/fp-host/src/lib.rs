@@ -9,6 +9,7 @@ pub mod export;
 pub mod facts;
 pub mod file;
 pub mod git;
+pub mod import;
 pub mod interrupt;
 pub mod json_edit;
 pub mod linear;

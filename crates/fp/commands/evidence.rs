@@ -26,6 +26,17 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let task = loaded.state.expect_task(&args.task)?;
     let evidence = evidence::read(&plan, &args.task).map_err(unreadable)?;
     let Some(evidence) = evidence else {
+        if task.imported {
+            return Err(CommandError::refused(format!(
+                "task {} has no evidence: it was done before the plan was imported",
+                args.task
+            ))
+            .hint(format!(
+                "`fp retry {} {}` has it done again, and verified",
+                plan.id(),
+                args.task
+            )));
+        }
         return Err(CommandError::refused(format!(
             "task {} has no evidence: it is {}, and no verdict has been recorded",
             args.task,
@@ -57,6 +68,7 @@ fn disagreement(evidence: &Evidence, task: &TaskState) -> Option<String> {
         return Some(format!("the file is about task {}", evidence.task));
     }
     match verdict {
+        None if task.imported => Some("the verdict was given before the plan was imported".to_owned()),
         None => Some("the file is older than the last try of the task".to_owned()),
         Some(verdict) if verdict.pass != evidence.pass => Some(format!(
             "the file says {}, but the log says {}: it was edited",

@@ -22,6 +22,7 @@ pub(crate) mod fmt;
 pub(crate) mod handoff;
 pub(crate) mod help;
 pub(crate) mod hook;
+pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod interview;
 pub(crate) mod linear;

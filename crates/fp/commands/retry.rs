@@ -9,6 +9,8 @@ use crate::context::Context;
 use crate::error::CommandResult;
 
 /// Give a failed task another try, with the tasks that were skipped because of it
+///
+/// A task that was done before the plan was imported is done again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The plan.

@@ -134,6 +134,10 @@ impl Columns {
 fn facts(task: &TaskLine) -> String {
     let tries = format!("{}/{}", task.iteration, task.max_iterations);
     match (task.status, &task.detail) {
+        // Nobody has tried it here.
+        (Status::Completed, detail) if task.iteration == 0 => {
+            task.commit.as_deref().map(short).or(detail.as_deref()).unwrap_or_default().to_owned()
+        }
         (Status::Pending | Status::Failed | Status::Skipped, Some(detail)) => detail.clone(),
         (Status::Pending | Status::Failed | Status::Skipped, None) => String::new(),
         (Status::Completed, detail) => match (&task.commit, detail) {

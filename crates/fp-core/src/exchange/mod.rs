@@ -4,13 +4,19 @@
 //! portable plan. What a system says and a portable plan has no field for is kept under its name in `ext`, and beside
 //! the plan's tree in an [`Origin`], so that an exporter of the same system can say it again.
 
+pub mod check;
+pub mod draft;
 pub mod export;
 pub mod folder;
+pub mod import;
+pub mod notice;
 pub mod origin;
 pub mod portable;
 pub mod rest;
 
 pub use export::Target;
 pub use folder::Folder;
+pub use import::{ImportError, Recognised, Source, read, recognise};
+pub use notice::{Kind, Notice};
 pub use origin::{Origin, OriginTask};
 pub use portable::{PortableFile, PortablePlan, PortableTask, Work};

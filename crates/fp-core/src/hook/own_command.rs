@@ -3,7 +3,8 @@
 //! a meaning, and the user's own rules decide.
 
 /// Subcommands that change something beyond a plan, or that a person runs: their calls are not answered for.
-const NOT_FOR_AGENTS: [&str; 7] = ["bundle", "commit", "demo", "hook", "install", "uninstall", "update"];
+const NOT_FOR_AGENTS: [&str; 8] =
+    ["bundle", "commit", "demo", "hook", "import", "install", "uninstall", "update"];
 
 /// Subcommands for whoever talks with the user.
 const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
@@ -176,6 +177,7 @@ mod tests {
         check("fpx next p", false);
         check("fp hook stop", false);
         check("fp install", false);
+        check("fp import /etc --from json", false);
         check("fp update", false);
         check("fp --help", false);
         check("fp next !!", false);

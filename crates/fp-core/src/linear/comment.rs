@@ -40,7 +40,10 @@ pub(super) fn comment(state: &State, task: &TaskState) -> Option<Comment> {
 }
 
 fn completed(task: &TaskState, iterations: &str) -> String {
-    let mut text = format!("Passed in {iterations}.");
+    let mut text = match task.imported {
+        true => "Was done before the plan was imported.".to_owned(),
+        false => format!("Passed in {iterations}."),
+    };
     match (&task.commit, &task.note) {
         (Some(commit), _) => {
             let _ = write!(text, " Commit {}.", short(commit));

@@ -164,6 +164,9 @@ fn item(task: &TaskProgress, told: String) -> Item {
 }
 
 fn iterations(task: &TaskProgress, word: &str) -> String {
+    if task.line.iteration == 0 && task.line.status == Status::Completed {
+        return String::new();
+    }
     format!(" | {word}: {}/{}", task.line.iteration, task.line.max_iterations)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::plan::id::TaskId;
-use crate::run::event::{Decider, Dispatch, Entry, Event};
+use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
 use crate::verification::change::Change;
@@ -43,6 +43,9 @@ fn text(event: &Event) -> String {
     match event {
         Event::Interviewed { by: Decider::User } => "the interview records what the user said".into(),
         Event::Interviewed { .. } => "the interview records what is assumed".into(),
+        Event::Imported { from, tasks } => {
+            format!("imported from {from}, with {} that the source says is done", count(tasks.len(), "task"))
+        }
         Event::Approved { leaves, by, .. } => {
             format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task"))
         }
@@ -136,6 +139,7 @@ fn details(event: &Event) -> Vec<String> {
         Event::SentBack { feedback: reason, .. }
         | Event::CommitBlocked { reason, .. }
         | Event::Failed { reason, .. } => paragraphs(reason),
+        Event::Imported { tasks, .. } => tasks.iter().map(done_before).collect(),
         Event::Completed { note, .. } => note.iter().cloned().collect(),
         Event::Asked { question } => vec![question.text.clone()],
         Event::HeadMoved { drifted, .. } => {
@@ -144,6 +148,12 @@ fn details(event: &Event) -> Vec<String> {
         Event::ScopeExtended { reason, .. } => paragraphs(reason),
         _ => Vec::new(),
     }
+}
+
+fn done_before(done: &ImportedTask) -> String {
+    let commit =
+        done.commit.as_deref().map_or_else(|| "not verified".into(), |c| format!("commit {}", short(c)));
+    format!("task {}: {}, {commit}", done.task, done.title)
 }
 
 fn failed(checks: &[Check]) -> impl Iterator<Item = &Check> {
@@ -201,6 +211,7 @@ fn about(event: &Event) -> Option<TaskId> {
         Event::Noted { note } => note.task.clone(),
         Event::Messaged { message } => Some(message.task.clone()),
         Event::Interviewed { .. }
+        | Event::Imported { .. }
         | Event::Approved { .. }
         | Event::Validated { .. }
         | Event::Critiqued { .. }

@@ -141,12 +141,11 @@ fn done(task: &TaskProgress) -> String {
         (None, Some(note)) => format!(", without a commit: {}", plain(note, TEXT)),
         (None, None) => String::new(),
     };
-    format!(
-        "{builder}, iteration {} of {}{}{commit}",
-        line.iteration,
-        line.max_iterations,
-        time.unwrap_or_default()
-    )
+    let iteration = match line.iteration {
+        0 => String::new(),
+        iteration => format!(", iteration {iteration} of {}", line.max_iterations),
+    };
+    format!("{builder}{iteration}{}{commit}", time.unwrap_or_default())
 }
 
 fn failed(task: &TaskProgress) -> String {

@@ -66,17 +66,29 @@ pub struct Counts {
     pub awaiting_verification: usize,
     /// COMPLETED.
     pub completed: usize,
+    /// Of those, the ones that were done before the plan was imported and that nothing proves.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unverified: usize,
     /// FAILED.
     pub failed: usize,
     /// SKIPPED.
     pub skipped: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Counts {
     /// Those that are not 0, in words.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let mut parts = vec![format!("{} of {} tasks done", self.completed, self.total)];
+        let unverified = match self.unverified {
+            0 => String::new(),
+            count => format!(" ({count} before the import, not verified)"),
+        };
+        let mut parts = vec![format!("{} of {} tasks done{unverified}", self.completed, self.total)];
         for (count, what) in [
             (self.implementing, "being built"),
             (self.awaiting_verification, "awaiting verification"),
@@ -115,6 +127,9 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// What it waits for, why it failed, or why it has no commit.
     pub detail: Option<String>,
+    /// Whether it was done before the plan was imported, and nothing proves that it was.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
     /// The files that became part of it after the approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
@@ -155,6 +170,7 @@ impl StatusReport {
             implementing: state.count(Status::Implementing),
             awaiting_verification: state.count(Status::AwaitingVerification),
             completed: state.count(Status::Completed),
+            unverified: state.tasks.iter().filter(|task| task.is_unverified()).count(),
             failed: state.count(Status::Failed),
             skipped: state.count(Status::Skipped),
         };
@@ -194,6 +210,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
         detail,
+        unverified: task.is_unverified(),
         granted: task.granted.clone(),
     }
 }

@@ -103,6 +103,9 @@ pub struct TaskRun {
     pub commit: Option<String>,
     /// What it waits for, why it failed, or why it has no commit.
     pub detail: Option<String>,
+    /// Whether it was done before the plan was imported, and nothing proves that it was.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
 }
 
 /// One task, with all that the tree says of it.
@@ -198,6 +201,7 @@ impl<'p> TreeReport<'p> {
                 iteration: line.iteration,
                 owner: line.owner,
                 commit: line.commit,
+                unverified: line.unverified,
                 detail: if waits_for_approval { Some(EDITED.to_owned()) } else { line.detail },
             };
             runs.insert(line.id.to_string(), run);
@@ -256,6 +260,7 @@ impl<'p> TreeReport<'p> {
             implementing: of(Status::Implementing),
             awaiting_verification: of(Status::AwaitingVerification),
             completed: of(Status::Completed),
+            unverified: runs().filter(|run| run.unverified).count(),
             failed: of(Status::Failed),
             skipped: of(Status::Skipped),
         }

@@ -10,6 +10,7 @@ use super::next_step::NextStep;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
+use crate::run::payload::short;
 use crate::run::question::label;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
@@ -209,6 +210,10 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
         return state.bar().map_or_else(|| "it is ready".into(), |bar| state.explain(task, &bar));
     };
     match &obstacle {
+        Obstacle::Done if task.imported => match &task.commit {
+            Some(commit) => format!("it was done before the plan was imported, commit {}", short(commit)),
+            None => "it was done before the plan was imported, by what its source says".into(),
+        },
         Obstacle::Done => match &task.note {
             Some(note) => format!("it passed, without a commit: {note}"),
             None => "it passed".into(),

@@ -241,11 +241,13 @@ impl State {
         Ok(self.failing(id, reason))
     }
 
-    /// Gives a failed task another try, with what was skipped because of it alone.
+    /// Gives a failed task another try, with what was skipped because of it alone; or has a task done that was done
+    /// before the plan was imported.
     pub fn retry(&self, id: &TaskId) -> Decision {
         let task = self.expect_task(id)?;
         match task.status {
             Status::Failed => {}
+            Status::Completed if task.imported => return self.redo(task),
             Status::Skipped => {
                 let cause = task.because.as_ref().map_or_else(String::new, |c| format!(", retry {c}"));
                 return Err(refuse(task, &format!("it waits for a failed task{cause}")));
@@ -272,6 +274,19 @@ impl State {
             Some(Event::Skipped { task, because })
         }));
         Ok(events)
+    }
+
+    /// Has a task done that counts as done by nothing but what its source said.
+    fn redo(&self, task: &TaskState) -> Decision {
+        let id = &task.leaf.id;
+        let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
+        if let Some(on_it) = self.dependents(id).into_iter().find(running) {
+            return Err(refuse(
+                task,
+                &format!("task {on_it}, which builds on it, is under way: release that first"),
+            ));
+        }
+        Ok(vec![Event::Retried { task: id.clone(), restored: Vec::new() }])
     }
 
     /// Ends the run at once. Twice is once.

@@ -143,6 +143,18 @@ pub struct Note {
     pub task: Option<TaskId>,
 }
 
+/// A leaf of an imported plan that its source says is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedTask {
+    /// Its id.
+    pub task: TaskId,
+    /// Its title, by which it is known to be the same when the plan is approved.
+    pub title: String,
+    /// The commit that the source names for it and the repository has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -151,6 +163,13 @@ pub enum Event {
     Interviewed {
         /// Who said it.
         by: Decider,
+    },
+    /// The plan was imported with work that was done.
+    Imported {
+        /// The name of the format that it was read from.
+        from: String,
+        /// The leaves that are done by what the source says. With the approval they are completed.
+        tasks: Vec<ImportedTask>,
     },
     /// The plan was approved as it stands: these leaves, with these commands.
     Approved {

@@ -53,6 +53,9 @@ impl State {
                     self.planning.begin_anew();
                 }
             }
+            Event::Imported { tasks, from: _ } => {
+                self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
+            }
             Event::Approved { tree_hash, leaves, base, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
@@ -287,6 +290,7 @@ impl State {
             }
             Event::Retried { task, restored } => {
                 for id in std::iter::once(task).chain(restored) {
+                    self.imported.remove(id);
                     if let Some(t) = self.task_mut(id) {
                         t.restart();
                     }
@@ -295,6 +299,7 @@ impl State {
             }
             Event::RolledBack { task, commit, revert } => {
                 self.undone.extend(commit.iter().chain(revert).cloned());
+                self.imported.remove(task);
                 if let Some(t) = self.task_mut(task) {
                     t.roll_back(commit.is_some());
                 }
@@ -340,7 +345,10 @@ impl State {
             .map(|leaf| match before.remove(&leaf.id) {
                 Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
                 Some(known) => TaskState { leaf: leaf.clone(), drift: None, before: None, ..known },
-                None => TaskState::new(leaf.clone()),
+                None => match self.imported.get(&leaf.id).filter(|done| done.title == leaf.title) {
+                    Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
+                    None => TaskState::new(leaf.clone()),
+                },
             })
             .collect();
         self.restore_index();
@@ -457,6 +465,12 @@ impl TaskState {
         }
     }
 
+    /// A leaf that was done before the plan was imported.
+    fn imported(leaf: super::event::Leaf, commit: Option<String>) -> Self {
+        let note = commit.is_none().then(|| "done before the import; not verified".to_owned());
+        Self { status: Status::Completed, imported: true, commit, note, ..Self::new(leaf) }
+    }
+
     fn begin_iteration(&mut self) {
         self.answered = None;
         self.submission = None;
@@ -490,6 +504,9 @@ impl TaskState {
         self.reason = None;
         self.because = None;
         self.ended_at = None;
+        self.imported = false;
+        self.commit = None;
+        self.note = None;
         self.begin_iteration();
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
-use super::event::{Base, Decider, Dispatch, Judgement, Leaf, Note};
+use super::event::{Base, Decider, Dispatch, ImportedTask, Judgement, Leaf, Note};
 use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
 use super::policy::Policy;
@@ -206,6 +206,10 @@ pub struct TaskState {
     /// What its checks said before its work, in test-driven work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Before>,
+    /// Whether it was done before the plan was imported, by what its source says. A commit that the repository has is
+    /// the only proof of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
     /// When it was first claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
@@ -241,9 +245,16 @@ impl TaskState {
             answered: None,
             drift: None,
             before: None,
+            imported: false,
             started_at: None,
             ended_at: None,
         }
+    }
+
+    /// Whether it counts as done, and nothing proves that it is.
+    #[must_use]
+    pub fn is_unverified(&self) -> bool {
+        self.imported && self.status == Status::Completed && self.commit.is_none()
     }
 
     /// Whether it passed and only its commit is missing.
@@ -462,6 +473,9 @@ pub struct State {
     /// How often the tree was validated and criticised, and what came of it last.
     #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
+    /// The leaves that were done before the plan was imported, by what its source says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -523,6 +537,7 @@ impl State {
             created_at: None,
             interview_rounds: InterviewRounds::default(),
             planning: Planning::default(),
+            imported: BTreeMap::new(),
             approval: None,
             head: None,
             run: None,

@@ -1,5 +1,7 @@
 //! Commits that are there already.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fp_core::repo_path::RepoPath;
 
 use super::{Git, GitError, Oid};
@@ -78,6 +80,28 @@ impl Git {
             }
             _ => finished.into_output().map(|_| true),
         }
+    }
+
+    /// The commits that HEAD is or has behind it of those that `named` begin: each with its id, if exactly one begins
+    /// so. One process, however many are asked for.
+    ///
+    /// # Errors
+    /// A failing git, or a repository without a commit.
+    pub fn behind_head(&self, named: &BTreeSet<String>) -> Result<BTreeMap<String, Oid>, GitError> {
+        if named.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let output = self.log(&["--format=%H"], "HEAD").output()?;
+        let mut hashes: Vec<&str> =
+            output.split(|&b| b == 0).filter_map(|hash| std::str::from_utf8(hash).ok()).collect();
+        hashes.sort_unstable();
+        let find = |name: &String| {
+            let from = hashes.partition_point(|hash| *hash < name.as_str());
+            let mut begun = hashes[from..].iter().take_while(|hash| hash.starts_with(name.as_str()));
+            let found = begun.next().filter(|_| begun.next().is_none())?;
+            Some((name.clone(), found.parse().ok()?))
+        };
+        Ok(named.iter().filter(|name| !name.is_empty()).filter_map(find).collect())
     }
 
     /// The subjects of the last `count` commits that are no merges, newest first; none in a repository

@@ -265,6 +265,12 @@ fn fields_absent_empty_and_given() {
 }
 
 #[test]
+fn links_are_cut_between_characters() {
+    check("- [ID: 1] A\n  - Files: [é](é) x\n", "1 \"A\" F=[\"é<x>\"]");
+    check("- [ID: 1] A\n  - Files: [a)](c) x\n", "1 \"A\" F=[\"a)<x>\"]");
+}
+
+#[test]
 fn values_are_source_text() {
     check(
         "- [ID: 1] A\n  - Files: importer/__main__.py, `b*c*.rs`, ./d.rs\n",

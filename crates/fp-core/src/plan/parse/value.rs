@@ -156,7 +156,9 @@ fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     {
         (range.start + 1..range.start + 1 + close, range.start + close + 2)
     } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
-        let end = slice[close..].find(')').map_or(range.end, |i| range.start + close + i + 1);
+        // Behind the bracket that opens, and with the two between text and target.
+        let target = 1 + close + 2;
+        let end = slice[target..].find(')').map_or(range.end, |at| range.start + target + at + 1);
         (range.start + 1..range.start + 1 + close, end)
     } else {
         let cut = remark(slice);

@@ -198,6 +198,12 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
         let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
         let summary = t.verdict.as_ref().map_or("", |v| v.summary.as_str());
         let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
+        if t.imported {
+            return format!(
+                "Task {} was done before the plan was imported: {}{commit}",
+                t.leaf.id, t.leaf.title
+            );
+        }
         format!("Task {} did: {} ({}{commit}) {summary}", t.leaf.id, t.leaf.title, files.join(", "))
     });
     let lines = behind.map(|t| format!("Before that, task {}: {}", t.leaf.id, t.leaf.title));

@@ -1,0 +1,245 @@
+//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, what is done from the state of its run,
+//! from its reports, and from what its verifiers wrote.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::documents::{Documents, folder_of, name_of, only};
+use super::words::{self, one_line};
+use super::{Found, Source};
+use crate::exchange::notice::{Kind, Notice};
+use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
+use crate::plan::field::FieldKind;
+use crate::plan::task::{Item, Plan, Task};
+use crate::plan::{Lines, parse};
+
+/// A task in either dialect.
+static TASK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^(?:\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]|#{1,6}\s+\[[\w.-]+\]\s)")
+        .expect("the pattern is valid")
+});
+/// `- 1.1: Title | Iterations: 1/3 | Commit: abc1234`.
+static DONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\s*[-*]\s+\W{0,2}(?:Task\s+)?T?([\w][\w.-]*?)\]?\W{0,2}[:\s].*?\bcommit:?\s+`?([0-9a-f]{7,64})\b").expect("the pattern is valid")
+});
+static EVIDENCE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^task-T?(.+)-verification\.md$").expect("the pattern is valid"));
+static RESULT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?im)^\W*Result\W+(PASS|FAIL)").expect("the pattern is valid"));
+
+fn is_tree(path: &str, text: &str, alone: bool) -> bool {
+    (alone || name_of(path).eq_ignore_ascii_case("tasks.md")) && TASK.is_match(text)
+}
+
+fn trees<'f>(documents: &Documents<'f>) -> Vec<(&'f str, &'f str)> {
+    let pages: Vec<(&str, &str)> = documents.files_in("md").collect();
+    let alone = pages.len() == 1;
+    pages.into_iter().filter(|(path, text)| is_tree(path, text, alone)).collect()
+}
+
+pub(super) fn recognise(documents: &Documents<'_>) -> Option<String> {
+    let (path, text) = trees(documents).first().copied()?;
+    let line = TASK.find(text).map_or(0, |found| text[..found.start()].matches('\n').count() + 1);
+    Some(format!("{path}:{line} is a task of a tree"))
+}
+
+pub(super) fn read(documents: &Documents<'_>) -> Found {
+    let trees = trees(documents);
+    let folder = only(Source::FractalPlanner, trees.iter().map(|(path, _)| folder_of(path)))?;
+    let mut notices = Vec::new();
+    let Some((path, text)) = trees.into_iter().find(|(path, _)| folder_of(path) == folder) else {
+        return Ok((PortablePlan::default(), notices));
+    };
+    let (tree, faults) = parse(text);
+    let lines = Lines::new(text);
+    for fault in faults {
+        let place = lines.position(fault.span.start);
+        let notice = Notice::new(Kind::Broken, fault.detail).in_file(path).at_line(place.line);
+        notices.push(Notice { column: Some(place.column), ..notice });
+    }
+    let mut plan = portable(&tree);
+    let record =
+        documents.objects().find(|(path, _)| folder_of(path) == folder && name_of(path) == "plan.json");
+    plan.goal = record.and_then(|(_, record)| record.get("goal")?.as_str().map(str::to_owned));
+    work_done(documents, folder, &mut plan);
+    Ok((plan, notices))
+}
+
+/// The tree without its root, which is the plan.
+fn portable(tree: &Plan<'_>) -> PortablePlan {
+    let mut plan = PortablePlan::default();
+    let root = tree.root.filter(|&root| !tree.tasks[root].is_leaf());
+    let mut places: Vec<Option<usize>> = vec![None; tree.tasks.len()];
+    for (at, task) in tree.tasks.iter().enumerate() {
+        if Some(at) == root {
+            plan.title = one_line(&task.description);
+            if !task.synthetic {
+                plan.ext.insert("root".into(), Value::Object(about_root(task)));
+            }
+            continue;
+        }
+        places[at] = Some(plan.tasks.len());
+        let parent = task.parent.and_then(|parent| places[parent]);
+        plan.tasks.push(PortableTask { parent, ..portable_task(task) });
+    }
+    if root.is_none() {
+        plan.title = tree.tasks.first().map(|task| one_line(&task.description)).unwrap_or_default();
+    }
+    let prose: Vec<Value> = tree.prose.iter().map(|(_, item)| Value::from(&*item.text)).collect();
+    if !prose.is_empty() {
+        plan.ext.insert("prose".into(), prose.into());
+    }
+    plan
+}
+
+/// What a root says beside its title.
+fn about_root(root: &Task<'_>) -> Map<String, Value> {
+    let task = portable_task(root);
+    match serde_json::to_value(task) {
+        Ok(Value::Object(map)) => map.into_iter().filter(|(key, _)| key != "work").collect(),
+        _ => Map::new(),
+    }
+}
+
+fn portable_task(task: &Task<'_>) -> PortableTask {
+    let fields = &task.fields;
+    let list = |kind: FieldKind| {
+        let list = fields.list(kind)?;
+        Some(list.value.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
+    };
+    let scalar = |kind: FieldKind| fields.scalar(kind).map(str::to_owned);
+    let file = |item: &Item<'_>| PortableFile {
+        path: item.text.to_string(),
+        note: item.note.as_deref().map(str::to_owned),
+    };
+    let mut ext = Map::new();
+    let mut keep = |label: &str, text: &str| drop(ext.insert(label.to_owned(), text.into()));
+    fields.unknown.iter().chain(&fields.duplicates).for_each(|(label, item)| keep(label, &item.text));
+    fields.unreadable.iter().for_each(|(kind, item)| keep(kind.label(), &item.text));
+    if let (None, Some(complexity)) = (task.complexity, &task.complexity_source) {
+        keep(FieldKind::Complexity.label(), &complexity.text);
+    }
+    if let Some(written) = fields.tests_required.as_ref().and_then(|field| field.written.as_deref()) {
+        keep(FieldKind::TestsRequired.label(), written);
+    }
+    let waits_for = fields.dependencies.iter().flat_map(|field| &field.value);
+    let remarks: Vec<String> =
+        waits_for.filter_map(|item| Some(format!("{} {}", item.text, item.note.as_ref()?))).collect();
+    if !remarks.is_empty() {
+        keep(FieldKind::Dependencies.label(), &remarks.join(", "));
+    }
+    let notes = task.notes.iter().map(|note| note.text.to_string());
+    PortableTask {
+        id: task.id.to_string(),
+        title: one_line(&task.description),
+        description: words::paragraphs(scalar(FieldKind::Description).into_iter().chain(notes)),
+        complexity: task.complexity,
+        acceptance: list(FieldKind::Acceptance),
+        dependencies: list(FieldKind::Dependencies),
+        files: fields.files.as_ref().map(|files| files.value.iter().map(file).collect()),
+        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        hints: list(FieldKind::Hints),
+        references: list(FieldKind::References),
+        guardrails: list(FieldKind::Guardrails),
+        test_commands: list(FieldKind::TestCommands),
+        verify: scalar(FieldKind::Verify),
+        covers: list(FieldKind::Covers),
+        group: scalar(FieldKind::Group),
+        risk: scalar(FieldKind::Risk),
+        priority: scalar(FieldKind::Priority),
+        ext,
+        ..PortableTask::default()
+    }
+}
+
+/// What is known of the work, the surest last: what verifiers wrote, what reports say, what the state says.
+fn work_done(documents: &Documents<'_>, folder: &str, plan: &mut PortablePlan) {
+    let mut known: BTreeMap<String, Work> = BTreeMap::new();
+    let evidence = if folder.is_empty() { "evidence".to_owned() } else { format!("{folder}/evidence") };
+    for (path, text) in documents.files_in("md").filter(|(path, _)| folder_of(path) == evidence) {
+        let Some(id) = EVIDENCE.captures(name_of(path)) else { continue };
+        if RESULT.captures(text).is_some_and(|result| result[1].eq_ignore_ascii_case("PASS")) {
+            known.insert(id[1].to_owned(), Work::Done { commit: None });
+        }
+    }
+    for page in ["progress.md", "handoff.md"] {
+        let text = documents.text(folder, page).map_or("", |(_, text)| text);
+        for found in text.lines().filter_map(|line| DONE.captures(line)) {
+            known.insert(found[1].to_owned(), Work::Done { commit: Some(found[2].to_lowercase()) });
+        }
+    }
+    let state = documents
+        .objects()
+        .find(|(path, _)| folder_of(path) == folder && name_of(path) == "execution-state.json")
+        .map(|(_, state)| state);
+    if let Some(state) = state {
+        by_state(state, &mut known);
+        plan.ext.insert("executionState".into(), without_copy(state));
+    }
+    for task in &mut plan.tasks {
+        if let Some(work) = known.remove(&task.id) {
+            task.work = work;
+        }
+    }
+}
+
+/// The state without what this program keeps in it for itself.
+fn without_copy(state: &Map<String, Value>) -> Value {
+    let kept = state.iter().filter(|(key, _)| *key != "state" && *key != "checksum" && *key != "log");
+    kept.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>().into()
+}
+
+/// `1.1` for `T1.1`, as 0.1 calls its tasks at times.
+fn plain_id(id: &str) -> &str {
+    id.strip_prefix('T').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).unwrap_or(id)
+}
+
+/// Whoever says last that a task is done need not know its commit.
+fn set_work(known: &mut BTreeMap<String, Work>, id: &str, work: Work) {
+    let before = known.remove(plain_id(id));
+    let work = match (work, before) {
+        (Work::Done { commit: None }, Some(Work::Done { commit })) => Work::Done { commit },
+        (work, _) => work,
+    };
+    known.insert(plain_id(id).to_owned(), work);
+}
+
+fn by_state(state: &Map<String, Value>, known: &mut BTreeMap<String, Work>) {
+    let mut set = |id: &str, work: Work| set_work(known, id, work);
+    let reasons = |key: &str| state.get(key).and_then(Value::as_object).into_iter().flatten();
+    for (id, reason) in reasons("failureReasons") {
+        set(id, Work::Failed { reason: reason.as_str().map(one_line) });
+    }
+    reasons("skippedTasks").for_each(|(id, _)| set(id, Work::Skipped));
+    // What has an iteration and no end was under way.
+    for (id, _) in reasons("iterationMap") {
+        if !known.contains_key(plain_id(id)) {
+            known.insert(plain_id(id).to_owned(), Work::Running);
+        }
+    }
+    let mut set = |id: &str, work: Work| set_work(known, id, work);
+    let of_tasks = |tasks: &Value| -> Vec<(String, Value)> {
+        let id = |task: &Value| Some(task.get("id").or(task.get("leaf")?.get("id"))?.as_str()?.to_owned());
+        match tasks {
+            Value::Object(map) => map.iter().map(|(id, task)| (id.clone(), task.clone())).collect(),
+            Value::Array(all) => all.iter().filter_map(|task| Some((id(task)?, task.clone()))).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let own = state.get("state").and_then(|state| state.get("tasks"));
+    for (id, task) in own.or(state.get("tasks")).map(of_tasks).unwrap_or_default() {
+        let text = |key: &str| {
+            task.get(key).or(task.get("metadata").and_then(|m| m.get(key))).and_then(Value::as_str)
+        };
+        let word = text("fpStatus").or_else(|| text("status")).or(task.as_str());
+        match word.and_then(words::work) {
+            Some(Work::Done { .. }) => set(&id, Work::Done { commit: text("commit").map(str::to_owned) }),
+            Some(Work::Failed { .. }) => set(&id, Work::Failed { reason: text("reason").map(one_line) }),
+            Some(work) => set(&id, work),
+            None => {}
+        }
+    }
+}
