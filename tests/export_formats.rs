@@ -3,9 +3,15 @@
 
 mod common;
 
+use std::fs;
+use std::path::Path;
+
 use common::plan::PLAN;
 use common::{Environment, Output};
+use fp_core::exchange::export::export;
+use fp_core::exchange::{Folder, PortablePlan, Source, Target, read};
 use insta::assert_snapshot;
+use serde_json::Value;
 
 const FOLDER: &str = ".fractal-planner/plans/sample-20261121";
 
@@ -326,7 +332,7 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     error: sample-20261121 has no task to export
     hint: `fp validate sample-20261121` shows what is wrong with it
     ");
-    std::fs::remove_file(environment.path(&format!("{FOLDER}/tasks.md"))).unwrap();
+    fs::remove_file(environment.path(&format!("{FOLDER}/tasks.md"))).unwrap();
     assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv"]), @r"
     exit status: 2
     --- stderr
@@ -346,8 +352,7 @@ fn what_was_imported_has_its_ids_and_fields_again() {
     let environment = planned();
     environment.write(&format!("{FOLDER}/import.json"), ORIGIN);
     let lines = environment.done(&["export", PLAN, "--to", "beads"]).stdout;
-    let issues: Vec<serde_json::Value> =
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let issues: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(issues[1]["id"], "bd-7");
     assert_eq!((&issues[1]["assignee"], &issues[1]["issue_type"]), (&"ann".into(), &"bug".into()));
     assert_eq!(issues[2]["dependencies"][1]["depends_on_id"], "bd-7");
@@ -363,4 +368,128 @@ fn what_was_imported_has_its_ids_and_fields_again() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/import.json is damaged: missing field `schemaVersion` at line 1 column 2
     hint: put it back as it was, or remove it: then only what the source said beside is lost
     ");
+}
+
+/// The files of an import's sample, by their paths.
+fn sample(folder: &Path) -> Folder {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(below) = open.pop() {
+        for entry in fs::read_dir(below).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                files.push((name, text));
+            }
+        }
+    }
+    files.into_iter().collect()
+}
+
+/// The samples of formats that are written too, with their plans.
+fn samples() -> Vec<(String, Target, Folder, PortablePlan)> {
+    let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let mut found = Vec::new();
+    for target in Target::ALL {
+        let Ok(source) = target.name().parse::<Source>() else { continue };
+        for entry in fs::read_dir(base.join(target.name())).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                let folder = sample(&path);
+                let name = format!("{}/{}", target.name(), path.file_name().unwrap().to_str().unwrap());
+                let (plan, _) = read(source, &folder).unwrap_or_else(|error| panic!("{name}: {error}"));
+                found.push((name, target, folder, plan));
+            }
+        }
+    }
+    assert!(found.len() > 8, "{}", found.len());
+    found
+}
+
+#[test]
+fn what_was_imported_is_the_same_plan_when_it_has_been_exported() {
+    for (name, target, _, plan) in samples() {
+        let source = target.name().parse::<Source>().unwrap();
+        for from in [None, Some(target.name())] {
+            let (back, _) = read(source, &export(target, &plan, from)).unwrap();
+            assert_eq!(back, plan, "{name} {from:?} {:#?}", export(target, &plan, from));
+        }
+    }
+}
+
+/// What `now` doesn't have of `before`, by its path.
+fn missing(at: &str, before: &Value, now: Option<&Value>, found: &mut Vec<String>) {
+    match (before, now) {
+        (Value::Object(before), Some(Value::Object(now))) => {
+            for (key, value) in before {
+                missing(&format!("{at}.{key}"), value, now.get(key), found);
+            }
+        }
+        (Value::Array(before), Some(Value::Array(now))) => {
+            for (number, value) in before.iter().enumerate() {
+                missing(&format!("{at}[{number}]"), value, now.get(number), found);
+            }
+        }
+        (before, now) if Some(before) == now => {}
+        (before, now) => found.push(format!("{at}: {before} is {now:?}")),
+    }
+}
+
+/// All but what means the same in the places of the newer CCW, is no task, or says nothing; and of several tags there is
+/// one.
+#[test]
+fn what_the_source_said_is_where_it_was() {
+    let mut found = Vec::new();
+    for (name, target, folder, plan) in samples() {
+        if name.ends_with("/broken") {
+            continue;
+        }
+        let now = export(target, &plan, Some(target.name()));
+        for (path, text) in folder.iter() {
+            let lines = |text: &str| -> Vec<Value> {
+                text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+            };
+            match path.rsplit_once('.').map(|(_, kind)| kind) {
+                Some("json") => {
+                    let Ok(before) = serde_json::from_str(text) else { continue };
+                    let now: Option<Value> = now.text(path).map(|text| serde_json::from_str(text).unwrap());
+                    missing(&format!("{name}/{path}"), &before, now.as_ref(), &mut found);
+                }
+                Some("jsonl") => {
+                    let (before, now) =
+                        (lines(text).into(), now.text(path).map(|text| Value::from(lines(text))));
+                    missing(&format!("{name}/{path}"), &before, now.as_ref(), &mut found);
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    assert_snapshot!(found.join("\n"), @r#"
+    ccw/v5/.task/IMPL-1.1.json.context.acceptance: ["The form has a name and a password field","An empty name is refused with a message"] is None
+    ccw/v5/.task/IMPL-1.1.json.context.depends_on: [] is None
+    ccw/v5/.task/IMPL-1.1.json.context.requirements: ["A form with two fields","It remembers the name"] is None
+    ccw/v5/.task/IMPL-1.1.json.meta.execution_group: "ui" is None
+    ccw/v5/.task/IMPL-1.2.json.context: {"acceptance":["A wrong password is refused"],"depends_on":["IMPL-1.1"],"requirements":["Passwords are compared as hashes"]} is None
+    ccw/v5/.task/IMPL-1.2.json.meta.execution_group: "api" is None
+    ccw/v5/.task/IMPL-1.2.json.status: "pending" is Some(String("completed"))
+    ccw/v5/.task/IMPL-1.json: {"context":{"depends_on":[],"requirements":["People log in with a password"]},"flow_control":{},"id":"IMPL-1","meta":{"agent":"@code-developer","type":"feature"},"status":"active","title":"Login"} is None
+    ccw/v5/.task/IMPL-2.json.context: {"acceptance":["The test passes"],"depends_on":["IMPL-1"],"requirements":["Log in and out in a browser"]} is None
+    ccw/v5/.task/IMPL-2.json.status: "blocked" is Some(String("pending"))
+    ccw/v5/workflow-session.json: {"project":"Login with a password","session_id":"WFS-login","status":"active"} is None
+    ccw/v7/.task/TASK-002.json.implementation: [] is None
+    ccw/v7/plan.json.task_count: 3 is Some(Number(2))
+    json/whole/plan.json.colour: "green" is None
+    json/whole/plan.json.tasks[1].owner: {"name":"somebody"} is None
+    json/whole/plan.json.tasks[3]: {"id":7} is None
+    task-master/flat/tasks.json.tasks[2]: "not a task" is None
+    task-master/tags/tasks.json.master.tasks[1].details: "" is None
+    task-master/tags/tasks.json.master.tasks[1].subtasks[1].dependencies[1]: "1" is Some(Number(1))
+    task-master/tags/tasks.json.master.tasks[1].testStrategy: "" is None
+    task-master/two-tags/tasks.json.dark-mode: {"tasks":[{"dependencies":[],"details":"d","id":1,"status":"pending","title":"Colours"},{"dependencies":[1],"details":"d","id":2,"status":"pending","title":"Switch"}]} is None
+    task-master/two-tags/tasks.json.master.tasks[0].details: "d" is None
+    task-master/two-tags/tasks.json.master.tasks[0].title: "Base" is Some(String("dark-mode"))
+    "#);
 }

@@ -92,16 +92,16 @@ pub struct PortableTask {
 pub struct PortableFile {
     /// As the source has it.
     pub path: String,
-    /// What is said of it, such as `new`.
+    /// What is said of it, such as `(new)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// As it is written on one line: the path, and what is said of it in parentheses.
+/// As it is written on one line: the path, and what is said of it.
 impl fmt::Display for PortableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.note {
-            Some(note) => write!(f, "{} ({note})", self.path),
+            Some(note) => write!(f, "{} {note}", self.path),
             None => f.write_str(&self.path),
         }
     }
@@ -110,8 +110,8 @@ impl fmt::Display for PortableFile {
 /// What was written on one line.
 impl From<&str> for PortableFile {
     fn from(line: &str) -> Self {
-        match line.strip_suffix(')').and_then(|line| line.split_once(" (")) {
-            Some((path, note)) => Self { path: path.to_owned(), note: Some(note.to_owned()) },
+        match line.find(" (").filter(|_| line.ends_with(')')) {
+            Some(at) => Self { path: line[..at].to_owned(), note: Some(line[at + 1..].to_owned()) },
             None => Self { path: line.to_owned(), note: None },
         }
     }

@@ -1,28 +1,23 @@
 //! Claude-Code-Workflow, the form of its version 7: `plan.json`, a file for each task that is worked on, and
-//! `TODO_LIST.md`. It has no parents, so they stand with the plan, and who waits for one waits for all its leaves.
+//! `TODO_LIST.md`. It has no parents, so that who waits for one waits for all its leaves.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::back::Back;
 use super::family::Family;
 use super::names::Names;
 use super::object::{Object, document};
-use crate::exchange::folder::Folder;
-use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
-use crate::exchange::rest::{KEY, Rest};
+use super::said::{Said, Written};
+use crate::exchange::portable::{PortableFile, PortableTask, Work};
+use crate::exchange::rest::KEY;
 use crate::markdown;
 use crate::plan::id::TaskId;
 
-/// Under this name the tasks that only hold others stand with the plan.
-const PARENTS: &str = "parents";
+const PRIORITIES: [&str; 4] = ["critical", "high", "medium", "low"];
 
-pub(super) fn folder(plan: &PortablePlan, comes_back: bool) -> Folder {
-    let exporter = Exporter {
-        plan,
-        names: Names::new(plan, is_own_id, |plain| format!("IMPL-{plain}")),
-        family: Family::new(plan),
-        back: Back(comes_back),
-    };
+pub(super) fn write(said: &Said<'_>) -> Written {
+    let family = Family::new(said.plan);
+    let names = Names::new(said.plan, is_own_id, |plain| format!("IMPL-{plain}"));
+    let exporter = Exporter { said, family, names };
     let mut files = vec![
         ("plan.json".to_owned(), document(&exporter.whole())),
         ("TODO_LIST.md".to_owned(), exporter.todo_list()),
@@ -30,7 +25,8 @@ pub(super) fn folder(plan: &PortablePlan, comes_back: bool) -> Folder {
     for at in exporter.family.leaves() {
         files.push((format!(".task/{}.json", exporter.names.of(at)), document(&exporter.task(at))));
     }
-    files.into_iter().collect()
+    let name = |at: usize| (!exporter.family.is_parent(at)).then(|| exporter.names.of(at).to_owned());
+    Written { folder: files.into_iter().collect(), names: (0..said.plan.tasks.len()).map(name).collect() }
 }
 
 /// Whether `id` is one that the system could have made, and a name that a file can have.
@@ -40,95 +36,55 @@ fn is_own_id(id: &str) -> bool {
 }
 
 struct Exporter<'p> {
-    plan: &'p PortablePlan,
-    names: Names<'p>,
+    said: &'p Said<'p>,
     family: Family<'p>,
-    back: Back,
+    names: Names<'p>,
 }
 
 impl Exporter<'_> {
     fn whole(&self) -> Object {
-        let mut rest = Rest::of_plan(self.plan);
+        let plan = self.said.plan;
         let ids: Vec<&str> = self.family.leaves().map(|at| self.names.of(at)).collect();
         let mut whole = Object::default();
-        whole.put("summary", self.plan.title.as_str());
-        whole.put("approach", self.plan.goal.as_deref().unwrap_or_default());
+        let own = self.said.whole();
+        if own.is_none_or(|own| !own.contains_key("summary")) {
+            whole.put("summary", plan.title.as_str());
+            whole.put("approach", plan.goal.as_deref().unwrap_or_default());
+        }
         whole.put("task_count", ids.len());
         whole.put("task_ids", json!(ids));
-        rest.placed("title").placed("goal");
-        if self.plan.goal.is_none() {
-            rest.unsaid("goal");
+        if let Some(own) = own {
+            whole.fill(own, false);
         }
-        self.back.ext(&mut whole, &self.plan.ext, &mut rest);
-        let parents: Vec<Value> = self.family.parents().map(|at| self.parent(at)).collect();
-        if !parents.is_empty() {
-            rest.keep(PARENTS, parents);
-        }
-        whole.put_some(KEY, rest.value());
+        whole.put_some(KEY, self.said.kept.whole());
         whole
     }
 
-    /// A task that has no file, with all that is said of it.
-    fn parent(&self, at: usize) -> Value {
-        let task = &self.plan.tasks[at];
-        let mut rest = Rest::of_task(task);
-        rest.keep("id", task.id.as_str());
-        rest.place(task, &task.id, self.family.parent_id(at));
-        Value::Object(rest.fields().clone())
-    }
-
     fn task(&self, at: usize) -> Object {
-        let task = &self.plan.tasks[at];
-        let mut rest = Rest::of_task(task);
+        let task = &self.said.plan.tasks[at];
         let mut object = Object::default();
         object.put("id", self.names.of(at));
         object.put("title", task.title.as_str());
         object.put("description", task.description.as_deref().unwrap_or_default());
-        object.put("status", self.back.status(task, means).unwrap_or_else(|| status(&task.work)));
-        rest.placed("title").placed("description").place(task, self.names.of(at), self.family.parent_id(at));
-        if task.description.is_none() {
-            rest.unsaid("description");
-        }
-        if matches!(task.work, Work::Running | Work::Skipped)
-            || matches!(task.work, Work::Done { commit: None } | Work::Failed { reason: None })
-        {
-            rest.placed("work");
-        }
-        self.dependencies(at, &mut object, &mut rest);
-        self.back.derived(&mut object, task, derived(task));
-        if let Some(priority) = task.priority.as_deref().filter(|priority| PRIORITIES.contains(priority)) {
-            object.put("priority", priority);
-            rest.placed("priority");
-        }
-        if let Some(group) = &task.group {
-            object.put("parallel_group", group.as_str());
-            rest.placed("group");
-        }
-        contents(task, &mut object, &mut rest);
-        self.back.ext(&mut object, &task.ext, &mut rest);
-        object.put_some(KEY, rest.value());
+        object.put("status", status(&task.work));
+        object.put("depends_on", self.names.leaf_dependencies(&self.family, at, task));
+        object.put_some("effort", task.complexity.map(effort));
         object
-    }
-
-    fn dependencies(&self, at: usize, object: &mut Object, rest: &mut Rest) {
-        let task = &self.plan.tasks[at];
-        let (names, exact) = self.names.leaf_dependencies(&self.family, at, task);
-        if exact {
-            rest.placed("dependencies");
-        }
-        if task.dependencies.is_none() {
-            rest.unsaid("dependencies");
-        }
-        object.put("depends_on", names);
+            .put_some("priority", task.priority.as_deref().filter(|priority| PRIORITIES.contains(priority)));
+        object.put_some("parallel_group", task.group.as_deref());
+        contents(task, &mut object);
+        self.said.give_back(at, &mut object);
+        object.put_some(KEY, self.said.kept.task(at));
+        object
     }
 
     /// A line for each task with a file, ticked where it is done.
     fn todo_list(&self) -> String {
         let mut text = String::from("# Tasks: ");
-        line(&mut text, &self.plan.title);
+        line(&mut text, &self.said.plan.title);
         text.push_str("\n\n## Task Progress\n");
         for at in self.family.leaves() {
-            let task = &self.plan.tasks[at];
+            let task = &self.said.plan.tasks[at];
             let mark = if matches!(task.work, Work::Done { .. }) { 'x' } else { ' ' };
             let name = self.names.of(at);
             text.push_str(&format!("- [{mark}] **{name}**: "));
@@ -138,8 +94,6 @@ impl Exporter<'_> {
         text
     }
 }
-
-const PRIORITIES: [&str; 4] = ["critical", "high", "medium", "low"];
 
 fn status(work: &Work) -> &'static str {
     match work {
@@ -151,47 +105,24 @@ fn status(work: &Work) -> &'static str {
     }
 }
 
-/// Whether a state is the one that the system's word `status` says.
-fn means(status: &str) -> Option<fn(&Work) -> bool> {
-    Some(match status {
-        "pending" | "blocked" => |work| *work == Work::Todo,
-        "in_progress" | "active" => |work| *work == Work::Running,
-        "completed" | "done" => |work| matches!(work, Work::Done { .. }),
-        "failed" => |work| matches!(work, Work::Failed { .. }),
-        "skipped" => |work| *work == Work::Skipped,
-        _ => return None,
-    })
-}
-
-/// Fields of the system that follow from others: an importer that finds exactly these has learnt nothing from them.
-#[must_use]
-pub fn derived(task: &PortableTask) -> Vec<(&'static str, Value)> {
-    let effort = task.complexity.map(|complexity| match complexity {
+fn effort(complexity: u32) -> &'static str {
+    match complexity {
         0..=3 => "small",
         4..=6 => "medium",
         _ => "large",
-    });
-    effort.map(|effort| ("effort", effort.into())).into_iter().collect()
+    }
 }
 
 /// What is to be done, and how that is shown.
-fn contents(task: &PortableTask, object: &mut Object, rest: &mut Rest) {
+fn contents(task: &PortableTask, object: &mut Object) {
     let mut convergence = Object::default();
     convergence.put("criteria", task.acceptance.clone().unwrap_or_default());
     convergence.put_some("verification", task.verify.as_deref());
     object.put_object("convergence", convergence);
-    rest.placed("acceptance").placed("verify");
-    if task.acceptance.is_none() {
-        rest.unsaid("acceptance");
-    }
     if let Some(files) = &task.files {
         object.put_objects("files", files.iter().map(file).collect());
-        rest.placed("files");
     }
-    if let Some(hints) = &task.hints {
-        object.put("implementation", hints.clone());
-        rest.placed("hints");
-    }
+    object.put_some("implementation", task.hints.clone());
     let within = |key: &str, list: &Option<Vec<String>>| {
         let mut object = Object::default();
         object.put_some(key, list.clone());
@@ -199,16 +130,24 @@ fn contents(task: &PortableTask, object: &mut Object, rest: &mut Rest) {
     };
     object.put_object("test", within("commands", &task.test_commands));
     object.put_object("reference", within("files", &task.references));
-    rest.placed("testCommands").placed("references");
 }
 
-/// A new file is created, one of which something else is said has it as its change.
+/// What an importer reads as the note of the file.
 fn file(file: &PortableFile) -> Object {
-    let is_new = file.note.as_deref() == Some("new");
+    let note = file.note.as_deref().map(|note| note.trim_start_matches('(').trim_end_matches(')'));
+    let (word, change) = match note.and_then(|note| note.split_once(": ")) {
+        Some((word, change)) => (Some(word), Some(change)),
+        None => (note, None),
+    };
+    let (action, change) = match word {
+        Some("new") => ("create", change),
+        Some("deleted") => ("delete", change),
+        _ => ("modify", note),
+    };
     let mut object = Object::default();
     object.put("path", file.path.as_str());
-    object.put("action", if is_new { "create" } else { "modify" });
-    object.put_some("change", file.note.as_deref().filter(|_| !is_new));
+    object.put("action", action);
+    object.put_some("change", change);
     object
 }
 

@@ -5,6 +5,7 @@ use csv::WriterBuilder;
 use serde_json::Value;
 
 use super::family::Family;
+use crate::exchange::kept::PLAN;
 use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
 use crate::exchange::rest::{KEY, Rest};
 
@@ -77,7 +78,7 @@ fn row(plan: &PortablePlan, family: &Family<'_>, at: usize) -> [String; COLUMNS.
     }
     rest.placed("title").placed("complexity").placed("testsRequired");
     if at == 0 {
-        rest.keep("plan", Rest::of_plan(plan).value());
+        rest.keep(PLAN, Rest::of_plan(plan).value());
     }
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     [

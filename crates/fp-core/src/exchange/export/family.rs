@@ -49,10 +49,6 @@ impl<'p> Family<'p> {
         (0..self.children.len()).filter(|&at| !self.is_parent(at))
     }
 
-    pub(super) fn parents(&self) -> impl Iterator<Item = usize> {
-        (0..self.children.len()).filter(|&at| self.is_parent(at))
-    }
-
     /// The leaves below `at`, which may be one itself.
     pub(super) fn leaves_below(&self, at: usize) -> Vec<usize> {
         let (mut open, mut leaves) = (vec![at], Vec::new());

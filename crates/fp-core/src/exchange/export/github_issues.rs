@@ -2,11 +2,10 @@
 //! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
 //! anybody there, or refers to an issue, a request or a commit.
 
-use serde_json::Value;
-
 use super::family::Family;
 use super::names::Names;
 use super::object::{Object, document};
+use crate::exchange::kept::PLAN;
 use crate::exchange::portable::{PortablePlan, PortableTask, Work};
 use crate::exchange::rest::{KEY, Rest};
 use crate::markdown;
@@ -89,11 +88,14 @@ impl<'p> Exporter<'p> {
     fn block(&self, body: &mut String, at: usize) {
         let task = &self.plan.tasks[at];
         let mut rest = Rest::of_task(task);
-        rest.keep("id", task.id.as_str()).place(task, &task.id, self.family.parent_id(at));
-        if at == 0 {
-            rest.keep("plan", Rest::of_plan(self.plan).value());
+        rest.keep("id", task.id.as_str());
+        if let Some(parent) = self.family.parent_id(at) {
+            rest.keep("parent", parent);
         }
-        let json = Value::Object(rest.fields().clone()).to_string();
+        if at == 0 {
+            rest.keep(PLAN, Rest::of_plan(self.plan).value());
+        }
+        let json = rest.value().unwrap_or_default().to_string();
         let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         body.push_str(&format!(

@@ -8,29 +8,24 @@ use crate::exchange::portable::{PortablePlan, PortableTask};
 /// Longest name that is made of an id, in bytes.
 const MAX_BYTES: usize = 60;
 
-/// The name of each task, all different in any case of letters, and the way from an id to it.
+/// The name of each task, and the way from an id to it.
 pub(super) struct Names<'p> {
     of: Vec<String>,
     by_id: HashMap<&'p str, usize>,
-    all: HashSet<String>,
 }
 
 impl<'p> Names<'p> {
-    /// An id that `fits` is the name itself. Of any other one `made` makes a name of what is plain in it.
+    /// All different, in any case of letters. An id that `fits` is the name itself. Of any other one `made` makes a name of what is plain in it.
     pub(super) fn new(
         plan: &'p PortablePlan,
         fits: impl Fn(&str) -> bool,
         made: impl Fn(&str) -> String,
     ) -> Self {
-        let mut names = Self {
-            of: vec![String::new(); plan.tasks.len()],
-            by_id: HashMap::new(),
-            all: HashSet::with_capacity(plan.tasks.len()),
-        };
+        let mut names = Self::given(plan, vec![String::new(); plan.tasks.len()]);
+        let mut all: HashSet<String> = HashSet::with_capacity(plan.tasks.len());
         let mut unnamed = Vec::new();
         for (at, task) in plan.tasks.iter().enumerate() {
-            names.by_id.entry(&task.id).or_insert(at);
-            if fits(&task.id) && names.all.insert(task.id.to_lowercase()) {
+            if fits(&task.id) && all.insert(task.id.to_lowercase()) {
                 names.of[at].clone_from(&task.id);
             } else {
                 unnamed.push(at);
@@ -41,10 +36,10 @@ impl<'p> Names<'p> {
             let base = made(&plain(&plan.tasks[at].id));
             let number = numbers.entry(base.to_lowercase()).or_insert(1);
             let mut name = base.clone();
-            while *number > 1 || !names.all.insert(name.to_lowercase()) {
+            while *number > 1 || !all.insert(name.to_lowercase()) {
                 *number += 1;
                 name = format!("{base}-{number}");
-                if names.all.insert(name.to_lowercase()) {
+                if all.insert(name.to_lowercase()) {
                     break;
                 }
             }
@@ -59,8 +54,7 @@ impl<'p> Names<'p> {
         for (at, task) in plan.tasks.iter().enumerate() {
             by_id.entry(task.id.as_str()).or_insert(at);
         }
-        let all = of.iter().map(|name| name.to_lowercase()).collect();
-        Self { of, by_id, all }
+        Self { of, by_id }
     }
 
     /// The name of the task at this position.
@@ -73,18 +67,10 @@ impl<'p> Names<'p> {
         self.by_id.get(id).copied()
     }
 
-    /// The names of what `task` waits for, and whether its dependencies can be told from them. The id of a task that
-    /// isn't there is its own name.
-    pub(super) fn dependencies(&self, task: &PortableTask) -> (Vec<String>, bool) {
-        let mut exact = true;
-        let ids = task.dependencies.iter().flatten().map(|id| match self.position(id) {
-            Some(at) => self.of[at].clone(),
-            None => {
-                exact &= !self.all.contains(&id.to_lowercase());
-                id.clone()
-            }
-        });
-        (ids.collect(), exact)
+    /// The names of what `task` waits for. The id of a task that isn't there is its own name.
+    pub(super) fn dependencies(&self, task: &PortableTask) -> Vec<String> {
+        let ids = task.dependencies.iter().flatten();
+        ids.map(|id| self.position(id).map_or(id, |at| &self.of[at]).clone()).collect()
     }
 
     /// The same for a format in which nobody can wait for a parent: its leaves stand for it, each once, and `task`
@@ -94,11 +80,11 @@ impl<'p> Names<'p> {
         family: &Family<'_>,
         at: usize,
         task: &PortableTask,
-    ) -> (Vec<String>, bool) {
-        let (names, exact) = self.dependencies(task);
+    ) -> Vec<String> {
+        let names = self.dependencies(task);
         let targets = || task.dependencies.iter().flatten().map(|id| self.position(id));
         if !targets().flatten().any(|target| family.is_parent(target)) {
-            return (names, exact);
+            return names;
         }
         let mut seen = HashSet::from([self.of(at).to_owned()]);
         let all = targets().zip(names).flat_map(|(target, name)| match target {
@@ -107,7 +93,7 @@ impl<'p> Names<'p> {
             }
             None => vec![name],
         });
-        (all.filter(|name| seen.insert(name.clone())).collect(), false)
+        all.filter(|name| seen.insert(name.clone())).collect()
     }
 }
 
@@ -150,19 +136,5 @@ mod tests {
             &["../../etc/passwd", "", "한글", "가", "1..2."],
             &["X-etc-passwd", "X-task", "X-task-2", "X-task-3", "X-1.2"],
         );
-    }
-
-    #[test]
-    fn what_waits_for_nothing_known_is_told_apart() {
-        let mut task = PortableTask { id: "a b".to_owned(), ..PortableTask::default() };
-        let plan = PortablePlan { tasks: vec![task.clone()], ..PortablePlan::default() };
-        let names = Names::new(&plan, |_| false, str::to_owned);
-        let mut check = |ids: &[&str], expect: (&[&str], bool)| {
-            task.dependencies = Some(ids.iter().map(|id| (*id).to_owned()).collect());
-            let (found, exact) = names.dependencies(&task);
-            assert_eq!((found, exact), (expect.0.iter().map(|id| (*id).to_owned()).collect(), expect.1));
-        };
-        check(&["a b", "gone"], (&["a-b", "gone"], true));
-        check(&["a-b"], (&["a-b"], false));
     }
 }

@@ -3,6 +3,11 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::exchange::rest::KEY;
+
+/// What holds a document together, and is never another's to say.
+const RESERVED: [&str; 5] = ["id", "subtasks", "tasks", "task_ids", KEY];
+
 /// An object that is put together key by key.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Object(Vec<(String, Node)>);
@@ -40,24 +45,18 @@ impl Object {
         self.0.push((key.to_owned(), Node::Objects(values)));
     }
 
-    /// Adds all of `ext` that is not said yet, within objects too, and returns what is said otherwise.
-    pub(super) fn fill(&mut self, ext: &Map<String, Value>) -> Map<String, Value> {
-        let mut left = Map::new();
-        for (key, value) in ext {
+    /// Adds all of `ext` that is not said yet, within objects too. What is said otherwise is replaced where `ext` is
+    /// the first to be believed.
+    pub(super) fn fill(&mut self, ext: &Map<String, Value>, first: bool) {
+        for (key, value) in ext.iter().filter(|(key, _)| !RESERVED.contains(&key.as_str())) {
             let said = self.0.iter_mut().find(|(said, _)| said == key).map(|(_, said)| said);
             match (said, value) {
                 (None, value) => self.put(key, value.clone()),
-                (Some(Node::Object(said)), Value::Object(inner)) => {
-                    let inner = said.fill(inner);
-                    if !inner.is_empty() {
-                        left.insert(key.clone(), Value::Object(inner));
-                    }
-                }
-                (Some(Node::Value(said)), value) if said == value => {}
-                (Some(_), value) => drop(left.insert(key.clone(), value.clone())),
+                (Some(Node::Object(said)), Value::Object(inner)) => said.fill(inner, first),
+                (Some(said), value) if first => *said = Node::Value(value.clone()),
+                (Some(_), _) => {}
             }
         }
-        left
     }
 }
 

@@ -5,22 +5,28 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::back::Back;
 use super::family::Family;
 use super::names::Names;
 use super::object::{Object, document};
+use super::said::{Said, Written};
 use crate::exchange::portable::{PortablePlan, PortableTask, Work};
-use crate::exchange::rest::{KEY, Rest};
+use crate::exchange::rest::KEY;
 
+/// The file.
+const TASKS: &str = "tasks.json";
+/// Under this name an importer keeps what is said of each tag.
+const TAGS: &str = "tags";
 /// The tag that the system works in unless it is told otherwise.
 const TAG: &str = "master";
 const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
 
-pub(super) fn text(plan: &PortablePlan, comes_back: bool) -> String {
-    let family = Family::new(plan);
-    let numbers = numbers(plan, &family);
-    let names = Names::given(plan, numbers.iter().map(|number| number.name()).collect());
-    document(&Exporter { plan, family, numbers, names, back: Back(comes_back) }.whole())
+pub(super) fn write(said: &Said<'_>) -> Written {
+    let family = Family::new(said.plan);
+    let numbers = numbers(said.plan, &family);
+    let all: Vec<String> = numbers.iter().map(|number| number.name()).collect();
+    let names = Names::given(said.plan, all.clone());
+    let text = document(&Exporter { said, family, numbers, names }.whole());
+    Written { folder: [(TASKS, text)].into_iter().collect(), names: all.into_iter().map(Some).collect() }
 }
 
 /// The number of a task without a parent, and below one that of the subtask too.
@@ -73,74 +79,84 @@ fn number(text: &str) -> Option<u64> {
 }
 
 struct Exporter<'p> {
-    plan: &'p PortablePlan,
+    said: &'p Said<'p>,
     family: Family<'p>,
     numbers: Vec<Number>,
     names: Names<'p>,
-    back: Back,
 }
 
 impl Exporter<'_> {
+    /// With the tags that it had, or as a mere list, if it was one.
     fn whole(&self) -> Object {
-        let mut rest = Rest::of_plan(self.plan);
-        let mut metadata = Object::default();
-        metadata.put("description", self.plan.title.as_str());
-        let mut tag = Object::default();
-        let mut subtasks: Vec<Vec<Object>> = vec![Vec::new(); self.plan.tasks.len()];
-        for at in (0..self.plan.tasks.len()).filter(|&at| self.numbers[at].subtask.is_some()) {
-            subtasks[self.family.top(at)].push(self.task(at, None));
+        let own = self.said.whole();
+        let tags = own.and_then(|own| own.get(TAGS)).and_then(Value::as_object);
+        let mut list = Object::default();
+        list.put_objects("tasks", self.tasks());
+        let about = match tags {
+            Some(tags) => tags.get(TAG).and_then(Value::as_object),
+            None => own,
+        };
+        match about {
+            Some(about) => list.fill(about, false),
+            None if own.is_none() => {
+                let mut metadata = Object::default();
+                metadata.put("description", self.said.plan.title.as_str());
+                list.put_object("metadata", metadata);
+            }
+            None => {}
         }
-        let all = subtasks.into_iter().enumerate().filter(|(at, _)| self.numbers[*at].subtask.is_none());
-        let tasks = all.map(|(at, subtasks)| self.task(at, Some(subtasks))).collect();
-        tag.put_objects("tasks", tasks);
-        // What the system says of the whole is its metadata.
-        self.back.ext(&mut metadata, &self.plan.ext, &mut rest);
-        metadata.put_some(KEY, rest.value());
-        tag.put_object("metadata", metadata);
+        list.put_some(KEY, self.said.kept.whole());
+        if own.is_some() && tags.is_none() {
+            return list;
+        }
         let mut whole = Object::default();
-        whole.put_object(TAG, tag);
+        whole.put_object(TAG, list);
+        if let Some(tags) = tags {
+            whole.fill(tags, false);
+        }
         whole
     }
 
+    fn tasks(&self) -> Vec<Object> {
+        let all = 0..self.said.plan.tasks.len();
+        let mut subtasks: Vec<Vec<Object>> = vec![Vec::new(); all.len()];
+        for at in all.filter(|&at| self.numbers[at].subtask.is_some()) {
+            subtasks[self.family.top(at)].push(self.task(at, None));
+        }
+        let tops = subtasks.into_iter().enumerate().filter(|(at, _)| self.numbers[*at].subtask.is_none());
+        tops.map(|(at, subtasks)| self.task(at, Some(subtasks))).collect()
+    }
+
     fn task(&self, at: usize, subtasks: Option<Vec<Object>>) -> Object {
-        let task = &self.plan.tasks[at];
+        let task = &self.said.plan.tasks[at];
         let Number { top, subtask } = self.numbers[at];
-        let mut rest = Rest::of_task(task);
-        let parent = self.family.parent(at).filter(|&parent| parent != self.family.top(at));
-        rest.place(task, self.names.of(at), parent.map(|parent| self.plan.tasks[parent].id.as_str()));
         let mut object = Object::default();
         object.put("id", subtask.unwrap_or(top));
         object.put("title", task.title.as_str());
-        object.put("description", task.description.as_deref().unwrap_or_default());
-        rest.placed("title").placed("description");
-        if task.description.is_none() {
-            rest.unsaid("description");
+        object.put("description", self.said.description(at, "details").unwrap_or_default());
+        object.put("status", status(&task.work));
+        object
+            .put_some("priority", task.priority.as_deref().filter(|priority| PRIORITIES.contains(priority)));
+        object.put_some("complexity", task.complexity);
+        object.put("dependencies", self.dependencies(at));
+        if !self.said.as_it_was[at] {
+            object.put_some("details", details(task));
+            object.put_some("testStrategy", strategy(task));
         }
-        object.put("status", self.back.status(task, means).unwrap_or_else(|| status(&task.work)));
-        if matches!(task.work, Work::Running | Work::Done { commit: None } | Work::Skipped) {
-            rest.placed("work");
-        }
-        if let Some(priority) = task.priority.as_deref().filter(|priority| PRIORITIES.contains(priority)) {
-            object.put("priority", priority);
-            rest.placed("priority");
-        }
-        self.dependencies(at, &mut object, &mut rest);
-        self.back.derived(&mut object, task, derived(task));
         if let Some(subtasks) = subtasks {
             object.put_objects("subtasks", subtasks);
         }
-        self.back.ext(&mut object, &task.ext, &mut rest);
-        object.put_some(KEY, rest.value());
+        self.said.give_back(at, &mut object);
+        object.put_some(KEY, self.said.kept.task(at));
         object
     }
 
     /// In a subtask a number is one of the subtasks beside it, so that everything else is a text there.
-    fn dependencies(&self, at: usize, object: &mut Object, rest: &mut Rest) {
-        let task = &self.plan.tasks[at];
-        let (names, exact) = self.names.dependencies(task);
-        let ids = task.dependencies.iter().flatten();
+    fn dependencies(&self, at: usize) -> Vec<Value> {
+        let task = &self.said.plan.tasks[at];
         let own = self.numbers[at];
-        let values = ids.zip(names).map(|(id, name)| {
+        let all = task.dependencies.iter().flatten().zip(self.names.dependencies(task));
+        let values = all.map(|(id, name)| {
             let target = self.names.position(id).map(|target| self.numbers[target]);
             match (own.subtask, target) {
                 (None, Some(Number { top, subtask: None })) => top.into(),
@@ -149,13 +165,7 @@ impl Exporter<'_> {
                 _ => name.into(),
             }
         });
-        object.put("dependencies", values.collect::<Vec<Value>>());
-        if exact {
-            rest.placed("dependencies");
-        }
-        if task.dependencies.is_none() {
-            rest.unsaid("dependencies");
-        }
+        values.collect()
     }
 }
 
@@ -169,43 +179,31 @@ fn status(work: &Work) -> &'static str {
     }
 }
 
-/// Whether a state is the one that the system's word `status` says.
-fn means(status: &str) -> Option<fn(&Work) -> bool> {
-    Some(match status {
-        "pending" | "deferred" | "blocked" => |work| *work == Work::Todo,
-        "in-progress" | "review" => |work| *work == Work::Running,
-        "done" | "completed" => |work| matches!(work, Work::Done { .. }),
-        "cancelled" => |work| *work == Work::Skipped,
-        _ => return None,
-    })
-}
-
-/// Texts of the system that are made of other fields: an importer that finds exactly these has learnt nothing from
-/// them.
-#[must_use]
-pub fn derived(task: &PortableTask) -> Vec<(&'static str, Value)> {
-    let mut details = String::new();
+/// What else is said of a task, to be read by whoever does it; `None` where that is nothing.
+fn details(task: &PortableTask) -> Option<String> {
     let files: Option<Vec<String>> =
         task.files.as_ref().map(|files| files.iter().map(ToString::to_string).collect());
-    section(&mut details, "Acceptance", &task.acceptance);
-    section(&mut details, "Files", &files);
-    section(&mut details, "Hints", &task.hints);
-    section(&mut details, "References", &task.references);
-    section(&mut details, "Guardrails", &task.guardrails);
-    let mut strategy = String::new();
-    section(&mut strategy, "Commands that have to pass", &task.test_commands);
-    section(&mut strategy, "Decides", &task.verify.clone().map(|command| vec![command]));
-    if task.tests_required == Some(true) {
-        strategy.push_str("Tests have to be written.\n");
-    }
-    let texts = [("details", details), ("testStrategy", strategy)];
-    texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key, text.into())).collect()
+    let verify = task.verify.iter();
+    let commands = task.test_commands.iter().flatten().chain(verify);
+    let mut text = String::new();
+    section(&mut text, "Files", files.iter().flatten());
+    section(&mut text, "Hints", task.hints.iter().flatten());
+    section(&mut text, "References", task.references.iter().flatten());
+    section(&mut text, "Guardrails", task.guardrails.iter().flatten());
+    section(&mut text, "Commands that have to pass", commands);
+    (!text.is_empty()).then_some(text)
 }
 
-fn section(text: &mut String, title: &str, items: &Option<Vec<String>>) {
-    let items = items.as_deref().unwrap_or_default();
-    if !items.is_empty() {
-        text.push_str(&format!("{title}:\n"));
-        items.iter().for_each(|item| text.push_str(&format!("- {item}\n")));
+fn section<'t>(text: &mut String, title: &str, items: impl Iterator<Item = &'t String>) {
+    for (number, item) in items.enumerate() {
+        if number == 0 {
+            text.push_str(&format!("{title}:\n"));
+        }
+        text.push_str(&format!("- {item}\n"));
     }
+}
+
+fn strategy(task: &PortableTask) -> Option<String> {
+    let criteria = task.acceptance.as_ref().filter(|criteria| !criteria.is_empty())?;
+    Some(criteria.iter().map(|criterion| format!("- {criterion}\n")).collect())
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::exchange::draft::UNWRITTEN;
 use crate::exchange::origin::Origin;
 use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
 use crate::exchange::rest::Rest;
@@ -30,7 +31,9 @@ pub fn portable(tree: &Plan<'_>, state: &State, goal: Option<&str>, origin: Opti
         let mut ext = origin
             .and_then(|origin| origin.tasks.get(&*task.id))
             .map_or_else(Map::new, |found| found.ext.clone());
+        let unwritten = ext.remove(UNWRITTEN);
         leftovers(task, &mut ext);
+        let said = with_unwritten(said(task), unwritten);
         PortableTask {
             id: names.of[index].clone(),
             parent: task.parent.and_then(|parent| places[parent]),
@@ -38,7 +41,7 @@ pub fn portable(tree: &Plan<'_>, state: &State, goal: Option<&str>, origin: Opti
                 .map(|ids| ids.into_iter().map(|id| names.by_id.get(&*id).cloned().unwrap_or(id)).collect()),
             work: std::mem::take(&mut works[index]),
             ext,
-            ..said(task)
+            ..said
         }
     });
     PortablePlan {
@@ -144,17 +147,26 @@ fn said(task: &Task<'_>) -> PortableTask {
     }
 }
 
+/// Adds what the source says and no tree can: entries of lists, and texts where the tree has none.
+fn with_unwritten(task: PortableTask, unwritten: Option<Value>) -> PortableTask {
+    let Some(Value::Object(unwritten)) = unwritten else { return task };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&task) else { return task };
+    for (name, value) in unwritten {
+        match (fields.get_mut(&name), value) {
+            (Some(Value::Array(there)), Value::Array(lost)) => there.extend(lost),
+            (Some(_), _) => {}
+            (None, value) => drop(fields.insert(name, value)),
+        }
+    }
+    serde_json::from_value(Value::Object(fields)).unwrap_or(task)
+}
+
 fn texts(field: &ListField<'_>) -> Option<Vec<String>> {
     field.as_ref().map(|field| field.value.iter().map(|item| item.text.to_string()).collect())
 }
 
 fn file(item: &Item<'_>) -> PortableFile {
-    let note = item.note.as_deref().map(str::trim);
-    let within = |note: &str| note.strip_prefix('(')?.strip_suffix(')').map(str::to_owned);
-    PortableFile {
-        path: item.text.to_string(),
-        note: note.map(|note| within(note).unwrap_or_else(|| note.to_owned())),
-    }
+    PortableFile { path: item.text.to_string(), note: item.note.as_deref().map(str::to_owned) }
 }
 
 /// Puts into `ext`, by its label, what the tree says of a task and a portable one has no field for.
@@ -189,15 +201,19 @@ fn works(tree: &Plan<'_>, state: &State) -> Vec<Work> {
     let mut works = vec![Work::Todo; tree.tasks.len()];
     for (index, task) in tree.tasks.iter().enumerate().rev() {
         works[index] = match task.is_leaf() {
-            true => TaskId::new(&*task.id).map_or(Work::Todo, |id| work(state, &id)),
+            true => TaskId::new(&*task.id).map_or(Work::Todo, |id| work(state, &id, &task.description)),
             false => together(task.children.iter().map(|&child| &works[child])),
         };
     }
     works
 }
 
-fn work(state: &State, id: &TaskId) -> Work {
-    let Some(task) = state.task(id) else { return Work::Todo };
+fn work(state: &State, id: &TaskId, title: &str) -> Work {
+    let Some(task) = state.task(id) else {
+        // Until the plan is approved, what its source says is all that is known.
+        let done = state.imported.get(id).filter(|done| done.title == title);
+        return done.map_or(Work::Todo, |done| Work::Done { commit: done.commit.clone() });
+    };
     match task.status {
         Status::Pending => Work::Todo,
         Status::Implementing | Status::AwaitingVerification => Work::Running,
