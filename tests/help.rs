@@ -55,15 +55,15 @@ fn without_a_word_there_are_commands_and_topics() {
     let (commands, topics) = said.split_once("\nTopics, for `fp help TOPIC`:\n").unwrap();
     assert!(commands.contains("\n  validate ") && commands.contains("\nOptions:\n"), "{commands}");
     assert_snapshot!(topics, @r"
-    tasks       Task trees
-    plan        The folder of a plan
-    run         The protocol of a run
-    log         The event log
-    hooks       Hooks
-    exit-codes  Exit codes
-    config      Configuration
-    specs       Project specs
-    import-exportPlans of other systems
+    tasks          Task trees
+    plan           The folder of a plan
+    run            The protocol of a run
+    log            The event log
+    hooks          Hooks
+    exit-codes     Exit codes
+    config         Configuration
+    specs          Project specs
+    import-export  Plans of other systems
     ");
 }
 
