@@ -345,7 +345,7 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
 const ORIGIN: &str = r#"{"schemaVersion": 1, "from": "beads", "path": "issues.jsonl",
   "importedAt": "2026-11-20T09:00:00Z", "ext": {},
   "tasks": {"1.1": {"id": "bd-7", "ext": {"assignee": "ann", "issue_type": "bug", "status": "open"}},
-            "3": {"id": "bd-3", "ext": {"labels": ["x"]}}}}"#;
+            "3": {"id": "bd-3", "ext": {"labels": ["x"], "unwritten": {"files": ["\u0000.txt"], "risk": "low"}}}}}"#;
 
 #[test]
 fn what_was_imported_has_its_ids_and_fields_again() {
@@ -357,6 +357,10 @@ fn what_was_imported_has_its_ids_and_fields_again() {
     assert_eq!((&issues[1]["assignee"], &issues[1]["issue_type"]), (&"ann".into(), &"bug".into()));
     assert_eq!(issues[2]["dependencies"][1]["depends_on_id"], "bd-7");
     assert_eq!(issues[4]["labels"], serde_json::json!(["x"]));
+    // What no tree can say is said again.
+    let whole = environment.done(&["export", PLAN, "--to", "json"]).json();
+    let files = serde_json::json!([{ "path": "d.txt" }, { "path": "\0.txt" }]);
+    assert_eq!((&whole["tasks"][4]["files"], &whole["tasks"][4]["risk"]), (&files, &"low".into()));
     // In another system's format it is kept for the way back.
     let elsewhere = environment.done(&["export", PLAN, "--to", "task-master"]).json();
     let task = &elsewhere["master"]["tasks"][0]["subtasks"][0];
@@ -492,4 +496,60 @@ fn what_the_source_said_is_where_it_was() {
     task-master/two-tags/tasks.json.master.tasks[0].details: "d" is None
     task-master/two-tags/tasks.json.master.tasks[0].title: "Base" is Some(String("dark-mode"))
     "#);
+}
+
+/// The plan that `fp` makes of what it exported in this format: its tree, and what it is as JSON, but for how far its
+/// tasks are.
+fn there_and_back(environment: &Environment, to: &str, out: &str) -> (String, Value) {
+    environment.done(&["export", PLAN, "--to", to, "--out", out]);
+    let told = environment.done(&["import", out, "--format", "json"]).json();
+    let id = told["planId"].as_str().unwrap_or_else(|| panic!("{told:#}"));
+    (environment.read(&format!(".fractal-planner/plans/{id}/tasks.md")), tasks(environment, id))
+}
+
+fn tasks(environment: &Environment, plan: &str) -> Value {
+    let mut whole = environment.done(&["export", plan, "--to", "json"]).json();
+    for task in whole["tasks"].as_array_mut().unwrap() {
+        let task = task.as_object_mut().unwrap();
+        task.remove("work");
+        // What an import keeps of a task that begins anew.
+        let ext = task.get_mut("ext").and_then(Value::as_object_mut);
+        if ext.is_some_and(|ext| ext.remove("work").is_some() && ext.is_empty()) {
+            task.remove("ext");
+        }
+    }
+    whole
+}
+
+#[test]
+fn a_plan_that_went_to_another_system_is_the_same_when_it_comes_back() {
+    let environment = begun();
+    environment.done(&["cancel", PLAN]);
+    let before = tasks(&environment, PLAN);
+    let formats = [
+        ("json", "plan.json"),
+        ("ccw", "folder"),
+        ("task-master", "tasks.json"),
+        ("spec-kit", "tasks.md"),
+        ("beads", "issues.jsonl"),
+    ];
+    let mut trees = Vec::new();
+    for (to, out) in formats {
+        let (tree, after) = there_and_back(&environment, to, out);
+        assert_eq!(after, before, "{to}");
+        trees.push(tree);
+    }
+    assert!(trees.iter().all(|tree| *tree == trees[0]));
+    environment.done(&["fmt", PLAN]);
+    let old = environment.read(&format!("{FOLDER}/tasks.md"));
+    let gone: Vec<&str> = old.lines().filter(|line| !trees[0].lines().any(|new| new == *line)).collect();
+    // What stands in import.json instead, and prose that became a description.
+    assert_snapshot!(gone.join("\n"), @r"
+    - Owner: somebody
+    - Dependencies: 1.1 (for its text)
+    Prose about *this* one.
+    ```text
+    T001 [P] a fence
+    ```
+    ");
 }

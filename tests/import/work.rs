@@ -47,7 +47,11 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
                          task 1: Write part 1, commit 1237c6c
                          task 2: Write part 2, not verified
     ");
-    environment.done(&["approve", &plan]);
+    assert_snapshot!(environment.done(&["approve", &plan]).stdout, @r"
+    Approved: three-parts-20261121 with 3 tasks
+    Done before the import: 2 tasks, 1 of them by nothing but what its source says
+    Next: /fp:implement three-parts-20261121
+    ");
     assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
     exit status: 0
     --- stdout
@@ -82,7 +86,7 @@ fn reports_read_well_with_it() {
     let (environment, plan) = place();
     environment.done(&["approve", &plan]);
     assert_snapshot!(environment.done(&["show", &plan]).stdout, @r"
-    root  Three parts
+    root  Three parts (5)
     ├─ 1  Write part 1 (2, done)
     ├─ 2  Write part 2 (2, done)  after 1
     └─ 3  Write part 3 (2, ready)  after 2
@@ -163,7 +167,15 @@ fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     let (environment, plan) = place();
     let tree = format!(".fractal-planner/plans/{plan}/tasks.md");
     environment.write(&tree, environment.read(&tree).replace("Write part 2 ", "Write something else "));
-    environment.done(&["approve", &plan]);
+    assert_snapshot!(environment.done(&["approve", &plan]), @r"
+    exit status: 0
+    --- stdout
+    Approved: three-parts-20261121 with 3 tasks
+    Done before the import: 1 task
+    Next: /fp:implement three-parts-20261121
+    --- stderr
+    note: what was done before the import as task 2 has another title or is gone: nothing counts as done for it
+    ");
     let report = environment.done(&["status", &plan, "--format", "json"]).json();
     assert_eq!(
         (&report["tasks"][0]["status"], &report["tasks"][1]["status"]),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use fp_core::run::approval;
+use fp_core::plan::id::TaskId;
 use fp_core::run::decide::Approve;
 use fp_core::run::event::Decider;
+use fp_core::run::{State, approval};
 use serde_json::json;
 
 use crate::context::Context;
@@ -51,15 +52,29 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
+    let before = Before::of(ledger.state());
+    for id in before.others.iter().filter(|_| changed) {
+        context.printer.note(&format!(
+            "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
+        ));
+    }
     match context.format {
-        Format::Json => context.printer.json(&json!({
-            "planId": plan.id(), "tasks": total, "commands": commands, "changed": changed,
-        }))?,
+        Format::Json => {
+            let mut json = json!({
+                "planId": plan.id(), "tasks": total, "commands": commands, "changed": changed,
+            });
+            if before.done > 0 {
+                json["doneBefore"] = json!(before.done);
+                json["unverified"] = json!(before.unverified);
+            }
+            context.printer.json(&json)?;
+        }
         Format::Text => {
             let mut text = match changed {
                 true => format!("Approved: {} with {}\n", plan.id(), counted(total, "task")),
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
+            text.push_str(&before.text());
             if !commands.is_empty() {
                 text.push_str("These commands may run:\n");
                 commands.iter().for_each(|command| text.push_str(&format!("  {command}\n")));
@@ -69,6 +84,36 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         }
     }
     Ok(Exit::Done)
+}
+
+/// What was done before the plan was imported.
+struct Before {
+    done: usize,
+    unverified: usize,
+    /// The tasks of the import that the approved tree has no more.
+    others: Vec<TaskId>,
+}
+
+impl Before {
+    fn of(state: &State) -> Self {
+        let is_there = |id: &&TaskId| state.task(id).is_some_and(|task| task.imported);
+        Self {
+            done: state.tasks.iter().filter(|task| task.imported).count(),
+            unverified: state.tasks.iter().filter(|task| task.is_unverified()).count(),
+            others: state.imported.keys().filter(|id| !is_there(id)).cloned().collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let proof = match self.unverified {
+            0 => String::new(),
+            count => format!(", {count} of them by nothing but what its source says"),
+        };
+        match self.done {
+            0 => String::new(),
+            done => format!("Done before the import: {}{proof}\n", counted(done, "task")),
+        }
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {

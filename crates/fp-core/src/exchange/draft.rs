@@ -229,8 +229,15 @@ impl<'p> Writing<'p> {
             title if title.is_empty() => UNTITLED.to_owned(),
             title => title,
         };
-        let root =
-            Task { id: "root".into(), description: readable_title(goal, "root").into(), ..Task::default() };
+        let complexity = self.plan.ext.get("root").and_then(|root| root.get("complexity")?.as_u64());
+        let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
+        let root = Task {
+            id: "root".into(),
+            description: readable_title(goal, "root").into(),
+            complexity,
+            complexity_source: complexity.map(|complexity| item(complexity.to_string())),
+            ..Task::default()
+        };
         let mut tasks = vec![root];
         // Position in the tree of each task, one behind the root in the order of the source where it is a tree's.
         let mut open: Vec<(usize, usize)> =

@@ -254,11 +254,7 @@ impl State {
             }
             _ => return Err(refuse(task, "only a failed task can be retried")),
         }
-        let lost =
-            |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
-        if let Some(cause) = task.leaf.dependencies.iter().find(lost) {
-            return Err(refuse(task, &format!("it waits for {cause}, which is not done: retry that first")));
-        }
+        self.expect_nothing_lost(task)?;
         let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
         for other in self.tasks.iter().filter(|t| t.status == Status::Failed && t.leaf.id != *id) {
             let because = &other.leaf.id;
@@ -276,6 +272,18 @@ impl State {
         Ok(events)
     }
 
+    /// Refuses while something that `task` waits for was given up.
+    fn expect_nothing_lost(&self, task: &TaskState) -> Result<(), Refusal> {
+        let lost =
+            |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
+        match task.leaf.dependencies.iter().find(lost) {
+            Some(cause) => {
+                Err(refuse(task, &format!("it waits for {cause}, which is not done: retry that first")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Has a task done that counts as done by nothing but what its source said.
     fn redo(&self, task: &TaskState) -> Decision {
         let id = &task.leaf.id;
@@ -286,6 +294,7 @@ impl State {
                 &format!("task {on_it}, which builds on it, is under way: release that first"),
             ));
         }
+        self.expect_nothing_lost(task)?;
         Ok(vec![Event::Retried { task: id.clone(), restored: Vec::new() }])
     }
 

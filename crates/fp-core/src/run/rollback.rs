@@ -52,6 +52,19 @@ impl State {
             })
             .collect();
         events.push(Event::RolledBack { task: id.clone(), commit, revert });
+        // One that was done before the plan was imported need not have waited for anything.
+        events.extend(self.lost_cause(task).map(|because| Event::Skipped { task: id.clone(), because }));
         Ok(events)
+    }
+
+    /// The failed task that keeps `task` from being done, if there is one.
+    fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
+        task.leaf.dependencies.iter().filter_map(|dependency| self.task(dependency)).find_map(|dependency| {
+            match dependency.status {
+                Status::Failed => Some(dependency.leaf.id.clone()),
+                Status::Skipped => dependency.because.clone(),
+                _ => None,
+            }
+        })
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::decide::{Approve, Start};
 use super::drift::{Moved, SeenCommit};
-use super::event::{Base, Decider, Entry, Event, Judgement, LOG_VERSION, Leaf};
+use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf};
 use super::inquiry::Extension;
 use super::next::{Action, Surroundings, Turn};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
@@ -76,12 +76,19 @@ struct Machine {
     tokens: u64,
     now: Timestamp,
     attended: bool,
+    /// The tasks that were done before the plan was imported.
+    done: BTreeSet<TaskId>,
     /// What a person has committed since `next` last looked.
     moved: Option<Moved>,
 }
 
 impl Machine {
     fn new(leaves: Vec<Leaf>, attended: bool) -> Self {
+        Self::imported(leaves, attended, &[])
+    }
+
+    /// A run of a plan of which the tasks `done` were done before it was imported.
+    fn imported(leaves: Vec<Leaf>, attended: bool, done: &[usize]) -> Self {
         let plan = PlanId::new("p").unwrap();
         let mut machine = Self {
             state: State::new(plan),
@@ -89,8 +96,15 @@ impl Machine {
             tokens: 0,
             now: "2026-11-21T00:00:00Z".parse().unwrap(),
             attended,
+            done: done.iter().map(|number| id(&number.to_string())).collect(),
             moved: None,
         };
+        let tasks: Vec<ImportedTask> = leaves
+            .iter()
+            .filter(|leaf| machine.done.contains(&leaf.id))
+            .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
+            .collect();
+        machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
         let approve = Approve { tree_hash: "t".into(), leaves, base: None, by: Decider::User };
         let events = machine.state.approve(approve).unwrap();
         machine.take(events);
@@ -269,7 +283,11 @@ impl Machine {
         }
         for task in self.state.tasks.iter().filter(|t| t.status.is_running() || t.status == Status::Completed)
         {
-            for dependency in &task.leaf.dependencies {
+            // What was done before need not have waited for anything, and can be done again after what waited for it.
+            let built = task.leaf.dependencies.iter().filter(|dependency| {
+                task.status.is_running() || !(task.imported || self.done.contains(*dependency))
+            });
+            for dependency in built {
                 let status = self.state.task(dependency).unwrap().status;
                 assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
             }
@@ -292,7 +310,10 @@ impl Machine {
             tasks.map(|t| t.leaf.id.clone()).collect::<BTreeSet<_>>()
         };
         let failed = of(Status::Failed);
-        let expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
+        let mut expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
+        if !self.done.is_empty() {
+            expected.retain(|id| self.state.task(id).unwrap().status != Status::Completed);
+        }
         assert_eq!(of(Status::Skipped), expected, "skipped is exactly what waits for a failed task");
         let Planning { passes, rounds, .. } = &self.state.planning;
         assert!(*passes <= PASSES && *rounds <= ROUNDS, "{passes} passes, {rounds} rounds");
@@ -480,8 +501,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_commands_keep_the_invariants(leaves in leaves(), steps in proptest::collection::vec(step(), 1..80)) {
-        let mut machine = Machine::new(leaves, true);
+    fn any_commands_keep_the_invariants(
+        leaves in leaves(),
+        done in proptest::sample::subsequence((1..=6).collect::<Vec<usize>>(), 0..=4),
+        imported in any::<bool>(),
+        steps in proptest::collection::vec(step(), 1..80),
+    ) {
+        let mut machine = Machine::imported(leaves, true, if imported { &done } else { &[] });
         let mut sessions = 0;
         for step in steps {
             if !machine.state.is_running() {
@@ -495,8 +521,12 @@ proptest! {
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
     #[test]
-    fn every_run_ends(leaves in leaves(), fates in proptest::collection::vec(0..6u8, 40)) {
-        let mut machine = Machine::new(leaves, false);
+    fn every_run_ends(
+        leaves in leaves(),
+        done in proptest::sample::subsequence((1..=6).collect::<Vec<usize>>(), 0..=2),
+        fates in proptest::collection::vec(0..6u8, 40),
+    ) {
+        let mut machine = Machine::imported(leaves, false, &done);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
         for _ in 0..400 {
@@ -609,6 +639,28 @@ fn a_retry_brings_back_exactly_what_was_skipped() {
     machine.check();
     let refusal = machine.state.retry(&id("4")).unwrap_err();
     assert_eq!(refusal.to_string(), "task 4 is SKIPPED: it waits for a failed task, retry 2");
+}
+
+#[test]
+fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
+    let leaves = vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[2], 2)];
+    let mut machine = Machine::imported(leaves, true, &[1, 2]);
+    let status = |machine: &Machine, task: &str| machine.state.task(&id(task)).unwrap().status;
+    assert!(machine.state.task(&id("1")).unwrap().is_unverified());
+    machine.claim(&name("builder-1"));
+    assert_eq!(status(&machine, "3"), Status::Implementing);
+    let refused = machine.state.retry(&id("1")).unwrap_err().to_string();
+    assert_eq!(refused, "task 1 is COMPLETED: task 3, which builds on it, is under way: release that first");
+    let events = machine.state.release(&id("3"), "later").unwrap();
+    machine.take(events);
+    let events = machine.state.retry(&id("1")).unwrap();
+    machine.take(events);
+    assert_eq!((status(&machine, "1"), status(&machine, "2")), (Status::Pending, Status::Completed));
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    let refused = machine.state.retry(&id("2")).unwrap_err().to_string();
+    assert_eq!(refused, "task 2 is COMPLETED: it waits for 1, which is not done: retry that first");
+    machine.check();
 }
 
 #[test]

@@ -151,7 +151,10 @@ fn said(task: &Task<'_>) -> PortableTask {
 fn with_unwritten(task: PortableTask, unwritten: Option<Value>) -> PortableTask {
     let Some(Value::Object(unwritten)) = unwritten else { return task };
     let Ok(Value::Object(mut fields)) = serde_json::to_value(&task) else { return task };
-    for (name, value) in unwritten {
+    for (name, mut value) in unwritten {
+        if let (Value::Array(paths), "files") = (&mut value, name.as_str()) {
+            paths.iter_mut().for_each(|path| *path = json!({ "path": path.take() }));
+        }
         match (fields.get_mut(&name), value) {
             (Some(Value::Array(there)), Value::Array(lost)) => there.extend(lost),
             (Some(_), _) => {}

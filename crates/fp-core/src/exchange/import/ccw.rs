@@ -223,7 +223,7 @@ impl Reading {
         let mut unknown = Vec::new();
         for entry in entries(&lines(text)) {
             let Some(ticked) = entry.ticked else { continue };
-            let text = plain(entry.text);
+            let text = plain(&entry.text);
             let first = text.split_whitespace().next().unwrap_or_default().trim_end_matches(':');
             let Some(&at) = place.get(first) else {
                 unknown.extend(first.contains('-').then(|| first.to_owned()));

@@ -1,12 +1,15 @@
 //! maestro: `tasks.json` as a list, by id or within a session, `tasks.csv`, `task-analysis.json` with a graph of
 //! dependencies, and the newer `task.json` with what to read first.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
+mod description;
+mod keys;
 
-use serde::Deserialize;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use std::collections::{BTreeMap, HashMap};
+
 use serde_json::{Map, Value};
+
+use self::description::Parts;
+use self::keys::order_of_keys;
 
 use super::converged;
 use super::documents::{Documents, folder_of, name_of, only};
@@ -53,16 +56,6 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
         },
         _ => Vec::new(),
     }
-}
-
-/// The ids of tasks that stand under them, in the order of the text, which an object of JSON doesn't keep.
-fn order_of_keys(text: &str) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Wrapped {
-        tasks: Keys,
-    }
-    let wrapped = serde_json::from_str::<Wrapped>(text).map(|wrapped| wrapped.tasks);
-    wrapped.or_else(|_| serde_json::from_str::<Keys>(text)).map(|keys| keys.0).unwrap_or_default()
 }
 
 /// What a file is to this format.
@@ -417,101 +410,7 @@ impl Reading {
     }
 }
 
-/// The keys of an object, in the order of its text.
-struct Keys(Vec<String>);
-
-impl<'de> Deserialize<'de> for Keys {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Keys;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
-                let mut keys = Vec::new();
-                while let Some((key, IgnoredAny)) = map.next_entry()? {
-                    keys.push(key);
-                }
-                Ok(Keys(keys))
-            }
-        }
-        deserializer.deserialize_map(InOrder)
-    }
-}
-
 /// Fields that the form has in every task, most of the time with nothing in them.
 fn without_blanks(map: Map<String, Value>) -> Map<String, Value> {
     map.into_iter().filter(|(_, value)| value.as_str() != Some("")).collect()
-}
-
-/// A description that is written in sections.
-#[derive(Debug, Default, PartialEq)]
-struct Parts {
-    goal: Option<String>,
-    success: Option<String>,
-    steps: Vec<String>,
-    key_files: Vec<String>,
-    expected: Vec<String>,
-    constraints: Vec<String>,
-}
-
-impl Parts {
-    fn of(text: &str) -> Self {
-        const HEADS: [&str; 7] =
-            ["PURPOSE", "TASK", "CONTEXT", "EXPECTED", "CONSTRAINTS", "InnerLoop", "RoleSpec"];
-        let mut parts = Self::default();
-        let mut under = "";
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "---") {
-            let head =
-                HEADS.into_iter().find_map(|head| Some((head, line.strip_prefix(head)?.strip_prefix(':')?)));
-            let line = match head {
-                Some((head, rest)) => {
-                    under = head;
-                    rest.trim()
-                }
-                None => words::bare_entry(line),
-            };
-            parts.line(under, &one_line(line));
-        }
-        parts
-    }
-
-    fn line(&mut self, under: &str, line: &str) {
-        if words::is_none(line) {
-            return;
-        }
-        match under {
-            "PURPOSE" => {
-                let (goal, success) = line.split_once("| Success:").unwrap_or((line, ""));
-                let goal = goal.trim();
-                self.goal = match self.goal.take() {
-                    Some(before) => Some(format!("{before} {goal}")),
-                    None => Some(goal.to_owned()).filter(|goal| !goal.is_empty()),
-                };
-                self.success =
-                    self.success.take().or(Some(one_line(success)).filter(|success| !success.is_empty()));
-            }
-            "TASK" => self.steps.push(line.to_owned()),
-            "CONTEXT" => {
-                if let Some(files) = line.strip_prefix("Key files:") {
-                    self.key_files.extend(words::pieces(files));
-                }
-            }
-            "EXPECTED" => self.expected.push(line.to_owned()),
-            "CONSTRAINTS" => self.constraints.push(line.to_owned()),
-            _ => {}
-        }
-    }
-
-    fn is_structured(&self) -> bool {
-        *self != Self::default()
-    }
-
-    fn acceptance(&self) -> Option<Vec<String>> {
-        let all: Vec<String> = self.success.iter().chain(&self.expected).cloned().collect();
-        (!all.is_empty()).then_some(all)
-    }
 }

@@ -1,5 +1,9 @@
 //! Markdown by lines: headings with what is below them, tables, lists and code, as their authors wrote them.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::words::{bare_entry, one_line};
 
 /// A line of a text.
@@ -37,15 +41,11 @@ impl Section<'_> {
         text.join("\n").trim().to_owned()
     }
 
-    /// The command lines of its code, or all lines that are not blank where it has none.
-    pub(super) fn code(&self) -> Vec<&str> {
-        let code: Vec<&str> =
-            self.lines.iter().filter(|line| line.code == Code::Inside).map(|line| line.text).collect();
-        if self.lines.iter().any(|line| line.code == Code::Fence) {
-            return code;
-        }
-        let bare = |line: &Line<'_>| line.text.len() - bare_entry(line.text).len();
-        self.lines.iter().map(|line| line.text[bare(line)..].trim().trim_matches('`')).collect()
+    /// The lines of its code; `None` where it has none.
+    pub(super) fn code(&self) -> Option<Vec<&str>> {
+        let of = |code: Code| self.lines.iter().filter(move |line| line.code == code);
+        of(Code::Fence).next()?;
+        Some(of(Code::Inside).map(|line| line.text).collect())
     }
 }
 
@@ -107,7 +107,11 @@ pub(super) fn plain(text: &str) -> String {
     while let Some((before, text, rest)) = link(&out) {
         out = format!("{before}{text}{rest}");
     }
-    out.replace("**", "").replace("__", "").replace('`', "").trim().to_owned()
+    // Patterns of paths have the same characters, and `__init__.py` has them as well.
+    static STRONG: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)").expect("the pattern is valid")
+    });
+    STRONG.replace_all(&out, "$1$2").replace('`', "").trim().to_owned()
 }
 
 /// The first `[text](target)` in a text, and what stands around it.
@@ -177,36 +181,59 @@ fn cells(row: &str) -> Vec<String> {
     cells.iter().map(|cell| one_line(cell)).collect()
 }
 
-/// An item of a list, of one line.
+/// An item of a list.
 #[derive(Debug)]
-pub(super) struct Entry<'t> {
+pub(super) struct Entry {
     pub(super) line: usize,
     /// Whether it has a box, and whether that is ticked.
     pub(super) ticked: Option<bool>,
-    /// What is behind bullet and box.
-    pub(super) text: &'t str,
+    /// What is behind bullet and box, with the lines that go on with it, on one line.
+    pub(super) text: String,
     /// Blanks before the bullet.
     pub(super) indent: usize,
 }
 
 /// The items of lists among these lines.
-pub(super) fn entries<'t>(lines: &[Line<'t>]) -> Vec<Entry<'t>> {
-    let outside = lines.iter().filter(|line| line.code == Code::Outside);
-    outside
-        .filter_map(|line| {
-            let indent = line.text.len() - line.text.trim_start().len();
-            let bare = bare_entry(line.text);
-            let mark = line.text[indent..line.text.len() - bare.len()].to_lowercase();
+pub(super) fn entries(lines: &[Line<'_>]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut open = false;
+    for line in lines.iter().filter(|line| line.code == Code::Outside) {
+        let indent = line.text.len() - line.text.trim_start().len();
+        let bare = bare_entry(line.text);
+        let mark =
+            line.text[indent.min(line.text.len() - bare.len())..line.text.len() - bare.len()].to_lowercase();
+        if !mark.is_empty() {
             let ticked = mark.contains('[').then(|| mark.contains('x'));
-            (!mark.is_empty()).then_some(Entry { line: line.number, ticked, text: bare.trim_end(), indent })
-        })
-        .collect()
+            entries.push(Entry { line: line.number, ticked, text: one_line(bare), indent });
+            open = true;
+        } else if line.text.trim().is_empty() {
+            open = false;
+        } else if let Some(last) = entries.last_mut().filter(|last| open && indent > last.indent) {
+            last.text = format!("{} {}", last.text, one_line(line.text));
+        } else {
+            open = false;
+        }
+    }
+    entries
+}
+
+/// Whether a section says something beside its lists, tables and code.
+pub(super) fn has_prose(lines: &[Line<'_>]) -> bool {
+    let listed = entries(lines);
+    let mut last = 0;
+    lines.iter().filter(|line| line.code == Code::Outside && !line.text.trim().is_empty()).any(|line| {
+        let within = listed.iter().any(|entry| entry.line == line.number)
+            || (last + 1 == line.number && line.text.starts_with(' '));
+        let part = within || line.text.trim_start().starts_with('|');
+        last = if part { line.number } else { 0 };
+        !part
+    })
 }
 
 /// What stands before and behind the first colon of a line that says `Label: value`, without marks.
 pub(super) fn labelled(text: &str) -> Option<(String, String)> {
     let (label, value) = text.split_once([':', '：'])?;
-    let label = plain(label.trim_start_matches(['>', ' ', '-', '*']));
+    let label = plain(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));
     let wordlike = label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
     wordlike.then(|| (label, one_line(value.trim().trim_start_matches("**"))))
 }
@@ -221,14 +248,7 @@ mod tests {
             "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n|---|---|\n| 1 | 2 |\n",
         );
         let told: Vec<_> = sections.iter().map(|s| (s.level, s.heading.as_str(), s.line, s.code())).collect();
-        assert_eq!(
-            told,
-            [
-                (0, "", 1, vec!["top"]),
-                (1, "A b", 2, vec!["# not", "~~~"]),
-                (2, "C", 7, vec!["| a | b \\| c |", "|---|---|", "| 1 | 2 |"]),
-            ]
-        );
+        assert_eq!(told, [(0, "", 1, None), (1, "A b", 2, Some(vec!["# not", "~~~"])), (2, "C", 7, None),]);
         let tables = tables(&sections[2].lines);
         assert_eq!(tables[0].heading, ["a", "b | c"]);
         assert_eq!(tables[0].rows, [(10, vec!["1".to_owned(), "2".to_owned()])]);
@@ -236,11 +256,18 @@ mod tests {
 
     #[test]
     fn items_and_labels() {
-        let text = "- [x] one\n  * [ ] two\n3. three\nplain\n";
-        let found: Vec<_> = entries(&lines(text)).iter().map(|e| (e.ticked, e.text, e.indent)).collect();
-        assert_eq!(found, [(Some(true), "one", 0), (Some(false), "two", 2), (None, "three", 0)]);
+        let text = "- [x] one\n  goes on\n  * [ ] two\n3. three\nplain\n";
+        let lines_ = lines(text);
+        let listed = entries(&lines_);
+        let found: Vec<_> = listed.iter().map(|e| (e.ticked, e.text.as_str(), e.indent)).collect();
+        assert_eq!(found, [(Some(true), "one goes on", 0), (Some(false), "two", 2), (None, "three", 0)]);
+        assert!(has_prose(&lines_) && !has_prose(&lines_[..4]));
         assert_eq!(labelled("> **Status**: done"), Some(("Status".into(), "done".into())));
         assert_eq!(labelled("- **상태:** 완료"), Some(("상태".into(), "완료".into())));
         assert_eq!(labelled("12:30 o'clock"), None);
+        assert_eq!(
+            plain("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),
+            "Add src/**/*.rs and __init__.py, as said"
+        );
     }
 }

@@ -1,62 +1,23 @@
 //! uctm: `PLAN.md` with the list of tasks, `TASK-NN.md` with each, `TASK-NN_result.md` for each that is done.
 //! Labels are English or Korean.
 
+mod files;
+mod labels;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use self::files::{files, of_line};
+use self::labels::{About, canonical, is, listed, says_more};
 use super::documents::{Documents, folder_of, name_of, only};
-use super::markdown::{self, Section, entries, labelled, plain, sections, tables};
+use super::markdown::{self, Section, entries, has_prose, labelled, plain, sections, tables};
 use super::words::{self, is_none, one_line};
 use super::{Found, Source};
 use crate::exchange::notice::{Kind, Notice};
-use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
-
-/// What a heading or a label speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
-    Goal,
-    Dependencies,
-    Scope,
-    Files,
-    Acceptance,
-    Verify,
-    Status,
-    Work,
-    Other,
-}
-
-impl About {
-    fn of(label: &str) -> Self {
-        let label = label.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
-        match () {
-            () if has(&["depend", "blocked by", "의존", "종속", "선행"]) => Self::Dependencies,
-            () if has(&[
-                "acceptance",
-                "done when",
-                "수용",
-                "인수",
-                "승인",
-                "완료 조건",
-                "완료 기준",
-                "완료조건",
-            ]) =>
-            {
-                Self::Acceptance
-            }
-            () if has(&["verif", "검증"]) => Self::Verify,
-            () if has(&["scope", "범위"]) => Self::Scope,
-            () if has(&["file", "파일"]) => Self::Files,
-            () if has(&["status", "상태"]) => Self::Status,
-            () if has(&["goal", "objective", "overview", "목표", "개요"]) => Self::Goal,
-            () if label == "work" || label == "작업" => Self::Work,
-            () => Self::Other,
-        }
-    }
-}
+use crate::exchange::portable::{PortablePlan, PortableTask, Work};
 
 fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is valid")
@@ -66,7 +27,6 @@ fn pattern(pattern: &str) -> Regex {
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)(?:[-_](result|progress))?\.md$"));
 static WORK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^#\s+\**(WORK-\d+)\b[\s:—–-]*(.*)$"));
-static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)\b[\s:—–.-]*(.*)$"));
 
@@ -105,18 +65,10 @@ pub(super) fn read(documents: &Documents<'_>) -> Found {
     if let Some((_, text)) = documents.text(folder, "PROGRESS.md") {
         reading.progress_table(text);
     }
+    if let Some((_, text)) = documents.text(folder, "Requirement.md") {
+        reading.plan.ext.insert("Requirement.md".into(), text.into());
+    }
     Ok(reading.finish())
-}
-
-/// `TASK-7` for `7` and `007`, with two digits at least.
-fn canonical(number: &str) -> String {
-    let digits = number.trim_start_matches('0');
-    format!("TASK-{digits:0>2}")
-}
-
-/// The ids that a text lists; none where it says so.
-fn listed(text: &str) -> Vec<String> {
-    TASK.captures_iter(text).map(|found| canonical(&found[1])).collect()
 }
 
 /// What is read so far.
@@ -183,28 +135,25 @@ impl Reading {
         let mut found = false;
         for table in tables(&section.lines) {
             for (line, row) in &table.rows {
-                let Some(id) = row.first().and_then(|cell| TASK.captures(cell)) else { continue };
-                let id = canonical(&id[1]);
+                let Some(id) = row.first().and_then(|cell| listed(cell).pop()) else { continue };
                 found = true;
                 if self.tasks.get(&id).is_some_and(|part| part.in_plan) {
                     self.duplicate(&id, path, *line);
                     continue;
                 }
-                self.part(&id).in_plan = true;
-                let is = |words: &'static [&str]| {
-                    move |heading: &str| words.iter().any(|word| heading.contains(word))
-                };
+                let part = self.part(&id);
+                part.in_plan = true;
                 let title =
                     table.cell(row, is(&["title", "name", "제목", "이름", "description", "설명", "내용"]));
                 if let Some(title) = title.map(plain).filter(|title| !title.is_empty()) {
-                    self.part(&id).task.title = title;
+                    part.task.title = title;
                 }
                 if let Some(text) = table.cell(row, is(&["depend", "blocked", "의존", "종속", "선행"]))
                 {
-                    self.part(&id).task.dependencies = Some(listed(text));
+                    part.task.dependencies = Some(listed(text));
                 }
-                if let Some(status) = table.cell(row, is(&["status", "상태"])).map(str::to_owned) {
-                    self.status(&id, &status, path, *line);
+                if let Some(status) = table.cell(row, is(&["status", "상태"])) {
+                    self.status(&id, status, path, *line);
                 }
                 if let Some(commit) = table.cell(row, is(&["commit", "커밋"])) {
                     self.commit(&id, commit.trim_matches('`'));
@@ -230,46 +179,37 @@ impl Reading {
             part.task.title = plain(title);
         }
         part.sections.insert("PLAN.md".into(), section.text().into());
-        let mut under = About::Other;
-        let mut lists: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut under: Option<(About, usize, Vec<String>)> = None;
         for entry in entries(&section.lines) {
-            let label = labelled(entry.text)
-                .filter(|(label, _)| entry.indent == 0 && About::of(label) != About::Other);
-            let value = match label {
+            match labelled(&entry.text).filter(|_| entry.indent == 0) {
                 Some((label, value)) => {
-                    under = About::of(&label);
-                    value
+                    self.say(id, path, under.take());
+                    under = Some((About::of(&label), entry.line, vec![value]));
                 }
-                None if entry.indent == 0 => continue,
-                None => one_line(entry.text),
-            };
-            let name = match under {
-                About::Files => "files",
-                About::Acceptance => "acceptance",
-                About::Verify => "verify",
-                _ => "",
-            };
-            match under {
-                About::Dependencies => {
-                    let more = listed(&value);
-                    self.part(id).task.dependencies.get_or_insert_default().extend(more);
-                }
-                About::Scope => self.part(id).task.description = Some(value).filter(|value| !is_none(value)),
-                About::Status => self.status(id, &value, path, entry.line),
-                _ if !name.is_empty() && is_none(&value) => drop(lists.entry(name).or_default()),
-                _ if !name.is_empty() => lists.entry(name).or_default().push(value),
-                _ => {}
+                None => under.iter_mut().for_each(|(.., values)| values.push(entry.text.clone())),
             }
         }
+        self.say(id, path, under);
+    }
+
+    /// Takes what stands under a label: its own line, and the list below it.
+    fn say(&mut self, id: &str, path: &str, said: Option<(About, usize, Vec<String>)>) {
+        let Some((about, line, mut values)) = said else { return };
+        values.retain(|value| !is_none(value));
         let task = &mut self.part(id).task;
-        for (name, list) in lists {
-            match name {
-                "files" => task.files = Some(list.iter().flat_map(|line| file_lines(line)).collect()),
-                "acceptance" => task.acceptance = Some(list),
-                _ => {
-                    task.test_commands = Some(words::commands(list.iter().map(|line| line.trim_matches('`'))))
-                }
+        match about {
+            About::Dependencies => {
+                task.dependencies = Some(values.iter().flat_map(|value| listed(value)).collect())
             }
+            About::Scope | About::Goal => task.description = words::paragraphs([values.join("\n")]),
+            About::Files => task.files = Some(values.iter().flat_map(|value| of_line(value)).collect()),
+            About::Acceptance => task.acceptance = Some(values),
+            About::Verify => {
+                task.test_commands =
+                    Some(words::commands(values.iter().map(|value| value.trim_matches('`'))));
+            }
+            About::Status => self.status(id, &values.join(" "), path, line),
+            About::Work | About::Other => {}
         }
     }
 
@@ -291,12 +231,10 @@ impl Reading {
                     self.part(id).task.title = title;
                 }
             }
-            for (number, line) in
-                section.lines.iter().filter(|_| section.level < 2).map(|line| (line.number, line))
-            {
+            for line in section.lines.iter().filter(|_| section.level < 2) {
                 let Some((label, value)) = labelled(line.text) else { continue };
                 match About::of(&label) {
-                    About::Status => self.status(id, &value, path, number),
+                    About::Status => self.status(id, &value, path, line.number),
                     About::Dependencies => self.part(id).task.dependencies = Some(listed(&value)),
                     _ => drop(self.part(id).sections.insert(label, value.into())),
                 }
@@ -309,43 +247,54 @@ impl Reading {
 
     fn section(&mut self, id: &str, path: &str, section: &Section<'_>) {
         let text = section.text();
+        let nothing = is_none(&plain(words::bare_entry(&text)));
+        let mut keeps = has_prose(&section.lines) && !nothing;
         match About::of(&section.heading) {
-            About::Dependencies => self.dependencies(id, path, section),
+            About::Dependencies => {
+                self.dependencies(id, path, section, nothing);
+                keeps = says_more(&text) && !nothing;
+            }
             About::Scope | About::Goal => {
-                self.part(id).task.description = Some(text).filter(|text| !is_none(text))
+                self.part(id).task.description = Some(text.clone()).filter(|_| !nothing);
+                keeps = false;
             }
             About::Files => {
                 self.part(id).task.files = Some(files(section));
-                if !tables(&section.lines).is_empty() {
-                    self.part(id).sections.insert(section.heading.clone(), text.into());
-                }
+                keeps |= !tables(&section.lines).is_empty();
             }
             About::Acceptance => {
-                let listed = entries(&section.lines).into_iter().map(|entry| plain_entry(entry.text));
-                self.part(id).task.acceptance = Some(listed.filter(|entry| !is_none(entry)).collect());
+                let mut criteria: Vec<String> =
+                    entries(&section.lines).into_iter().map(|entry| entry.text).collect();
+                if criteria.is_empty() {
+                    criteria = words::entries(&text);
+                }
+                criteria.retain(|criterion| !is_none(criterion));
+                self.part(id).task.acceptance =
+                    Some(criteria.iter().map(|text| without_emphasis(text)).collect());
             }
             About::Verify => {
-                let commands = words::commands(section.code().into_iter().filter(|line| !is_none(line)));
-                self.part(id).task.test_commands = Some(commands);
+                let bare =
+                    || section.lines.iter().map(|line| words::bare_entry(line.text).trim().trim_matches('`'));
+                let lines =
+                    section.code().unwrap_or_else(|| bare().filter(|line| words::is_command(line)).collect());
+                let commands = words::commands(lines.into_iter().filter(|line| !is_none(line)));
+                self.part(id).task.test_commands = Some(commands).filter(|all| nothing || !all.is_empty());
             }
             About::Status => self.status(id, &text, path, section.line),
-            About::Work | About::Other if text.is_empty() => {}
-            About::Work | About::Other => {
-                self.part(id).sections.insert(section.heading.clone(), text.into());
-            }
+            About::Work | About::Other => keeps = !text.is_empty(),
+        }
+        if keeps {
+            self.part(id).sections.insert(section.heading.clone(), text.into());
         }
     }
 
-    fn dependencies(&mut self, id: &str, path: &str, section: &Section<'_>) {
+    fn dependencies(&mut self, id: &str, path: &str, section: &Section<'_>, nothing: bool) {
         let text = section.text();
         let found = listed(&text);
-        if found.is_empty() && !is_none(markdown::plain(words::bare_entry(&text)).as_str()) {
-            let notice = Notice::new(
-                Kind::UnknownValue,
-                format!("what {id} waits for is not said by id: {}", one_line(&text)),
-            );
+        if found.is_empty() && !nothing {
+            let text = format!("what {id} waits for is not said by id: {}", one_line(&text));
+            let notice = Notice::new(Kind::UnknownValue, text);
             self.notices.push(notice.in_file(path).at_line(section.line).about(id));
-            self.part(id).sections.insert(section.heading.clone(), text.into());
             return;
         }
         let task = &mut self.part(id).task;
@@ -408,11 +357,11 @@ impl Reading {
 
     fn progress(&mut self, id: &str, path: &str, text: &str) {
         for line in markdown::lines(text) {
-            if let Some((label, value)) =
-                labelled(line.text).filter(|(label, _)| About::of(label) == About::Status)
-            {
-                let _ = label;
-                self.status(id, &value, path, line.number);
+            match labelled(line.text) {
+                Some((label, value)) if About::of(&label) == About::Status => {
+                    self.status(id, &value, path, line.number);
+                }
+                _ => {}
             }
         }
     }
@@ -420,17 +369,12 @@ impl Reading {
     fn progress_table(&mut self, text: &str) {
         for section in sections(text) {
             for (_, row) in tables(&section.lines).into_iter().flat_map(|table| table.rows) {
-                let Some(id) = row.first().and_then(|cell| TASK.captures(cell)) else { continue };
-                let id = canonical(&id[1]);
-                if !self.tasks.contains_key(&id) {
-                    continue;
-                }
-                for cell in &row[1..] {
-                    if let Some(work @ (Work::Done { .. } | Work::Running | Work::Failed { .. })) =
-                        words::work(&plain(cell)).filter(|_| row[1] != *cell)
-                    {
-                        self.work(&id, work);
-                    }
+                let id =
+                    row.first().and_then(|cell| listed(cell).pop()).filter(|id| self.tasks.contains_key(id));
+                let Some(id) = id else { continue };
+                // The second cell is the title.
+                for cell in row.iter().skip(2) {
+                    words::work(&plain(cell)).into_iter().for_each(|work| self.work(&id, work));
                     self.commit(&id, cell.trim_matches('`'));
                 }
             }
@@ -475,43 +419,7 @@ impl Reading {
 }
 
 /// A criterion without the marks of emphasis around all of it.
-fn plain_entry(text: &str) -> String {
-    let text = one_line(text);
-    let bare =
-        text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")).filter(|bare| !bare.contains("**"));
-    bare.unwrap_or(&text).to_owned()
-}
-
-/// The files that a section lists, in a table or as a list.
-fn files(section: &Section<'_>) -> Vec<PortableFile> {
-    let found = tables(&section.lines);
-    let of_table = found.iter().flat_map(|table| {
-        table.rows.iter().filter_map(|(_, row)| {
-            let is =
-                |words: &'static [&str]| move |heading: &str| words.iter().any(|word| heading.contains(word));
-            let path =
-                table.cell(row, is(&["path", "file", "경로", "파일"])).or(row.first().map(String::as_str))?;
-            let action = table.cell(row, is(&["action", "change", "작업", "동작", "액션", "유형"]));
-            words::file(
-                &plain(path),
-                action.map(plain).as_deref(),
-                table.cell(row, is(&["description", "purpose", "설명", "내용"])),
-            )
-        })
-    });
-    let of_list = entries(&section.lines).into_iter().flat_map(|entry| file_lines(entry.text));
-    of_table.chain(of_list).collect()
-}
-
-/// `` `src/a.rs` — CREATE `` and the like; several where a line lists several.
-fn file_lines(text: &str) -> Vec<PortableFile> {
-    let dash = [" — ", " – ", " - ", ": "].into_iter().find_map(|dash| text.split_once(dash));
-    if let Some((path, action)) = dash {
-        let known = words::file("a", Some(action), None).is_some_and(|file| file.note.is_some());
-        let changes =
-            ["modify", "update", "edit", "수정", "변경"].contains(&plain(action).to_lowercase().as_str());
-        let what = (!known && !changes).then_some(action);
-        return words::file(&plain(path), Some(&plain(action)), what).into_iter().collect();
-    }
-    words::pieces(&plain(text)).iter().filter_map(|path| words::file(path, None, None)).collect()
+fn without_emphasis(text: &str) -> String {
+    let bare = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    bare.filter(|bare| !bare.contains("**")).unwrap_or(text).to_owned()
 }
