@@ -41,11 +41,17 @@ impl Section<'_> {
         text.join("\n").trim().to_owned()
     }
 
-    /// The lines of its code; `None` where it has none.
-    pub(super) fn code(&self) -> Option<Vec<&str>> {
-        let of = |code: Code| self.lines.iter().filter(move |line| line.code == code);
-        of(Code::Fence).next()?;
-        Some(of(Code::Inside).map(|line| line.text).collect())
+    /// The lines of its code, or all its lines without bullets where it has none.
+    pub(super) fn code(&self) -> Vec<&str> {
+        if !self.has_code() {
+            return self.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`')).collect();
+        }
+        self.lines.iter().filter(|line| line.code == Code::Inside).map(|line| line.text).collect()
+    }
+
+    /// Whether some of it is within fences.
+    pub(super) fn has_code(&self) -> bool {
+        self.lines.iter().any(|line| line.code == Code::Fence)
     }
 }
 
@@ -248,7 +254,7 @@ mod tests {
             "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n|---|---|\n| 1 | 2 |\n",
         );
         let told: Vec<_> = sections.iter().map(|s| (s.level, s.heading.as_str(), s.line, s.code())).collect();
-        assert_eq!(told, [(0, "", 1, None), (1, "A b", 2, Some(vec!["# not", "~~~"])), (2, "C", 7, None),]);
+        assert_eq!(told, [(0, "", 1, vec!["top"]), (1, "A b", 2, vec!["# not", "~~~"]), (2, "C", 7, None),]);
         let tables = tables(&sections[2].lines);
         assert_eq!(tables[0].heading, ["a", "b | c"]);
         assert_eq!(tables[0].rows, [(10, vec!["1".to_owned(), "2".to_owned()])]);

@@ -117,22 +117,15 @@ impl Reading {
 
     fn tasks(&mut self, path: &str, section: &Section<'_>, group: &str, order: &mut Order) {
         let mut prose: Vec<&str> = Vec::new();
-        let mut below_task = false;
         for line in section.lines.iter().filter(|line| line.code == Code::Outside) {
             if let Some(found) = TASK.captures(line.text) {
                 let task = task(&found, group, order);
                 self.plan.tasks.push(task);
-                below_task = true;
-            } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && goes_on(line.text))
-            {
-                let more = task.description.take().into_iter().chain([line.text.trim().to_owned()]);
-                task.description = Some(more.collect::<Vec<_>>().join("\n"));
             } else if ALMOST.is_match(line.text) {
                 let text =
                     format!("it begins like a task and has no box: {}; it is left out", one_line(line.text));
                 self.notices.push(Notice::new(Kind::Broken, text).in_file(path).at_line(line.number));
             } else {
-                below_task &= line.text.trim().is_empty();
                 prose.push(line.text);
             }
         }
@@ -141,11 +134,6 @@ impl Reading {
             self.kept.insert(section.heading.clone(), prose.into());
         }
     }
-}
-
-/// Whether a line belongs to the item above it.
-fn goes_on(line: &str) -> bool {
-    line.starts_with(['\t', ' ']) && !line.trim().is_empty()
 }
 
 fn task(found: &regex::Captures<'_>, group: &str, order: &mut Order) -> PortableTask {

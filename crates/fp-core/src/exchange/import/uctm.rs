@@ -273,11 +273,10 @@ impl Reading {
                     Some(criteria.iter().map(|text| without_emphasis(text)).collect());
             }
             About::Verify => {
-                let bare =
-                    || section.lines.iter().map(|line| words::bare_entry(line.text).trim().trim_matches('`'));
-                let lines =
-                    section.code().unwrap_or_else(|| bare().filter(|line| words::is_command(line)).collect());
-                let commands = words::commands(lines.into_iter().filter(|line| !is_none(line)));
+                // Beside code, or without any, there may be sentences.
+                let is_command = |line: &&str| section.has_code() || words::is_command(line);
+                let lines = section.code().into_iter().filter(is_command).filter(|line| !is_none(line));
+                let commands = words::commands(lines);
                 self.part(id).task.test_commands = Some(commands).filter(|all| nothing || !all.is_empty());
             }
             About::Status => self.status(id, &text, path, section.line),
