@@ -489,6 +489,7 @@ fn what_the_source_said_is_where_it_was() {
     json/whole/plan.json.tasks[1].owner: {"name":"somebody"} is None
     json/whole/plan.json.tasks[3]: {"id":7} is None
     task-master/flat/tasks.json.tasks[2]: "not a task" is None
+    task-master/tags/reports/task-complexity-report.json: {"complexityAnalysis":[{"complexityScore":6,"reasoning":"Two services","taskId":3,"taskTitle":"Mail"},{"complexityScore":9,"taskId":1}],"meta":{"tasksAnalyzed":2}} is None
     task-master/tags/tasks.json.master.tasks[1].details: "" is None
     task-master/tags/tasks.json.master.tasks[1].subtasks[1].dependencies[1]: "1" is Some(Number(1))
     task-master/tags/tasks.json.master.tasks[1].testStrategy: "" is None

@@ -39,7 +39,11 @@ fn place() -> (Environment, String) {
 fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     let (environment, plan) = place();
     let before = environment.done(&["status", &plan]);
-    assert!(before.stdout.starts_with(&format!("Plan {plan} (planning)\n")), "{before}");
+    assert_snapshot!(before.stdout, @r"
+    Plan three-parts-20261121 (planning)
+    Written so far: tasks.md
+    Done before the import, and to be taken over with the approval: 2
+    ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
     09:00:00      1    imported from fractal-planner, with 2 tasks that the source

@@ -35,7 +35,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
 
     Next:
       fp validate rate-limits-for-public-api-20261121 --fix
-      fill in what is left: in Claude Code, ask for `fp:decomposer` to do it
+      ask Claude Code to have fp:decomposer complete the tree by what is left
       fp approve rate-limits-for-public-api-20261121
     ");
     let plan = only_plan(&environment);
@@ -99,6 +99,9 @@ fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
     let environment = Environment::new().repo();
     lay_out(&environment, "fractal-planner/run", "old");
     environment.write("old/linear-mapping.json", r#"{"planId": "old", "tasks": {}}"#);
+    let notepad =
+        "# Implementation Notepad\n\n## Entries (most recent last)\n- [Task 1.1] GOTCHA: no umlauts\n";
+    environment.write("old/notepad.md", notepad);
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
     let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
@@ -108,6 +111,11 @@ fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
     assert_eq!(mapping["planId"], plan.as_str(), "the mirror is that of the new plan");
     let evidence = of_plan("evidence/task-1.1-verification.md");
     assert_eq!(evidence, environment.read("old/evidence/task-1.1-verification.md"));
+    let notes = environment.done(&["note", &plan, "list"]).stdout;
+    assert!(notes.contains("[Task 1.1] GOTCHA: no umlauts"), "{notes}");
+    assert!(of_plan("notepad.md").contains("\n- [Task 1.1] GOTCHA: no umlauts\n"));
+    let doctor = environment.fp(&["doctor", &plan]);
+    assert_eq!(doctor.code, 0, "{doctor}");
 }
 
 #[test]
@@ -144,4 +152,58 @@ fn a_failing_disk_leaves_no_half_plan() {
         .map(|e| e.unwrap().file_name())
         .collect();
     assert_eq!(left, [".gitignore"], "nothing is left of it");
+}
+
+/// Killed at each of its writes, an import leaves a whole plan or none.
+#[test]
+fn an_interrupted_import_leaves_nothing_that_looks_like_a_plan() {
+    let environment = Environment::new().repo();
+    if !environment.can_trace() {
+        return;
+    }
+    lay_out(&environment, "fractal-planner/run", "old");
+    let (mut killed, mut whole) = (0, 0);
+    for call in ["fsync", "rename", "renameat", "renameat2", "linkat", "mkdir", "fdatasync"] {
+        for number in 1..100 {
+            let inject = format!("inject={call}:signal=KILL:when={number}");
+            let args = ["-o", "/dev/null", "-e", &inject, env!("CARGO_BIN_EXE_fp"), "import", "old"];
+            let output = environment.run("strace", &args);
+            whole += environment.check_plans();
+            if output.code == 0 {
+                break;
+            }
+            killed += 1;
+        }
+    }
+    assert!(killed > 10, "only {killed} were killed");
+    assert!(whole > 0, "some came to their end");
+    environment.done(&["import", "old"]);
+}
+
+impl Environment {
+    /// Holds that every plan that has a tree has everything, and takes all plans away. How many have.
+    fn check_plans(&self) -> usize {
+        let plans = self.path(".fractal-planner/plans");
+        let mut whole = 0;
+        let folders = fs::read_dir(&plans).map(|found| found.map(|entry| entry.unwrap().path()).collect());
+        let folders: Vec<std::path::PathBuf> = folders.unwrap_or_default();
+        for folder in folders.into_iter().filter(|path| path.is_dir()) {
+            if folder.join("tasks.md").exists() {
+                let name = folder.file_name().unwrap().to_str().unwrap();
+                for file in [
+                    "plan.json",
+                    "import.json",
+                    "events.jsonl",
+                    "interview.json",
+                    "evidence/task-1.1-verification.md",
+                ] {
+                    assert!(folder.join(file).exists(), "{name} has a tree and no {file}");
+                }
+                self.done(&["status", name]);
+                whole += 1;
+            }
+            fs::remove_dir_all(folder).unwrap();
+        }
+        whole
+    }
 }

@@ -19,6 +19,7 @@ use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::parse;
 use fp_core::rules::check;
 use fp_core::run::event::{Decider, Event, ImportedTask};
+use fp_core::run::notepad;
 use fp_core::settings::PartialSettings;
 use fp_host::facts;
 use fp_host::git::Git;
@@ -174,20 +175,29 @@ impl Import {
             origin: &origin,
             tasks: &draft.text,
             texts: self.texts(folder, into.id()),
-            events: self.events(),
+            events: self.events(folder),
         };
         import::write(&into, &record, content, context.now())?;
         Ok(Written::new(&into, &record))
     }
 
-    fn events(&self) -> Vec<Event> {
+    /// What happened before: the work that was done, and what its builders noted.
+    fn events(&self, folder: &Folder) -> Vec<Event> {
         let tasks = self.done.iter().filter_map(|done| {
             let task = TaskId::new(done.id.as_str()).ok()?;
             Some(ImportedTask { task, title: done.title.clone(), commit: done.commit.clone() })
         });
         let tasks: Vec<ImportedTask> = tasks.collect();
         let from = self.recognised.source.name().to_owned();
-        if tasks.is_empty() { Vec::new() } else { vec![Event::Imported { from, tasks }] }
+        let done = (!tasks.is_empty()).then_some(Event::Imported { from, tasks });
+        let is_ours = self.recognised.source == Source::FractalPlanner && self.keeps_ids();
+        let notepad = folder.text("notepad.md").filter(|_| is_ours).map(notepad::read).unwrap_or_default();
+        done.into_iter().chain(notepad.into_iter().map(|note| Event::Noted { note })).collect()
+    }
+
+    /// Whether each task has the id that it had.
+    fn keeps_ids(&self) -> bool {
+        self.plan.tasks.iter().zip(&self.draft.ids).all(|(task, id)| task.id == *id)
     }
 
     /// What comes along from a folder of fractal-planner.
@@ -204,7 +214,7 @@ impl Import {
             folder.text(name).iter().for_each(|text| take(name, text));
         }
         // They speak of tasks by id.
-        if self.plan.tasks.iter().zip(&self.draft.ids).any(|(task, id)| task.id != *id) {
+        if !self.keeps_ids() {
             return texts;
         }
         if let Some(mapping) = folder.text("linear-mapping.json").and_then(|text| moved(text, plan)) {

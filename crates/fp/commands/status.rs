@@ -60,11 +60,15 @@ struct Printed {
 
 /// How far a plan is that nobody has approved yet.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Planned {
     /// What there is in its folder.
     written: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     critique: Option<CritiqueLine>,
+    /// How many tasks were done before the plan was imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done_before: Option<usize>,
 }
 
 impl Planned {
@@ -72,12 +76,16 @@ impl Planned {
         let written = WRITTEN.into_iter().filter(|name| plan.folder.file(name).exists()).collect();
         // A tree that can't be read is not the one that was criticised.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
-        Self { written, critique: CritiqueLine::new(state, &tree) }
+        let done_before = Some(state.imported.len()).filter(|count| *count > 0);
+        Self { written, critique: CritiqueLine::new(state, &tree), done_before }
     }
 
     fn text(&self) -> String {
         let written = if self.written.is_empty() { "nothing".to_owned() } else { self.written.join(", ") };
         let critique = self.critique.iter().map(|critique| format!("{critique}\n"));
-        format!("Written so far: {written}\n{}", critique.collect::<String>())
+        let before = self.done_before.map_or_else(String::new, |count| {
+            format!("Done before the import, and to be taken over with the approval: {count}\n")
+        });
+        format!("Written so far: {written}\n{}{before}", critique.collect::<String>())
     }
 }

@@ -87,6 +87,18 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     chosen.into_iter().map(|i| &state.notes[i]).collect()
 }
 
+/// The notes in a `notepad.md`, of fractal-planner 0.1 as well; lines that are none are passed over.
+#[must_use]
+pub fn read(text: &str) -> Vec<Note> {
+    let note = |line: &str| {
+        let line = line.trim().strip_prefix("- [")?;
+        let (about, said) = line.split_once(']')?;
+        let task = about.strip_prefix("Task ").and_then(|id| TaskId::new(id.trim()).ok());
+        Note::parse(said, task).ok()
+    };
+    text.lines().filter_map(note).collect()
+}
+
 /// `notepad.md` as a whole.
 #[must_use]
 pub fn render(state: &State) -> String {
@@ -99,4 +111,20 @@ pub fn render(state: &State) -> String {
         text.push_str(&format!("- {}\n", note.line()));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::id::PlanId;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut state = State::new(PlanId::new("p").unwrap());
+        let notes = ["PATTERN: as in a.rs", "WARN: [x] - y"];
+        let tasks = [TaskId::new("1.1").ok(), None];
+        state.notes = notes.iter().zip(tasks).map(|(text, task)| Note::parse(text, task).unwrap()).collect();
+        assert_eq!(read(&render(&state)), state.notes);
+        assert_eq!(read("- [Task 1.1] NOISE: no\n- no\n- [Task 1\n"), []);
+    }
 }

@@ -2,10 +2,12 @@
 //! tree, and nothing takes that for a plan.
 
 use std::fs;
+use std::time::Duration;
 
 use fp_core::exchange::Origin;
 use fp_core::plan::id::PlanId;
 use fp_core::run::event::Event;
+use fp_core::run::notepad;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -18,6 +20,8 @@ use crate::store::{Store, StoreError};
 const ORIGIN: &str = "import.json";
 /// Largest such record that is read, in bytes.
 const ORIGIN_CAP: u64 = 512 * 1024 * 1024;
+/// Name of what builders noted, in the plan's folder.
+const NOTEPAD: &str = "notepad.md";
 
 /// Why an imported plan is not written. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +92,11 @@ fn fill(
     }
     if !content.events.is_empty() {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
-        store.lock(std::time::Duration::ZERO)?.append(content.events, now)?;
+        let mut ledger = store.lock(Duration::ZERO)?;
+        ledger.append(content.events, now)?;
+        if !ledger.state().notes.is_empty() {
+            file::atomic_write(&folder.file(NOTEPAD), notepad::render(ledger.state()).as_bytes())?;
+        }
     }
     Ok(file::atomic_write(&folder.file(TASKS), content.tasks.as_bytes())?)
 }

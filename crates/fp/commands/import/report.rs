@@ -166,7 +166,7 @@ impl Report<'_> {
         text += &format!("  mode    {}: {}\n\nNext:\n", written.mode.name(), written.why);
         if self.findings.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
-            text += "  fill in what is left: in Claude Code, ask for `fp:decomposer` to do it\n";
+            text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
         }
         text += &format!("  fp approve {id}\n");
         if self.import.recognised.source == Source::FractalPlanner && self.path.contains("plans/") {
