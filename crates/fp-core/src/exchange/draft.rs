@@ -226,12 +226,12 @@ impl<'p> Writing<'p> {
 
     /// The tree, and which task stands at each of its places behind the root.
     fn tree(&self) -> (Plan<'static>, Vec<usize>) {
-        let title = match one_line(&self.plan.title) {
+        let goal = match one_line(&self.plan.title) {
             title if title.is_empty() => UNTITLED.to_owned(),
             title => title,
         };
         let root =
-            Task { id: "root".into(), description: readable_title(title, "root").into(), ..Task::default() };
+            Task { id: "root".into(), description: readable_title(goal, "root").into(), ..Task::default() };
         let mut tasks = vec![root];
         let mut order = Vec::with_capacity(self.tasks.len());
         let below_root = &self.children[self.plan.tasks.len()];
