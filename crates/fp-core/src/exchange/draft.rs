@@ -226,7 +226,7 @@ impl<'p> Writing<'p> {
 
     /// The tree, and which task stands at each of its places behind the root.
     fn tree(&self) -> (Plan<'static>, Vec<usize>) {
-        let title = match one_line(&self.plan.title) {
+        let goal = match one_line(&self.plan.title) {
             title if title.is_empty() => UNTITLED.to_owned(),
             title => title,
         };
@@ -234,7 +234,7 @@ impl<'p> Writing<'p> {
         let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
         let root = Task {
             id: "root".into(),
-            description: readable_title(title, "root").into(),
+            description: readable_title(goal, "root").into(),
             complexity,
             complexity_source: complexity.map(|complexity| item(complexity.to_string())),
             ..Task::default()

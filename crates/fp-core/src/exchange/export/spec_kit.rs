@@ -90,6 +90,9 @@ impl Exporter<'_> {
         if self.said.as_it_was[at] {
             let title = task.title.replace(['\n', '\r'], " ");
             text.push_str(&format!("- [{mark}] {name} {}{stories}{title}\n", own_tags(task)));
+            for line in task.description.iter().flat_map(|text| text.lines()) {
+                text.push_str(&format!("  {line}\n"));
+            }
             return;
         }
         let apart = if phase.is_apart(task) { "[P] " } else { "" };

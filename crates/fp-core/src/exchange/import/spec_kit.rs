@@ -129,25 +129,29 @@ impl Reading {
     fn tasks(&mut self, path: &str, section: &Section<'_>, group: &str, order: &mut Order) {
         let mut prose: Vec<&str> = Vec::new();
         let mut list = Read::default();
-        let mut has_task = false;
+        let mut more: Vec<&str> = Vec::new();
+        let mut below_task = false;
         for line in section.lines.iter().filter(|line| line.code == Code::Outside) {
             if let Some(found) = TASK.captures(line.text) {
-                self.below(std::mem::take(&mut list));
+                self.below(std::mem::take(&mut list), &std::mem::take(&mut more));
                 let task = task(&found, group, order);
                 self.lines.push(found[4].to_owned());
                 self.plan.tasks.push(task);
-                has_task = true;
-            } else if has_task && list.line(line.text) {
+                below_task = true;
+            } else if below_task && list.line(line.text) {
                 continue;
+            } else if below_task && goes_on(line.text) {
+                more.push(line.text.trim());
             } else if ALMOST.is_match(line.text) {
                 let text =
                     format!("it begins like a task and has no box: {}; it is left out", one_line(line.text));
                 self.notices.push(Notice::new(Kind::Broken, text).in_file(path).at_line(line.number));
             } else {
+                below_task &= line.text.trim().is_empty();
                 prose.push(line.text);
             }
         }
-        self.below(list);
+        self.below(list, &more);
         let prose = prose.join("\n").trim().to_owned();
         if !prose.is_empty() {
             self.kept.insert(section.heading.clone(), prose.into());
@@ -156,23 +160,33 @@ impl Reading {
 }
 
 impl Reading {
-    /// What is said in the list below the last task counts for that one, and nothing else but its line.
-    fn below(&mut self, list: Read) {
+    /// What is said in the list below the last task counts for that one, and nothing else but its line; other lines
+    /// there go on with its description.
+    fn below(&mut self, list: Read, more: &[&str]) {
         let Some((task, line)) = self.plan.tasks.last_mut().zip(self.lines.last()) else { return };
-        if !list.is_list() {
+        if list.is_list() {
+            let mut fields = list.fields;
+            let kept = fields.remove(KEY);
+            fields.insert("id".into(), task.id.clone().into());
+            fields.insert("title".into(), bullets::read_inline(line).into());
+            let Ok(said) = serde_json::from_value::<PortableTask>(fields.into()) else { return };
+            let title = bullets::untitled(&said.title, said.files.as_deref());
+            let ext = kept.map(|kept| (KEY.to_owned(), kept)).into_iter().collect();
+            let work = std::mem::take(&mut task.work);
+            *task = PortableTask { title, dependencies: list.names, work, ext, ..said };
+        } else {
             self.ordered |= task.dependencies.as_ref().is_some_and(|ids| !ids.is_empty());
-            return;
         }
-        let mut fields = list.fields;
-        let kept = fields.remove(KEY);
-        fields.insert("id".into(), task.id.clone().into());
-        fields.insert("title".into(), bullets::read_inline(line).into());
-        let Ok(said) = serde_json::from_value::<PortableTask>(fields.into()) else { return };
-        let title = bullets::untitled(&said.title, said.files.as_deref());
-        let ext = kept.map(|kept| (KEY.to_owned(), kept)).into_iter().collect();
-        let work = std::mem::take(&mut task.work);
-        *task = PortableTask { title, dependencies: list.names, work, ext, ..said };
+        if !more.is_empty() {
+            let before = task.description.take().into_iter();
+            task.description = Some(before.chain([more.join("\n")]).collect::<Vec<_>>().join("\n"));
+        }
     }
+}
+
+/// Whether a line belongs to the item above it.
+fn goes_on(line: &str) -> bool {
+    line.starts_with(['\t', ' ']) && !line.trim().is_empty()
 }
 
 fn task(found: &regex::Captures<'_>, group: &str, order: &mut Order) -> PortableTask {
