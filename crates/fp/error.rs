@@ -96,10 +96,12 @@ fails_with_its_hint!(
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
     fp_host::debts::DebtError,
+    fp_host::export::ExportError,
     fp_host::file::FileError,
     fp_host::git::GitError,
     fp_host::import::GatherError,
     fp_host::linear::LinearError,
+    fp_host::plan::OriginError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError,
     fp_host::roadmaps::RoadmapError

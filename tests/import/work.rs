@@ -90,7 +90,7 @@ fn reports_read_well_with_it() {
     let (environment, plan) = place();
     environment.done(&["approve", &plan]);
     assert_snapshot!(environment.done(&["show", &plan]).stdout, @r"
-    root  Three parts
+    root  Three parts (5)
     ├─ 1  Write part 1 (2, done)
     ├─ 2  Write part 2 (2, done)  after 1
     └─ 3  Write part 3 (2, ready)  after 2

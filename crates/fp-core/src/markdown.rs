@@ -51,6 +51,30 @@ pub(crate) fn inline(out: &mut String, text: &str) -> fmt::Result {
     Ok(())
 }
 
+/// The parts of what [`inline`] wrote, in their order, and whether each is a code span.
+pub(crate) fn spans(written: &str) -> Vec<(&str, bool)> {
+    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
+    while let Some(found) = written[at..].find(['\\', '`']) {
+        at += found;
+        let rest = &written[at..];
+        if let Some(escaped) = rest.strip_prefix('\\') {
+            at += 1 + escaped.chars().next().map_or(0, char::len_utf8);
+            continue;
+        }
+        let run = rest.len() - rest.trim_start_matches('`').len();
+        let span = span_length(rest, run);
+        if let Some(span) = span {
+            parts.push((&written[from..at], false));
+            parts.push((&rest[..span], true));
+            from = at + span;
+        }
+        at += span.unwrap_or(run);
+    }
+    parts.push((&written[from..], false));
+    parts.retain(|(text, _)| !text.is_empty());
+    parts
+}
+
 /// Whether [`inline`] has to look at this byte.
 fn may_be_markup(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b',' | b'\'' | b'"' | b'(' | b'/' | b':' | b';')

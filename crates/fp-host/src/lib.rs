@@ -6,6 +6,7 @@ pub mod commit;
 pub mod config;
 pub mod debts;
 pub mod doctor;
+pub mod export;
 pub mod facts;
 pub mod file;
 pub mod git;

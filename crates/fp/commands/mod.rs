@@ -39,6 +39,7 @@ pub(crate) mod promote;
 pub(crate) mod ready;
 pub(crate) mod release;
 pub(crate) mod report;
+pub(crate) mod results;
 pub(crate) mod retry;
 pub(crate) mod roadmap;
 pub(crate) mod rollback;

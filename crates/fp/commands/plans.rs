@@ -5,7 +5,7 @@ use fp_host::store::Store;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{archive, export};
+use super::{archive, results};
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -27,13 +27,13 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Archive(archive::Args),
-    Export(export::Args),
+    Export(results::Args),
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     match args.action {
         Some(Action::Archive(args)) => archive::run(args, context),
-        Some(Action::Export(args)) => export::run(args, context),
+        Some(Action::Export(args)) => results::run(args, context),
         None => list(&args, context),
     }
 }

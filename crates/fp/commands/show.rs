@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use fp_core::plan::{Lines, parse};
+use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::critique::CritiqueLine;
 use fp_core::report::tree::TreeReport;
 use fp_core::rules::{Facts, check};
+use fp_core::run::State;
 use fp_core::schedule::{BUILDERS, Options};
 use fp_core::settings::Settings;
 use fp_host::file;
@@ -78,6 +79,25 @@ fn rendered(
         (_, Format::Json) => json(report)?,
         _ => tree::text(report),
     })
+}
+
+/// The flowchart of a plan's `tree`, with what limits it said.
+pub(crate) fn chart(
+    context: &Context,
+    tree: &Plan<'_>,
+    state: &State,
+    settings: &Settings,
+    goal: Option<String>,
+) -> String {
+    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
+    let report = TreeReport::new(tree, goal).with_run(tree, state).with_schedules(
+        tree,
+        &options(settings),
+        &[at_once],
+    );
+    let chart = mermaid::text(&report);
+    context.notices(mermaid::limit(&report, &chart).as_slice());
+    chart
 }
 
 fn options(settings: &Settings) -> Options {

@@ -23,7 +23,7 @@ pub const UNWRITTEN: &str = "unwritten";
 
 /// The title of a plan that has none.
 const UNTITLED: &str = "Imported plan";
-/// Most attempts to write a tree with plainer tasks.
+/// Most attempts to write a tree with plainer tasks; what is left then is title and dependencies.
 const ATTEMPTS: usize = 24;
 
 /// A tree that can be written to `tasks.md`.
@@ -199,8 +199,8 @@ impl<'p> Writing<'p> {
 
     /// The text of the whole; what is read as something else is made plainer until nothing is.
     fn text(&mut self) -> String {
-        for attempt in 0.. {
-            let tree = self.tree();
+        for attempt in 1..=ATTEMPTS {
+            let (tree, order) = self.tree();
             let text = write(&tree);
             let (again, findings) = parse(&text);
             let at = match difference(&tree, &again) {
@@ -208,41 +208,50 @@ impl<'p> Writing<'p> {
                 Some(Difference::Task(index)) => index,
                 _ => 0,
             };
-            if attempt > ATTEMPTS {
-                return text;
-            }
-            // What is read wrongly can be the end of the task before it. The root is not among the tasks.
-            let suspects = at.saturating_sub(2)..at.min(self.tasks.len());
-            let suspects =
-                if attempt == ATTEMPTS || suspects.is_empty() { 0..self.tasks.len() } else { suspects };
-            for suspect in suspects {
-                let more = self.plainness[suspect].next();
-                self.plainness[suspect] = if attempt == ATTEMPTS { Plainness::Bare } else { more };
-                self.tasks[suspect] = self.task(suspect);
+            // What is read wrongly can be the end of the task before it. The root has no place in the order.
+            let suspects = order.get(at.saturating_sub(2)..at.min(order.len())).unwrap_or_default();
+            if attempt == ATTEMPTS || suspects.is_empty() {
+                order.iter().for_each(|&suspect| self.simplify(suspect, Plainness::Bare));
+            } else {
+                suspects.iter().for_each(|&suspect| self.simplify(suspect, self.plainness[suspect].next()));
             }
         }
-        unreachable!("the last attempt returns")
+        write(&self.tree().0)
     }
 
-    fn tree(&self) -> Plan<'static> {
+    fn simplify(&mut self, at: usize, plainness: Plainness) {
+        self.plainness[at] = plainness;
+        self.tasks[at] = self.task(at);
+    }
+
+    /// The tree, and which task stands at each of its places behind the root.
+    fn tree(&self) -> (Plan<'static>, Vec<usize>) {
         let goal = match one_line(&self.plan.title) {
             title if title.is_empty() => UNTITLED.to_owned(),
             title => title,
         };
-        let root =
-            Task { id: "root".into(), description: readable_title(goal, "root").into(), ..Task::default() };
+        let complexity = self.plan.ext.get("root").and_then(|root| root.get("complexity")?.as_u64());
+        let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
+        let root = Task {
+            id: "root".into(),
+            description: readable_title(goal, "root").into(),
+            complexity,
+            complexity_source: complexity.map(|complexity| item(complexity.to_string())),
+            ..Task::default()
+        };
         let mut tasks = vec![root];
-        // Position in the tree of each task, one behind the root in the order of the source where it is a tree's.
-        let mut open: Vec<(usize, usize)> =
-            self.children[self.plan.tasks.len()].iter().rev().map(|&at| (at, 0)).collect();
+        let mut order = Vec::with_capacity(self.tasks.len());
+        let below_root = &self.children[self.plan.tasks.len()];
+        let mut open: Vec<(usize, usize)> = below_root.iter().rev().map(|&at| (at, 0)).collect();
         while let Some((at, parent)) = open.pop() {
             let index = tasks.len();
             let depth = tasks[parent].depth + 1;
             tasks[parent].children.push(index);
             tasks.push(Task { parent: Some(parent), depth, ..self.tasks[at].clone() });
+            order.push(at);
             open.extend(self.children[at].iter().rev().map(|&child| (child, index)));
         }
-        Plan { tasks, root: Some(0), ..Plan::default() }
+        (Plan { tasks, root: Some(0), ..Plan::default() }, order)
     }
 
     /// What the source says and the tree doesn't.
@@ -269,10 +278,10 @@ fn missing(portable: &PortableTask, task: &Task<'_>) -> Map<String, Value> {
         ("covers", &whole.covers, &task.fields.covers),
     ];
     for (name, said, written) in lists {
-        let written: Vec<&str> =
-            written.iter().flat_map(|field| field.value.iter().map(|item| &*item.text)).collect();
-        let said = said.iter().flat_map(|field| &field.value).map(|item| &*item.text);
-        let lost: Vec<Value> = said.filter(|text| !written.contains(text)).map(Value::from).collect();
+        let whole = |item: &Item<'_>| format!("{} {}", item.text, item.note.as_deref().unwrap_or_default());
+        let written: Vec<&Item<'_>> = written.iter().flat_map(|field| &field.value).collect();
+        let lost = said.iter().flat_map(|field| &field.value).filter(|item| !written.contains(item));
+        let lost: Vec<Value> = lost.map(|item| whole(item).trim_end().into()).collect();
         if !lost.is_empty() {
             left.insert(name.into(), lost.into());
         }

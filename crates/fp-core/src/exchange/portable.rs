@@ -1,5 +1,7 @@
 //! What every system says of a plan in its own way.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -90,9 +92,29 @@ pub struct PortableTask {
 pub struct PortableFile {
     /// As the source has it.
     pub path: String,
-    /// What is said of it, such as `new`.
+    /// What is said of it, such as `(new)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// As it is written on one line: the path, and what is said of it.
+impl fmt::Display for PortableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.note {
+            Some(note) => write!(f, "{} {note}", self.path),
+            None => f.write_str(&self.path),
+        }
+    }
+}
+
+/// What was written on one line.
+impl From<&str> for PortableFile {
+    fn from(line: &str) -> Self {
+        match line.find(" (").filter(|_| line.ends_with(')')) {
+            Some(at) => Self { path: line[..at].to_owned(), note: Some(line[at + 1..].to_owned()) },
+            None => Self { path: line.to_owned(), note: None },
+        }
+    }
 }
 
 /// How far a task is, by the word of the source.

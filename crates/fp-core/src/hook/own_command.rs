@@ -191,6 +191,8 @@ mod tests {
         check("fp plans export p", true);
         check("fp plans export p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
+        check("fp export p --to csv", true);
+        check("fp export p --to ccw --out . --force", false);
     }
 
     #[test]

@@ -16,9 +16,13 @@ use crate::plan::field::FieldKind;
 use crate::plan::task::{Item, Plan, Task};
 use crate::plan::{Lines, parse};
 
-/// A task in either dialect.
+/// A task of the list dialect.
 static TASK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^(?:\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]|#{1,6}\s+\[[\w.-]+\]\s)")
+    Regex::new(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]").expect("the pattern is valid")
+});
+/// One of the heading dialect. Other pages have such headings as well, and no complexity below them.
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?mi)^#{1,6}\s+\[[\w.-]+\]\s[^\n]*\n\s*[-*+]\s+\W{0,2}Complexity\b")
         .expect("the pattern is valid")
 });
 /// `- 1.1: Title | Iterations: 1/3 | Commit: abc1234`.
@@ -31,7 +35,12 @@ static RESULT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?im)^\W*Result\W+(PASS|FAIL)").expect("the pattern is valid"));
 
 fn is_tree(path: &str, text: &str, alone: bool) -> bool {
-    (alone || name_of(path).eq_ignore_ascii_case("tasks.md")) && TASK.is_match(text)
+    (alone || name_of(path).eq_ignore_ascii_case("tasks.md")) && first_task(text).is_some()
+}
+
+/// Where the first task of a tree begins.
+fn first_task(text: &str) -> Option<usize> {
+    TASK.find(text).or_else(|| HEADING.find(text)).map(|found| found.start())
 }
 
 fn trees<'f>(documents: &Documents<'f>) -> Vec<(&'f str, &'f str)> {
@@ -42,7 +51,7 @@ fn trees<'f>(documents: &Documents<'f>) -> Vec<(&'f str, &'f str)> {
 
 pub(super) fn recognise(documents: &Documents<'_>) -> Option<String> {
     let (path, text) = trees(documents).first().copied()?;
-    let line = TASK.find(text).map_or(0, |found| text[..found.start()].matches('\n').count() + 1);
+    let line = text[..first_task(text)?].lines().count() + 1;
     Some(format!("{path}:{line} is a task of a tree"))
 }
 

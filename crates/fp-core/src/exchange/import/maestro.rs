@@ -70,6 +70,12 @@ fn shape(value: &Value) -> Option<&'static str> {
     }
 }
 
+/// Whether a file is of this format once somebody has said so: its newer tasks need not have anything to read first.
+fn is_ours(value: &Value) -> bool {
+    shape(value).is_some()
+        || value.as_object().is_some_and(|map| map.contains_key("id") && map.contains_key("convergence"))
+}
+
 fn is_table(text: &str) -> bool {
     let Some(heading) = text.lines().next() else { return false };
     let columns: Vec<String> =
@@ -90,7 +96,7 @@ fn base(path: &str) -> &str {
 }
 
 pub(super) fn read(documents: &Documents<'_>) -> Found {
-    let json = documents.values().filter(|(_, value)| shape(value).is_some()).map(|(path, _)| base(path));
+    let json = documents.values().filter(|(_, value)| is_ours(value)).map(|(path, _)| base(path));
     let tables = documents.files_in("csv").filter(|(_, text)| is_table(text)).map(|(path, _)| base(path));
     let base = match only(Source::Maestro, json.chain(tables)) {
         Err(ImportError::NoTask(_)) => {
@@ -104,7 +110,7 @@ pub(super) fn read(documents: &Documents<'_>) -> Found {
         reading.notices.push(Notice { text, ..notice.clone() });
     }
     let here = || documents.values().filter(|(path, _)| self::base(path) == base);
-    for (path, value) in here().filter(|(_, value)| shape(value).is_some()) {
+    for (path, value) in here().filter(|(_, value)| is_ours(value)) {
         let text = documents.text(folder_of(path), name_of(path)).map_or("", |(_, text)| text);
         reading.file(path, value, text);
     }
@@ -137,7 +143,7 @@ struct Reading {
 impl Reading {
     fn file(&mut self, path: &str, value: &Value, text: &str) {
         match value {
-            Value::Object(map) if is_newer(map) => {
+            Value::Object(map) if is_newer(map) || map.contains_key("convergence") => {
                 let task = self.newer(path, map);
                 self.plan.tasks.push(task);
             }

@@ -27,6 +27,7 @@ use serde::Serialize;
 use self::documents::Documents;
 pub use self::error::ImportError;
 use super::folder::Folder;
+use super::given_back::given_back;
 use super::notice::{Kind, Notice};
 use super::portable::PortablePlan;
 
@@ -169,6 +170,12 @@ pub fn recognise(folder: &Folder) -> Result<Recognised, ImportError> {
 /// # Errors
 /// What leaves no task to import.
 pub fn read(source: Source, folder: &Folder) -> Result<(PortablePlan, Vec<Notice>), ImportError> {
+    let (plan, notices) = as_read(source, folder)?;
+    Ok((given_back(source, plan), notices))
+}
+
+/// The same by the format's own fields alone, where what an export keeps beside them is not known.
+pub(super) fn as_read(source: Source, folder: &Folder) -> Found {
     let (plan, notices) = source.read(&Documents::of(folder))?;
     if plan.tasks.is_empty() {
         let broken = notices.into_iter().find(|notice| notice.kind == Kind::Broken);

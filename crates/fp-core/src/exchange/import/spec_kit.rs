@@ -10,8 +10,10 @@ use super::documents::{Documents, folder_of, only};
 use super::markdown::{Code, Section, plain, sections};
 use super::words::{self, one_line};
 use super::{Found, Source};
+use crate::exchange::bullets::{self, Read};
 use crate::exchange::notice::{Kind, Notice};
 use crate::exchange::portable::{PortablePlan, PortableTask, Work};
+use crate::exchange::rest::KEY;
 
 /// `- [ ] T001 [P] [US1] what to do`.
 static TASK: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,9 +44,7 @@ pub(super) fn read(documents: &Documents<'_>) -> Found {
     for (path, text) in pages().filter(|(path, _)| folder_of(path) == folder) {
         reading.page(path, text);
     }
-    let ordered =
-        reading.plan.tasks.iter().any(|task| task.dependencies.as_ref().is_some_and(|d| !d.is_empty()));
-    if ordered {
+    if reading.ordered {
         let text = "the order of the page became dependencies: a phase waits for the one before it, and a task without \
                     [P] for the tasks above it";
         reading.notices.push(Notice::new(Kind::Rewritten, text));
@@ -57,6 +57,10 @@ struct Reading {
     plan: PortablePlan,
     notices: Vec<Notice>,
     kept: Map<String, Value>,
+    /// What each line says behind its number and its tags.
+    lines: Vec<String>,
+    /// Whether some task waits for what is above it.
+    ordered: bool,
 }
 
 /// How far the order of a page is known.
@@ -96,6 +100,13 @@ impl Reading {
                 let bare = section.heading.strip_prefix("Tasks:").unwrap_or(&section.heading);
                 self.plan.title = words::title(bare).0;
             }
+            if section.heading == KEY
+                && let Ok(Value::Object(kept)) =
+                    serde_json::from_str(&section.code().unwrap_or_default().join("\n"))
+            {
+                self.plan.ext.insert(KEY.into(), kept.into());
+                continue;
+            }
             let has_tasks =
                 section.lines.iter().any(|line| line.code == Code::Outside && TASK.is_match(line.text));
             // A heading within a phase is none of its own.
@@ -117,16 +128,20 @@ impl Reading {
 
     fn tasks(&mut self, path: &str, section: &Section<'_>, group: &str, order: &mut Order) {
         let mut prose: Vec<&str> = Vec::new();
+        let mut list = Read::default();
+        let mut more: Vec<&str> = Vec::new();
         let mut below_task = false;
         for line in section.lines.iter().filter(|line| line.code == Code::Outside) {
             if let Some(found) = TASK.captures(line.text) {
+                self.below(std::mem::take(&mut list), &std::mem::take(&mut more));
                 let task = task(&found, group, order);
+                self.lines.push(found[4].to_owned());
                 self.plan.tasks.push(task);
                 below_task = true;
-            } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && goes_on(line.text))
-            {
-                let more = task.description.take().into_iter().chain([line.text.trim().to_owned()]);
-                task.description = Some(more.collect::<Vec<_>>().join("\n"));
+            } else if below_task && list.line(line.text) {
+                continue;
+            } else if below_task && goes_on(line.text) {
+                more.push(line.text.trim());
             } else if ALMOST.is_match(line.text) {
                 let text =
                     format!("it begins like a task and has no box: {}; it is left out", one_line(line.text));
@@ -136,9 +151,35 @@ impl Reading {
                 prose.push(line.text);
             }
         }
+        self.below(list, &more);
         let prose = prose.join("\n").trim().to_owned();
         if !prose.is_empty() {
             self.kept.insert(section.heading.clone(), prose.into());
+        }
+    }
+}
+
+impl Reading {
+    /// What is said in the list below the last task counts for that one, and nothing else but its line; other lines
+    /// there go on with its description.
+    fn below(&mut self, list: Read, more: &[&str]) {
+        let Some((task, line)) = self.plan.tasks.last_mut().zip(self.lines.last()) else { return };
+        if list.is_list() {
+            let mut fields = list.fields;
+            let kept = fields.remove(KEY);
+            fields.insert("id".into(), task.id.clone().into());
+            fields.insert("title".into(), bullets::read_inline(line).into());
+            let Ok(said) = serde_json::from_value::<PortableTask>(fields.into()) else { return };
+            let title = bullets::untitled(&said.title, said.files.as_deref());
+            let ext = kept.map(|kept| (KEY.to_owned(), kept)).into_iter().collect();
+            let work = std::mem::take(&mut task.work);
+            *task = PortableTask { title, dependencies: list.names, work, ext, ..said };
+        } else {
+            self.ordered |= task.dependencies.as_ref().is_some_and(|ids| !ids.is_empty());
+        }
+        if !more.is_empty() {
+            let before = task.description.take().into_iter();
+            task.description = Some(before.chain([more.join("\n")]).collect::<Vec<_>>().join("\n"));
         }
     }
 }

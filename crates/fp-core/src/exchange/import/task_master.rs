@@ -63,6 +63,9 @@ pub(super) fn read(documents: &Documents<'_>) -> Found {
     for (path, map) in ours().filter(|(path, _)| folder_of(path) == folder) {
         reading.file(path, map);
     }
+    for (_, map) in documents.objects() {
+        reading.complexities(map);
+    }
     Ok((reading.plan, reading.notices))
 }
 
@@ -115,6 +118,20 @@ impl Reading {
         } else {
             rest.extend(others.map(|(key, value)| (key.clone(), value.clone())));
             self.plan.ext.insert("tags".into(), rest.into());
+        }
+    }
+
+    /// What its analysis says of tasks that don't say it themselves; its scale is 1 to 10.
+    fn complexities(&mut self, report: &Map<String, Value>) {
+        let analysed = report.get("complexityAnalysis").and_then(Value::as_array).into_iter().flatten();
+        for task in analysed {
+            let Some(id) = task.get("taskId").and_then(ids).and_then(|mut ids| ids.pop()) else { continue };
+            let score =
+                task.get("complexityScore").and_then(Value::as_u64).filter(|score| (1..=10).contains(score));
+            let found = self.plan.tasks.iter_mut().find(|task| task.id == id && task.complexity.is_none());
+            if let Some((task, score)) = found.zip(score) {
+                task.complexity = u32::try_from(score).ok();
+            }
         }
     }
 

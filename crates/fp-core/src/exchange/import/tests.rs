@@ -33,6 +33,7 @@ fn each_sign_is_that_of_one_format() {
     check("issues.jsonl", r#"{"id": "a", "title": "A", "status": "open"}"#, Source::Beads);
     check("tasks.md", "- [ID: 1] A\n", Source::FractalPlanner);
     check("any.md", "## [1] A\n- Complexity: 2\n", Source::FractalPlanner);
+    assert!(recognise(&folder(&[("CHANGELOG.md", "## [0.2.0] - 2026-01-01\n\n- More\n")])).is_err());
     check(
         "plan.json",
         r#"{"schemaVersion": 1, "title": "A", "tasks": [{"id": "1", "title": "B", "dependencies": []}]}"#,
