@@ -401,6 +401,20 @@ fn commits_are_told_apart() {
 }
 
 #[test]
+fn commits_are_found_by_what_their_ids_begin_with() {
+    let repo = Repo::with(&[("a", "1")]);
+    let start = repo.git.head().unwrap().commit.to_string();
+    repo.run("git", &["switch", "--quiet", "--create", "aside"]);
+    repo.run("git", &["commit", "--quiet", "--allow-empty", "--message", "aside"]);
+    let aside = repo.git.head().unwrap().commit.to_string();
+    repo.run("git", &["switch", "--quiet", "-"]);
+    let named = [&start[..7], &start, &start[..6], &aside, "0000000", "", "-n1 --all"];
+    let found = repo.git.behind_head(&named.iter().map(|name| (*name).to_owned()).collect()).unwrap();
+    let found: Vec<(&str, &str)> = found.iter().map(|(name, id)| (name.as_str(), id.as_str())).collect();
+    assert_eq!(found, [(&start[..7], &*start), (&*start, &*start)]);
+}
+
+#[test]
 fn a_linked_worktree_is_measured_by_itself() {
     let repo = Repo::with(&[("a", "1")]);
     let linked = repo.beside("linked");

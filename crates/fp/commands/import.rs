@@ -28,7 +28,8 @@ use fp_host::plan_folder::{PlanFolder, PlanRecord};
 
 use self::report::{Findings, Report, Written};
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
 /// Files that come along with a plan of fractal-planner, beside the evidence.
 const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
@@ -79,12 +80,19 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let findings = import.findings(context)?;
     let named = origin_path(&path, context);
     let earlier = import::earlier(&context.plans()?, import.recognised.source.name(), &named)?;
+    let report = Report { path: &named, import: &import, findings, earlier, dry_run: args.dry_run };
+    if context.format == Format::Text {
+        context.printer.data(&report.text());
+    }
     let written = match args.dry_run {
         true => None,
         false => Some(import.write(&named, &gathered.folder, context)?),
     };
-    let report = Report { path: &named, import: &import, findings, earlier, written };
-    context.report(&report.json(), &report.text(context))
+    match context.format {
+        Format::Text => context.printer.data(&report.end(written.as_ref(), context)),
+        Format::Json => context.printer.json(&report.json(written.as_ref()))?,
+    }
+    Ok(Exit::Done)
 }
 
 /// An error with the place that it is about, as the user would name it.
@@ -250,6 +258,10 @@ fn named_after(path: &Path) -> String {
 
 /// What is done, each with its commit if the repository has it; and what is to be said of those that it has not.
 fn proven(done: Vec<Done>, context: &Context) -> (Vec<Done>, Vec<Notice>) {
+    let done = done
+        .into_iter()
+        .map(|done| Done { commit: done.commit.map(|hash| hash.trim().to_lowercase()), ..done });
+    let done: Vec<Done> = done.collect();
     let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.clone()).collect();
     let git = Git::open(&context.repo().root);
     let known = git.and_then(|git| git.behind_head(&named)).unwrap_or_default();

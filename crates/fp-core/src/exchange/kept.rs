@@ -110,9 +110,8 @@ impl Kept {
             };
             let found = &read.tasks[found];
             let rest = &mut kept.tasks[at];
-            let mut said = fields_of(found);
-            rename(&mut said, own);
-            differences(&fields_of(task), &said, rest);
+            let waits = found.dependencies.as_ref().map(|names| names.iter().map(|name| own(name)).collect());
+            rest.extend(differing(task, found, &task.dependencies, &waits));
             if names[at].as_deref() != Some(&task.id) {
                 rest.insert(ID.into(), task.id.clone().into());
             }
@@ -135,18 +134,27 @@ impl Kept {
         kept
     }
 
-    /// Keeps the order of the tasks, if it would be another one.
+    /// Keeps the order of the tasks, if it would be another one: that of those that are found, each behind what holds
+    /// it and is not found.
     fn order(&mut self, plan: &PortablePlan, names: &[Option<String>], read: &PortablePlan) {
-        let kept: HashMap<&str, &Fields> =
-            names.iter().zip(&self.tasks).filter_map(|(name, rest)| Some((name.as_deref()?, rest))).collect();
-        let rests = read
-            .tasks
-            .iter()
-            .map(|task| kept.get(task.id.as_str()).map(|&rest| rest.clone()).unwrap_or_default());
-        let back = laid_over(read, &rests.collect::<Vec<_>>(), &self.whole);
-        let ids = || plan.tasks.iter().map(|task| task.id.as_str());
-        if !back.plan.tasks.iter().map(|task| task.id.as_str()).eq(ids()) {
-            self.whole.insert(ORDER.into(), ids().map(Value::from).collect::<Vec<_>>().into());
+        let names = names.iter().enumerate().filter_map(|(at, name)| Some((name.as_deref()?, at)));
+        let places: HashMap<&str, usize> = names.collect();
+        let mut is_placed = vec![false; plan.tasks.len()];
+        places.values().for_each(|&at| is_placed[at] = true);
+        let mut order = Vec::with_capacity(plan.tasks.len());
+        for at in read.tasks.iter().filter_map(|task| places.get(task.id.as_str()).copied()) {
+            let mut above = Vec::new();
+            let mut next = plan.tasks[at].parent;
+            while let Some(parent) = next.filter(|&parent| is_placed.get(parent) == Some(&false)) {
+                is_placed[parent] = true;
+                above.push(parent);
+                next = plan.tasks[parent].parent;
+            }
+            order.extend(above.into_iter().rev().chain([at]));
+        }
+        if !order.into_iter().eq(0..plan.tasks.len()) {
+            let ids = plan.tasks.iter().map(|task| Value::from(task.id.as_str()));
+            self.whole.insert(ORDER.into(), ids.collect::<Vec<_>>().into());
         }
     }
 
@@ -199,6 +207,35 @@ fn serialised(said: &impl Serialize) -> Fields {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     }
+}
+
+/// The fields of `task` in which `other` says something else; `null` is for what only that one says. What each waits
+/// for is given apart.
+fn differing(
+    task: &PortableTask,
+    other: &PortableTask,
+    waits: &Option<Vec<String>>,
+    other_waits: &Option<Vec<String>>,
+) -> Fields {
+    let mut fields = Map::new();
+    let mut insert = |name: &str, value| drop(fields.insert(name.to_owned(), value));
+    macro_rules! compare {
+        ($($field:ident $name:literal),*) => {$(
+            if task.$field != other.$field {
+                insert($name, serde_json::to_value(&task.$field).unwrap_or_default());
+            }
+        )*};
+    }
+    compare!(
+        title "title", description "description", complexity "complexity", acceptance "acceptance", files "files",
+        tests_required "testsRequired", hints "hints", references "references", guardrails "guardrails",
+        test_commands "testCommands", verify "verify", covers "covers", group "group", risk "risk",
+        priority "priority", work "work"
+    );
+    if waits != other_waits {
+        insert(DEPENDENCIES, waits.clone().into());
+    }
+    fields
 }
 
 /// Names of the format become ids.
@@ -352,12 +389,12 @@ pub(crate) fn restored(
             continue;
         };
         let (now, before) = (&read.tasks[found], &then.tasks[then_at]);
-        let (mut said, mut would) = (fields_of(now), fields_of(before));
-        rename(&mut said, |name| own_now.id(name));
-        rename(&mut would, |name| own_then.id(name));
+        let waits = |task: &PortableTask, own: &Own<'_>| {
+            task.dependencies.as_ref().map(|names| names.iter().map(|name| own.id(name)).collect())
+        };
+        let edited = differing(now, before, &waits(now, &own_now), &waits(before, &own_then));
         let rest = &mut kept[found];
-        let edited = |field: &String| said.get(field) != would.get(field);
-        rest.retain(|field, _| [ID, PARENT, EXT].contains(&field.as_str()) || !edited(field));
+        rest.retain(|field, _| !edited.contains_key(field));
         added(rest, &now.ext, &before.ext);
     }
     let mut whole = whole.clone();

@@ -9,6 +9,9 @@ use super::{Git, GitError, Oid};
 /// Options of `git log` for what [`commits`] reads.
 const COMMITS: [&str; 4] = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
 
+/// Fewest digits that people name a commit by.
+const FEWEST_DIGITS: usize = 7;
+
 /// A commit, as far as it has to be recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
@@ -82,8 +85,8 @@ impl Git {
         }
     }
 
-    /// The commits that HEAD is or has behind it of those that `named` begin: each with its id, if exactly one begins
-    /// so. One process, however many are asked for.
+    /// The commits that HEAD is or has behind it of those that `named` begin, with seven digits or more: each with its
+    /// id, if exactly one begins so. One process, however many are asked for.
     ///
     /// # Errors
     /// A failing git, or a repository without a commit.
@@ -101,7 +104,7 @@ impl Git {
             let found = begun.next().filter(|_| begun.next().is_none())?;
             Some((name.clone(), found.parse().ok()?))
         };
-        Ok(named.iter().filter(|name| !name.is_empty()).filter_map(find).collect())
+        Ok(named.iter().filter(|name| name.len() >= FEWEST_DIGITS).filter_map(find).collect())
     }
 
     /// The subjects of the last `count` commits that are no merges, newest first; none in a repository

@@ -60,7 +60,7 @@ pub(super) struct Report<'i> {
     pub(super) findings: Findings,
     /// The plans that were made of the same before.
     pub(super) earlier: Vec<PlanId>,
-    pub(super) written: Option<Written>,
+    pub(super) dry_run: bool,
 }
 
 impl Report<'_> {
@@ -72,8 +72,8 @@ impl Report<'_> {
         self.import.notices.iter().filter(|notice| notice.kind.is_problem() == problem).collect()
     }
 
-    pub(super) fn json(&self) -> Value {
-        let Self { import, findings, written, .. } = self;
+    pub(super) fn json(&self, written: Option<&Written>) -> Value {
+        let Self { import, findings, .. } = self;
         let mut json = json!({
             "from": import.recognised.source,
             "because": import.recognised.because,
@@ -90,7 +90,7 @@ impl Report<'_> {
             "notes": self.by_weight(false),
             "validation": findings,
             "earlier": self.earlier,
-            "planId": written.as_ref().map(|written| &written.plan_id),
+            "planId": written.map(|written| &written.plan_id),
         });
         match written {
             Some(written) => {
@@ -102,33 +102,38 @@ impl Report<'_> {
         json
     }
 
-    pub(super) fn text(&self, context: &Context) -> String {
+    /// What was found, before anything is written.
+    pub(super) fn text(&self) -> String {
         let Self { import, findings, .. } = self;
         let recognised = &import.recognised;
         let mut text = format!("{}: {} ({})\n", self.path, recognised.source, recognised.because);
         text += &format!("  title  {}\n", import.plan.title);
-        text += &format!(
-            "  tasks  {}, of which {}\n",
-            import.plan.tasks.len(),
-            if findings.leaves == 1 { "1 leaf".to_owned() } else { format!("{} leaves", findings.leaves) }
-        );
+        let leaves =
+            if findings.leaves == 1 { "1 leaf".to_owned() } else { format!("{} leaves", findings.leaves) };
+        text += &format!("  tasks  {}, of which {leaves}\n", import.plan.tasks.len());
         text += &format!("  work   {}\n", self.work());
         text += &told("Problems of the source", &self.by_weight(true));
         text += &told("Worth knowing", &self.by_weight(false));
         text += &self.validation();
         let earlier: Vec<&str> = self.earlier.iter().map(PlanId::as_str).collect();
         if !earlier.is_empty() {
-            let so = if self.written.is_some() { "this is another one" } else { "this would be another one" };
-            text += &format!("\nThe same was imported before, as {}: {so}\n", earlier.join(", "));
-        }
-        match &self.written {
-            Some(written) => text += &self.written_text(written, context),
-            None => {
-                text +=
-                    &format!("\nNothing is written (--dry-run). tasks.md would be:\n\n{}", import.draft.text)
-            }
+            let verb = if self.dry_run { "would be" } else { "is" };
+            text += &format!(
+                "\nThe same was imported before, as {}: this {verb} another one\n",
+                earlier.join(", ")
+            );
         }
         text
+    }
+
+    /// What was written, or would be.
+    pub(super) fn end(&self, written: Option<&Written>, context: &Context) -> String {
+        match written {
+            Some(written) => self.written(written, context),
+            None => {
+                format!("\nNothing is written (--dry-run). tasks.md would be:\n\n{}", self.import.draft.text)
+            }
+        }
     }
 
     fn work(&self) -> String {
@@ -160,7 +165,7 @@ impl Report<'_> {
         text
     }
 
-    fn written_text(&self, written: &Written, context: &Context) -> String {
+    fn written(&self, written: &Written, context: &Context) -> String {
         let id = &written.plan_id;
         let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(&written.path));
         text += &format!("  mode    {}: {}\n\nNext:\n", written.mode.name(), written.why);

@@ -8,6 +8,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::documents::{Documents, folder_of, name_of, only};
+use super::markdown::{lines, plain, tables};
 use super::words::{self, one_line};
 use super::{Found, Source};
 use crate::exchange::notice::{Kind, Notice};
@@ -63,9 +64,9 @@ pub(super) fn read(documents: &Documents<'_>) -> Found {
         return Ok((PortablePlan::default(), notices));
     };
     let (tree, faults) = parse(text);
-    let lines = Lines::new(text);
+    let places = Lines::new(text);
     for fault in faults {
-        let place = lines.position(fault.span.start);
+        let place = places.position(fault.span.start);
         let notice = Notice::new(Kind::Broken, fault.detail).in_file(path).at_line(place.line);
         notices.push(Notice { column: Some(place.column), ..notice });
     }
@@ -179,6 +180,9 @@ fn work_done(documents: &Documents<'_>, folder: &str, plan: &mut PortablePlan) {
         for found in text.lines().filter_map(|line| DONE.captures(line)) {
             known.insert(found[1].to_owned(), Work::Done { commit: Some(found[2].to_lowercase()) });
         }
+        for (_, row) in tables(&lines(text)).into_iter().flat_map(|table| table.rows) {
+            by_row(&row, &mut known);
+        }
     }
     let state = documents
         .objects()
@@ -189,9 +193,26 @@ fn work_done(documents: &Documents<'_>, folder: &str, plan: &mut PortablePlan) {
         plan.ext.insert("executionState".into(), without_copy(state));
     }
     for task in &mut plan.tasks {
-        if let Some(work) = known.remove(&task.id) {
+        if let Some(work) = known.remove(plain_id(&task.id)) {
             task.work = work;
         }
+    }
+}
+
+/// A row of a report: an id, somewhere a state, and perhaps a commit.
+fn by_row(row: &[String], known: &mut BTreeMap<String, Work>) {
+    let Some((id, cells)) = row.split_first() else { return };
+    let is_commit = |cell: &&String| {
+        let hash = cell.trim_matches('`');
+        (7..=64).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let commit = cells.iter().find(is_commit).map(|cell| cell.trim_matches('`').to_lowercase());
+    match cells.iter().find_map(|cell| words::work(cell)) {
+        Some(Work::Done { .. }) => set_work(known, &plain(id), Work::Done { commit }),
+        Some(work @ (Work::Running | Work::Failed { .. } | Work::Skipped)) => {
+            set_work(known, &plain(id), work)
+        }
+        _ => {}
     }
 }
 

@@ -132,14 +132,15 @@ impl Reading {
         let mut more: Vec<&str> = Vec::new();
         let mut below_task = false;
         for line in section.lines.iter().filter(|line| line.code == Code::Outside) {
+            if below_task && list.line(line.text) {
+                continue;
+            }
             if let Some(found) = TASK.captures(line.text) {
                 self.below(std::mem::take(&mut list), &std::mem::take(&mut more));
                 let task = task(&found, group, order);
                 self.lines.push(found[4].to_owned());
                 self.plan.tasks.push(task);
                 below_task = true;
-            } else if below_task && list.line(line.text) {
-                continue;
             } else if below_task && goes_on(line.text) {
                 more.push(line.text.trim());
             } else if ALMOST.is_match(line.text) {

@@ -69,6 +69,30 @@ fn files_of_a_plan_folder_are_no_plans_of_others() {
 }
 
 #[test]
+fn reports_of_older_versions_say_what_is_done() {
+    let files = [
+        ("tasks.md", "- [ID: root] R\n- [ID: T1] A\n- [ID: T2] B\n- [ID: T3] C\n- [ID: T4] D\n"),
+        (
+            "progress.md",
+            "| Task | State | Commit |\n|---|---|---|\n| T1 | COMPLETED | `ABCDEF0` |\n| 2 | FAILED | - |\n",
+        ),
+        (
+            "execution-state.json",
+            r#"{"iterationMap": {"T1": 1, "T3": 2}, "skippedTasks": {"T4": "Blocked by T2"}}"#,
+        ),
+    ];
+    let (plan, _) = read(Source::FractalPlanner, &folder(&files)).unwrap();
+    let work: Vec<Work> = plan.tasks.into_iter().map(|task| task.work).collect();
+    let expected = [
+        Work::Done { commit: Some("abcdef0".into()) },
+        Work::Failed { reason: None },
+        Work::Running,
+        Work::Skipped,
+    ];
+    assert_eq!(work, expected);
+}
+
+#[test]
 fn one_broken_file_is_not_the_end_and_all_are() {
     let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
     let (plan, notices) =
