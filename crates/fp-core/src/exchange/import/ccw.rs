@@ -25,7 +25,9 @@ fn is_task(map: &Map<String, Value>) -> bool {
 }
 
 fn is_plan(map: &Map<String, Value>) -> bool {
-    map.contains_key("task_ids") || map.contains_key("task_count")
+    // The first plans of the newer version have their tasks within.
+    let holds_tasks = map.contains_key("approach") && map.get("tasks").is_some_and(Value::is_array);
+    map.contains_key("task_ids") || map.contains_key("task_count") || holds_tasks
 }
 
 fn is_in_tasks(path: &str) -> bool {

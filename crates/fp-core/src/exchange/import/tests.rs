@@ -27,6 +27,11 @@ fn each_sign_is_that_of_one_format() {
     check(".task/IMPL-1.json", r#"{"id": "IMPL-1", "flow_control": {}}"#, Source::Ccw);
     check("IMPL-1.json", r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#, Source::Ccw);
     check("plan.json", r#"{"summary": "A", "task_ids": []}"#, Source::Ccw);
+    check(
+        "plan.json",
+        r#"{"approach": "A", "tasks": [{"id": "T1", "title": "A", "depends_on": []}]}"#,
+        Source::Ccw,
+    );
     check("tasks.json", r#"{"tasks": [{"id": 1, "title": "A", "dependencies": []}]}"#, Source::TaskMaster);
     check("tasks.json", r#"{"main": {"tasks": [{"id": 1, "subtasks": []}]}}"#, Source::TaskMaster);
     check("tasks.md", "- [ ] T001 A\n", Source::SpecKit);
