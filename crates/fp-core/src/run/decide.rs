@@ -263,11 +263,11 @@ impl State {
         let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
         for other in self.tasks.iter().filter(|t| t.status == Status::Failed && t.leaf.id != *id) {
             let because = &other.leaf.id;
-            blocked.extend(self.dependents(because).into_iter().map(|d| (d, because.clone())));
+            blocked.extend(self.blocked_by(because).into_iter().map(|d| (d, because.clone())));
         }
         let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
         let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
-            self.dependents(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
+            self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
         let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
         events.push(Event::Retried { task: id.clone(), restored });
         events.extend(still.into_iter().filter_map(|task| {
@@ -315,7 +315,7 @@ impl State {
     pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
         let mut events = vec![Event::Failed { task: id.clone(), reason: reason.into() }];
         let skipped =
-            self.dependents(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
+            self.blocked_by(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
         events.extend(skipped.map(|task| Event::Skipped { task, because: id.clone() }));
         events
     }

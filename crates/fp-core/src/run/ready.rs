@@ -174,6 +174,17 @@ impl State {
     /// The leaves that wait for `id`, directly or through others, in document order.
     #[must_use]
     pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
+        self.waiting(id, |_| true)
+    }
+
+    /// Those of them that can't be done without `id`: not what is done, or waits for it through nothing but that.
+    #[must_use]
+    pub fn blocked_by(&self, id: &TaskId) -> Vec<TaskId> {
+        self.waiting(id, |task| task.status != Status::Completed)
+    }
+
+    /// The leaves that wait for `id`, directly or through others, as far as `counts` goes.
+    fn waiting(&self, id: &TaskId, counts: impl Fn(&TaskState) -> bool) -> Vec<TaskId> {
         let mut users: HashMap<&TaskId, Vec<usize>> = HashMap::new();
         for (i, task) in self.tasks.iter().enumerate() {
             for dependency in &task.leaf.dependencies {
@@ -184,7 +195,7 @@ impl State {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
             for &i in users.get(id).map_or(&[][..], |v| v) {
-                if !found[i] {
+                if !found[i] && counts(&self.tasks[i]) {
                     found[i] = true;
                     open.push(&self.tasks[i].leaf.id);
                 }

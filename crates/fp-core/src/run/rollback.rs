@@ -53,7 +53,12 @@ impl State {
             .collect();
         events.push(Event::RolledBack { task: id.clone(), commit, revert });
         // One that was done before the plan was imported need not have waited for anything.
-        events.extend(self.lost_cause(task).map(|because| Event::Skipped { task: id.clone(), because }));
+        if let Some(because) = self.lost_cause(task) {
+            let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
+            let waiting = self.dependents(id).into_iter().filter(|dependent| !ended(dependent));
+            let skipped = std::iter::once(id.clone()).chain(waiting);
+            events.extend(skipped.map(|task| Event::Skipped { task, because: because.clone() }));
+        }
         Ok(events)
     }
 
