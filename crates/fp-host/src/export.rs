@@ -146,8 +146,8 @@ fn write_new(folder: &Path, texts: &[(PathBuf, &str)]) -> Result<(), FileError> 
     for (path, text) in texts {
         let path = staging.path().join(path);
         make_folder(path.parent().unwrap_or(staging.path()))?;
+        // It can be made again, so nobody waits for the disk a thousand times.
         fs::write(&path, text).map_err(failed)?;
-        fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
     }
     fs::rename(staging.path(), folder).map_err(failed)?;
     // It has another name by now, under which there is nothing to be removed.

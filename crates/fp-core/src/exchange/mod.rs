@@ -14,6 +14,7 @@ mod given_back;
 pub mod import;
 mod kept;
 pub mod notice;
+mod of_task;
 pub mod origin;
 pub mod portable;
 pub mod rest;

@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use crate::exchange::draft::UNWRITTEN;
+use crate::exchange::of_task::portable_task;
 use crate::exchange::origin::Origin;
-use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
+use crate::exchange::portable::{PortablePlan, PortableTask, Work};
 use crate::exchange::rest::Rest;
 use crate::plan::id::TaskId;
-use crate::plan::task::{Field, Item, ListField, Plan, Task, TaskIndex};
+use crate::plan::task::{Plan, TaskIndex};
 use crate::run::State;
 use crate::run::state::Status;
 
@@ -32,15 +33,16 @@ pub fn portable(tree: &Plan<'_>, state: &State, goal: Option<&str>, origin: Opti
             .and_then(|origin| origin.tasks.get(&*task.id))
             .map_or_else(Map::new, |found| found.ext.clone());
         let unwritten = ext.remove(UNWRITTEN);
-        leftovers(task, &mut ext);
-        let said = with_unwritten(said(task), unwritten);
+        let mut said = portable_task(task);
+        let (remarks, dependencies) = (std::mem::take(&mut said.ext), said.dependencies.take());
+        let said = with_unwritten(said, unwritten);
         PortableTask {
             id: names.of[index].clone(),
             parent: task.parent.and_then(|parent| places[parent]),
-            dependencies: texts(&task.fields.dependencies)
+            dependencies: dependencies
                 .map(|ids| ids.into_iter().map(|id| names.by_id.get(&*id).cloned().unwrap_or(id)).collect()),
             work: std::mem::take(&mut works[index]),
-            ext,
+            ext: with_remarks(ext, remarks),
             ..said
         }
     });
@@ -67,10 +69,10 @@ fn title(tree: &Plan<'_>, state: &State, goal: Option<&str>) -> String {
 fn whole(tree: &Plan<'_>, root: Option<TaskIndex>, origin: Option<&Origin>) -> Map<String, Value> {
     let mut ext = origin.map_or_else(Map::new, |origin| origin.ext.clone());
     if let Some(root) = root.map(|root| &tree.tasks[root]).filter(|root| !root.synthetic) {
-        let mut fields = said(root);
-        leftovers(root, &mut fields.ext);
+        let mut fields = portable_task(root);
+        let dependencies = fields.dependencies.take();
         let mut rest = Rest::of_task(&fields);
-        if let Some(ids) = texts(&root.fields.dependencies) {
+        if let Some(ids) = dependencies {
             rest.keep("dependencies", ids);
         }
         if let Some(root) = rest.placed("title").clone().value() {
@@ -117,36 +119,6 @@ fn free(id: &str, taken: &HashSet<&str>) -> String {
     name
 }
 
-/// The fields of a task that a portable one has too.
-fn said(task: &Task<'_>) -> PortableTask {
-    let fields = &task.fields;
-    let text = |field: &Option<Field<std::borrow::Cow<'_, str>>>| {
-        field.as_ref().map(|field| field.value.to_string())
-    };
-    let prose: Vec<String> = text(&fields.description)
-        .into_iter()
-        .chain(task.notes.iter().map(|note| note.text.to_string()))
-        .collect();
-    PortableTask {
-        title: task.description.to_string(),
-        description: (!prose.is_empty()).then(|| prose.join("\n\n")),
-        complexity: task.complexity,
-        acceptance: texts(&fields.acceptance),
-        files: fields.files.as_ref().map(|field| field.value.iter().map(file).collect()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
-        hints: texts(&fields.hints),
-        references: texts(&fields.references),
-        guardrails: texts(&fields.guardrails),
-        test_commands: texts(&fields.test_commands),
-        verify: text(&fields.verify),
-        covers: texts(&fields.covers),
-        group: text(&fields.group),
-        risk: fields.risk.as_ref().map(|field| field.value.word().to_owned()),
-        priority: text(&fields.priority),
-        ..PortableTask::default()
-    }
-}
-
 /// Adds what the source says and no tree can: entries of lists, and texts where the tree has none.
 fn with_unwritten(task: PortableTask, unwritten: Option<Value>) -> PortableTask {
     let Some(Value::Object(unwritten)) = unwritten else { return task };
@@ -164,39 +136,20 @@ fn with_unwritten(task: PortableTask, unwritten: Option<Value>) -> PortableTask 
     serde_json::from_value(Value::Object(fields)).unwrap_or(task)
 }
 
-fn texts(field: &ListField<'_>) -> Option<Vec<String>> {
-    field.as_ref().map(|field| field.value.iter().map(|item| item.text.to_string()).collect())
-}
-
-fn file(item: &Item<'_>) -> PortableFile {
-    PortableFile { path: item.text.to_string(), note: item.note.as_deref().map(str::to_owned) }
-}
-
-/// Puts into `ext`, by its label, what the tree says of a task and a portable one has no field for.
-fn leftovers(task: &Task<'_>, ext: &mut Map<String, Value>) {
-    let mut add = |label: &str, text: &str| match ext.get_mut(label) {
-        Some(Value::Array(texts)) => texts.push(text.into()),
-        Some(before) => *before = Value::Array(vec![before.take(), text.into()]),
-        None => drop(ext.insert(label.to_owned(), text.into())),
+/// `ext` of the source with the remarks of the tree, which come behind what stands there under the same label.
+fn with_remarks(mut ext: Map<String, Value>, remarks: Map<String, Value>) -> Map<String, Value> {
+    let texts = |value: Value| match value {
+        Value::Array(texts) => texts,
+        text => vec![text],
     };
-    let fields = &task.fields;
-    for (label, item) in fields.unknown.iter().chain(&fields.duplicates) {
-        add(label, &item.text);
+    for (label, remark) in remarks {
+        let both = match ext.remove(&label) {
+            Some(before) => Value::Array(texts(before).into_iter().chain(texts(remark)).collect()),
+            None => remark,
+        };
+        ext.insert(label, both);
     }
-    for (kind, item) in &fields.unreadable {
-        add(kind.label(), &item.text);
-    }
-    if let Some(written) = fields.tests_required.as_ref().and_then(|field| field.written.as_deref()) {
-        add("Tests Required", written);
-    }
-    if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
-        add("Complexity", &source.text);
-    }
-    for item in fields.dependencies.iter().flat_map(|field| &field.value) {
-        if let Some(note) = &item.note {
-            add("Dependencies", &format!("{} {note}", item.text));
-        }
-    }
+    ext
 }
 
 /// How far each task is: a leaf by the run, a parent by its leaves.

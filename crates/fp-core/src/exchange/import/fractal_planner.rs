@@ -12,9 +12,9 @@ use super::markdown::{lines, plain, tables};
 use super::words::{self, one_line};
 use super::{Found, Source};
 use crate::exchange::notice::{Kind, Notice};
-use crate::exchange::portable::{PortableFile, PortablePlan, PortableTask, Work};
-use crate::plan::field::FieldKind;
-use crate::plan::task::{Item, Plan, Task};
+use crate::exchange::of_task;
+use crate::exchange::portable::{PortablePlan, PortableTask, Work};
+use crate::plan::task::{Plan, Task};
 use crate::plan::{Lines, parse};
 
 /// A task of the list dialect.
@@ -114,55 +114,10 @@ fn about_root(root: &Task<'_>) -> Map<String, Value> {
     }
 }
 
+/// A task of the tree, whose title is one line.
 fn portable_task(task: &Task<'_>) -> PortableTask {
-    let fields = &task.fields;
-    let list = |kind: FieldKind| {
-        let list = fields.list(kind)?;
-        Some(list.value.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
-    };
-    let scalar = |kind: FieldKind| fields.scalar(kind).map(str::to_owned);
-    let file = |item: &Item<'_>| PortableFile {
-        path: item.text.to_string(),
-        note: item.note.as_deref().map(str::to_owned),
-    };
-    let mut ext = Map::new();
-    let mut keep = |label: &str, text: &str| drop(ext.insert(label.to_owned(), text.into()));
-    fields.unknown.iter().chain(&fields.duplicates).for_each(|(label, item)| keep(label, &item.text));
-    fields.unreadable.iter().for_each(|(kind, item)| keep(kind.label(), &item.text));
-    if let (None, Some(complexity)) = (task.complexity, &task.complexity_source) {
-        keep(FieldKind::Complexity.label(), &complexity.text);
-    }
-    if let Some(written) = fields.tests_required.as_ref().and_then(|field| field.written.as_deref()) {
-        keep(FieldKind::TestsRequired.label(), written);
-    }
-    let waits_for = fields.dependencies.iter().flat_map(|field| &field.value);
-    let remarks: Vec<String> =
-        waits_for.filter_map(|item| Some(format!("{} {}", item.text, item.note.as_ref()?))).collect();
-    if !remarks.is_empty() {
-        keep(FieldKind::Dependencies.label(), &remarks.join(", "));
-    }
-    let notes = task.notes.iter().map(|note| note.text.to_string());
-    PortableTask {
-        id: task.id.to_string(),
-        title: one_line(&task.description),
-        description: words::paragraphs(scalar(FieldKind::Description).into_iter().chain(notes)),
-        complexity: task.complexity,
-        acceptance: list(FieldKind::Acceptance),
-        dependencies: list(FieldKind::Dependencies),
-        files: fields.files.as_ref().map(|files| files.value.iter().map(file).collect()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
-        hints: list(FieldKind::Hints),
-        references: list(FieldKind::References),
-        guardrails: list(FieldKind::Guardrails),
-        test_commands: list(FieldKind::TestCommands),
-        verify: scalar(FieldKind::Verify),
-        covers: list(FieldKind::Covers),
-        group: scalar(FieldKind::Group),
-        risk: scalar(FieldKind::Risk),
-        priority: scalar(FieldKind::Priority),
-        ext,
-        ..PortableTask::default()
-    }
+    let said = of_task::portable_task(task);
+    PortableTask { title: one_line(&said.title), ..said }
 }
 
 /// What is known of the work, the surest last: what verifiers wrote, what reports say, what the state says.
