@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use common::plan::{leaf, tree};
+use common::plan::{PLAN, leaf, tree};
 use common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -474,6 +474,18 @@ fn a_roadmap_is_no_change_of_a_task() {
     let verdict = environment.fp(&["verdict", &plan, "2", "--pass", "1: seen", "--summary", "fine"]);
     assert_eq!(verdict.code, 0, "{verdict}");
     assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "1-b.txt\n");
+}
+
+#[test]
+fn a_run_ends_although_its_layer_can_not_be_read() {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"roadmap": 5}"#);
+    environment.start(&[]);
+    environment.done(&["fail", PLAN, "1", "--reason", "no"]);
+    let ended = environment.done(&["next", PLAN]);
+    assert!(ended.stdout.starts_with("1. finish\n"), "{ended}");
+    assert!(ended.stderr.starts_with("warning: which roadmap it belongs to can't be read: "), "{ended}");
 }
 
 #[test]

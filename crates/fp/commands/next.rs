@@ -72,7 +72,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     if ledger.is_none() {
         // Before it is shown: nobody asks again who has been told that it is over.
         context.sweep(&plan);
-        report += &what_comes_after(&plan)?;
+        report += &what_comes_after(&plan, context);
     }
     let actions = turn.actions.into_iter().map(|action| match action {
         Action::Finish { .. } => Action::Finish { report: report.clone() },
@@ -93,11 +93,17 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
 }
 
 /// How it goes on when the plan has made a layer of a roadmap.
-fn what_comes_after(plan: &OpenPlan) -> Result<String, CommandError> {
-    let layer = plan.folder.layer()?;
+fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
     let line =
         |OfLayer { id, layer }| format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n");
-    Ok(layer.map(line).unwrap_or_default())
+    match plan.folder.layer() {
+        Ok(layer) => layer.map(line).unwrap_or_default(),
+        Err(error) => {
+            // The run is over all the same.
+            context.printer.note(&format!("warning: which roadmap it belongs to can't be read: {error}"));
+            String::new()
+        }
+    }
 }
 
 /// The actions with ids that no other answer has.
