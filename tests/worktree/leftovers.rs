@@ -92,6 +92,7 @@ fn a_run_that_is_stopped_by_an_answer_leaves_nothing() {
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
     environment.assert_swept();
+    assert!(!environment.path(UNFINISHED).exists(), "what has passed is finished");
     // What has passed needs no worktree to be committed.
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);

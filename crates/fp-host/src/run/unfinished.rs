@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_core::run::state::Status;
+use fp_core::run::state::{Status, TaskState};
 
 use super::RunError;
 use crate::file::{self, FileError};
@@ -16,8 +16,8 @@ use crate::plan::OpenPlan;
 /// The folder of the patches, below the plan's.
 const FOLDER: &str = "unfinished";
 
-/// Keeps what the worktree `git` of `owner` has of the last task that it claimed there, unless that is completed; a
-/// later patch replaces an earlier one of the same task. Returns its path; `None` where nothing has changed.
+/// Keeps what the worktree `git` of `owner` has of the last task that it claimed there, unless that has passed; a later
+/// patch replaces an earlier one of the same task. Returns its path; `None` where nothing has changed.
 pub(super) fn keep(
     plan: &OpenPlan,
     state: &State,
@@ -25,7 +25,7 @@ pub(super) fn keep(
     git: &Git,
 ) -> Result<Option<PathBuf>, RunError> {
     let last = state.worktrees.get(owner).and_then(|id| state.task(id));
-    let Some(task) = last.filter(|task| task.status != Status::Completed) else { return Ok(None) };
+    let Some(task) = last.filter(|task| !has_passed(task)) else { return Ok(None) };
     let Some(base) = &task.base else { return Ok(None) };
     let patch = git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?;
     if patch.is_empty() {
@@ -42,4 +42,9 @@ pub(super) fn keep(
     let synced = fs::File::open(&path).and_then(|file| file.sync_all());
     synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
     Ok(Some(path))
+}
+
+/// Whether nothing of it can be lost: it is committed, or git has the tree that is to be.
+fn has_passed(task: &TaskState) -> bool {
+    task.status == Status::Completed || task.awaits_commit()
 }
