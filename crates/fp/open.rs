@@ -49,16 +49,16 @@ impl Context {
 
     /// The plan that `selector` means; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        let progress = |folder: &PlanFolder| {
+        let active = |folder: &PlanFolder| {
             let store = Store::new(folder.path().to_owned(), folder.id().clone());
             // A plan whose log can't be read is not passed over: the command that gets it says why.
-            let Ok(loaded) = store.load() else { return Some("its log can't be read".to_owned()) };
-            let active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
-            active.then(|| StatusReport::new(&loaded.state).progress())
+            let Ok(loaded) = store.load() else { return Some(folder.id().to_string()) };
+            let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
+            is_active.then(|| StatusReport::new(&loaded.state).line())
         };
         self.resume_archiving()?;
         let plans = self.plans()?;
-        let folder = plans.choose(selector, progress).map_err(|error| {
+        let folder = plans.choose(selector, active).map_err(|error| {
             match (&error, selector.and_then(|selector| archived(&plans, selector))) {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());

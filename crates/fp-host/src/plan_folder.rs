@@ -117,12 +117,12 @@ impl Plans {
         }
     }
 
-    /// The plan that `selector` means or, without one, the only plan that is active: one of which `progress` says how
-    /// far it is, in a few words.
+    /// The plan that `selector` means or, without one, the only plan that is `active`: one for which there is the line
+    /// that a list of several has for it.
     pub fn choose(
         &self,
         selector: Option<&str>,
-        mut progress: impl FnMut(&PlanFolder) -> Option<String>,
+        mut active: impl FnMut(&PlanFolder) -> Option<String>,
     ) -> Result<PlanFolder, PlanError> {
         if let Some(selector) = selector {
             return self.resolve(selector);
@@ -131,21 +131,15 @@ impl Plans {
         let mut candidates = Vec::new();
         for (index, id) in existing.iter().enumerate() {
             let folder = self.open(id)?;
-            if let Some(progress) = progress(&folder) {
-                candidates.push((index + 1, progress, folder));
+            if let Some(line) = active(&folder) {
+                candidates.push((index + 1, line, folder));
             }
         }
         match candidates.len() {
             0 => Err(PlanError::NoneActive { existing }),
             1 => Ok(candidates.remove(0).2),
             _ => Err(PlanError::SeveralActive {
-                candidates: candidates
-                    .into_iter()
-                    .map(|(number, progress, folder)| {
-                        // The width that `fp plans` has.
-                        (number, format!("{:<44}  {progress}", folder.id).trim_end().to_owned())
-                    })
-                    .collect(),
+                candidates: candidates.into_iter().map(|(number, line, _)| (number, line)).collect(),
             }),
         }
     }

@@ -94,7 +94,7 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
     let mut text = String::new();
     for Row { number, archived_at, report } in rows {
         let mut row = number.map(|number| format!("{number:>3}  ")).unwrap_or_default();
-        row.push_str(&format!("{:<44}  {}", report.plan_id, report.progress()));
+        row.push_str(&report.line());
         if let Some(at) = archived_at {
             row.push_str(&format!("  since {}", at.strftime("%Y-%m-%d")));
         }

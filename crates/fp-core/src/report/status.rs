@@ -156,12 +156,12 @@ pub struct StatusReport {
 }
 
 impl StatusReport {
-    /// How far the plan is, in a column for the phase and another one for its tasks.
+    /// The plan's line in a list of plans: its id, its phase, and how many of its tasks are done.
     #[must_use]
-    pub fn progress(&self) -> String {
+    pub fn line(&self) -> String {
         let Counts { completed, total, .. } = self.counts;
         let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
-        format!("{:<9}  {tasks}", self.phase.word()).trim_end().to_owned()
+        format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.word()).trim_end().to_owned()
     }
 
     /// The report on `state`.

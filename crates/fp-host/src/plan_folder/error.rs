@@ -41,7 +41,7 @@ pub enum PlanError {
     /// No plan was named and several are active.
     #[error("no plan was named and {} are active:{}", candidates.len(), Listed(candidates))]
     SeveralActive {
-        /// Number of each, and its id with how far it is.
+        /// Number and line of each.
         candidates: Vec<(usize, String)>,
     },
     /// A link leads the plans out of the repository.

@@ -121,15 +121,17 @@ fn a_plan_is_selected_by_id_number_or_part() {
 fn without_a_name_the_only_active_plan_is_meant() {
     let ground = Ground::with(&["a-20261119", "b-20261120", "c-20261121"]);
     let check = |active: &[&str], expect: Result<&str, &str>| {
-        let progress = |folder: &PlanFolder| active.contains(&folder.id.as_str()).then(String::new);
-        let chosen = ground.plans.choose(None, progress);
+        let line = |folder: &PlanFolder| {
+            active.contains(&folder.id.as_str()).then(|| format!("{} running", folder.id))
+        };
+        let chosen = ground.plans.choose(None, line);
         let chosen = chosen.map(|folder| folder.id.to_string()).map_err(|e| e.to_string());
         assert_eq!(chosen.as_deref().map_err(String::as_str), expect, "{active:?}");
     };
     check(&["b-20261120"], Ok("b-20261120"));
     check(
         &["a-20261119", "c-20261121"],
-        Err("no plan was named and 2 are active:\n  1  a-20261119\n  3  c-20261121"),
+        Err("no plan was named and 2 are active:\n  1  a-20261119 running\n  3  c-20261121 running"),
     );
     check(
         &[],
