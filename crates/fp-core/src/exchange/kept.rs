@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::portable::{PortablePlan, PortableTask};
+use super::portable::{PortablePlan, PortableTask, TASK_FIELDS};
 use super::rest::KEY;
 
 /// The name of the task in the plan's own words.
@@ -31,38 +31,12 @@ pub(crate) const PLAN: &str = "plan";
 
 type Fields = Map<String, Value>;
 
-/// The fields of a portable task and of a plan, and what is kept beside them.
-const KNOWN: [&str; 25] = [
-    ID,
-    PARENT,
-    "title",
-    "description",
-    "complexity",
-    "acceptance",
-    DEPENDENCIES,
-    "files",
-    "testsRequired",
-    "hints",
-    "references",
-    "guardrails",
-    "testCommands",
-    "verify",
-    "covers",
-    "group",
-    "risk",
-    "priority",
-    "work",
-    EXT,
-    "goal",
-    PLAN,
-    PARENTS,
-    ORDER,
-    FROM,
-];
+/// What is kept beside the fields of a portable task.
+const OTHERS: [&str; 5] = ["goal", PLAN, PARENTS, ORDER, FROM];
 
 /// Whether `fields` is something that is kept, and nothing that another program calls the same.
 pub(crate) fn is_kept(fields: &Fields) -> bool {
-    fields.keys().all(|field| KNOWN.contains(&field.as_str()))
+    fields.keys().map(String::as_str).all(|field| TASK_FIELDS.contains(&field) || OTHERS.contains(&field))
 }
 
 /// What is kept of a plan.

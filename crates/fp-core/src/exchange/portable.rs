@@ -5,6 +5,30 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// The fields of a [`PortableTask`], as they are serialised.
+pub(super) const TASK_FIELDS: [&str; 20] = [
+    "id",
+    "parent",
+    "title",
+    "description",
+    "complexity",
+    "acceptance",
+    "dependencies",
+    "files",
+    "testsRequired",
+    "hints",
+    "references",
+    "guardrails",
+    "testCommands",
+    "verify",
+    "covers",
+    "group",
+    "risk",
+    "priority",
+    "work",
+    "ext",
+];
+
 /// A plan as any system can say it. Serialised, it is the format `json` of `fp export`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -140,4 +164,49 @@ pub enum Work {
     },
     /// It is not to be done.
     Skipped,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_named() {
+        let all = TASK_FIELDS.map(|field| match field {
+            "work" => (field.to_owned(), serde_json::json!({ "status": "todo" })),
+            "ext" => (field.to_owned(), serde_json::json!({ "a": 1 })),
+            "parent" | "complexity" => (field.to_owned(), 1.into()),
+            "testsRequired" => (field.to_owned(), true.into()),
+            "files" => (field.to_owned(), serde_json::json!([{ "path": "a" }])),
+            "acceptance" | "dependencies" | "hints" | "references" | "guardrails" | "testCommands"
+            | "covers" => (field.to_owned(), serde_json::json!(["a"])),
+            _ => (field.to_owned(), "a".into()),
+        });
+        let said = Value::Object(all.into_iter().collect());
+        let task: PortableTask = serde_json::from_value(said.clone()).unwrap();
+        assert_eq!(serde_json::to_value(task).unwrap(), said, "each is a field");
+        let PortableTask {
+            id: _,
+            parent: _,
+            title: _,
+            description: _,
+            complexity: _,
+            acceptance: _,
+            dependencies: _,
+            files: _,
+            tests_required: _,
+            hints: _,
+            references: _,
+            guardrails: _,
+            test_commands: _,
+            verify: _,
+            covers: _,
+            group: _,
+            risk: _,
+            priority: _,
+            work: _,
+            ext: _,
+        } = PortableTask::default();
+        assert_eq!(TASK_FIELDS.len(), 20, "and there are no others");
+    }
 }

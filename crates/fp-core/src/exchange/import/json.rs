@@ -5,34 +5,12 @@ use serde_json::{Map, Value};
 use super::documents::Documents;
 use super::{Found, ImportError, Source};
 use crate::exchange::notice::{Kind, Notice};
-use crate::exchange::portable::{PortablePlan, PortableTask};
+use crate::exchange::portable::{PortablePlan, PortableTask, TASK_FIELDS};
 
 /// The version that is read.
 const VERSION: u64 = 1;
-/// The fields of a plan and of a task; others are kept.
+/// The fields of a plan; others are kept.
 const PLAN: [&str; 5] = ["schemaVersion", "title", "goal", "tasks", "ext"];
-const TASK: [&str; 20] = [
-    "id",
-    "parent",
-    "title",
-    "description",
-    "complexity",
-    "acceptance",
-    "dependencies",
-    "files",
-    "testsRequired",
-    "hints",
-    "references",
-    "guardrails",
-    "testCommands",
-    "verify",
-    "covers",
-    "group",
-    "risk",
-    "priority",
-    "work",
-    "ext",
-];
 
 fn is_ours(map: &Map<String, Value>) -> bool {
     map.get("schemaVersion").is_some_and(Value::is_u64)
@@ -95,7 +73,7 @@ fn ext(map: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
 fn task(value: &Value) -> Result<PortableTask, String> {
     let map = value.as_object().ok_or("it is no object")?;
     let mut task: PortableTask = serde_json::from_value(value.clone()).map_err(|fault| fault.to_string())?;
-    task.ext = ext(map, &TASK);
+    task.ext = ext(map, &TASK_FIELDS);
     Ok(task)
 }
 
