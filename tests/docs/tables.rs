@@ -110,7 +110,7 @@ fn every_action_and_every_state_is_told() {
         let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
         assert!(state.is_ok(), "{} is no state", row[0]);
     }
-    assert_eq!(states.len(), variants("crates/fp-core/src/run/state.rs", "Status").len());
+    assert_eq!(states.len(), variants("crates/fp-core/src/run/task_state.rs", "Status").len());
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub mod refusal;
 pub mod rollback;
 pub mod simulate;
 pub mod state;
+mod task_state;
 pub mod test_first;
 pub mod verdict;
 

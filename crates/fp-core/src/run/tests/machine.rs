@@ -1,0 +1,253 @@
+//! A run in memory, with its log, and what has to hold of it at any time.
+
+use super::*;
+
+/// A run in memory, with its log.
+pub(super) struct Machine {
+    pub(super) state: State,
+    pub(super) log: Vec<Entry>,
+    pub(super) tokens: u64,
+    pub(super) now: Timestamp,
+    pub(super) attended: bool,
+    /// The tasks that were done before the plan was imported.
+    pub(super) done: BTreeSet<TaskId>,
+    /// What a person has committed since `next` last looked.
+    pub(super) moved: Option<Moved>,
+}
+
+impl Machine {
+    pub(super) fn new(leaves: Vec<Leaf>, attended: bool) -> Self {
+        Self::imported(leaves, attended, &[])
+    }
+
+    /// A run of a plan of which the tasks `done` were done before it was imported.
+    pub(super) fn imported(leaves: Vec<Leaf>, attended: bool, done: &[usize]) -> Self {
+        let plan = PlanId::new("p").unwrap();
+        let mut machine = Self {
+            state: State::new(plan),
+            log: Vec::new(),
+            tokens: 0,
+            now: "2026-11-21T00:00:00Z".parse().unwrap(),
+            attended,
+            done: done.iter().map(|number| id(&number.to_string())).collect(),
+            moved: None,
+        };
+        let tasks: Vec<ImportedTask> = leaves
+            .iter()
+            .filter(|leaf| machine.done.contains(&leaf.id))
+            .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
+            .collect();
+        machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
+        let approve = Approve { tree_hash: "t".into(), leaves, base: None, by: Decider::User };
+        let events = machine.state.approve(approve).unwrap();
+        machine.take(events);
+        machine.start("s0");
+        machine
+    }
+
+    pub(super) fn take(&mut self, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let entry = Entry { schema_version: LOG_VERSION, seq: self.state.seq + 1, at: self.now, events };
+        self.state.apply(&entry);
+        self.log.push(entry);
+    }
+
+    pub(super) fn start(&mut self, session: &str) {
+        let events = self.state.start(start(session)).unwrap();
+        self.take(events);
+    }
+
+    pub(super) fn token(&mut self) -> String {
+        self.tokens += 1;
+        format!("t{}", self.tokens)
+    }
+
+    pub(super) fn next(&mut self, ended: &[AgentName]) -> Vec<Action> {
+        let turn = self.killed_next(ended);
+        self.take(turn.told());
+        turn.actions
+    }
+
+    /// A `next` that is killed before it shows anything.
+    pub(super) fn killed_next(&mut self, ended: &[AgentName]) -> Turn {
+        let moved = self.moved.take();
+        let around = self.around(moved);
+        let turn = self.state.next(ended, &around).unwrap();
+        self.take(turn.events.clone());
+        turn
+    }
+
+    /// Whatever the lead was told to start shows that it was started.
+    pub(super) fn start_agents(&mut self) {
+        let started = self.state.unstarted.iter().map(|unstarted| unstarted.name.clone());
+        let known = started.map(|name| Event::AgentKnown { id: format!("id of {name}"), name });
+        self.take(known.collect());
+    }
+
+    /// A lead that starts nothing of what it is told and stops: it is told all of it again, unless it was so often
+    /// enough.
+    pub(super) fn forgetful_next(&mut self) {
+        let starts = |action: &Action| matches!(action, Action::Spawn { .. } | Action::Verify { .. });
+        let due: Vec<Action> = self.next(&[]).into_iter().filter(starts).collect();
+        if self.lead_stops().1 {
+            let again = self.next(&[]);
+            assert!(due.iter().all(|action| again.contains(action)), "{due:?} is due, and told is {again:?}");
+        } else {
+            assert!(due.is_empty() || self.state.lead_nudges == NUDGES, "{due:?} is forgotten");
+        }
+    }
+
+    pub(super) fn around(&mut self, moved: Option<Moved>) -> Surroundings {
+        Surroundings {
+            now: self.now,
+            attended: self.attended,
+            nudges: NUDGES,
+            timeout: SignedDuration::from_mins(30),
+            edited: BTreeSet::new(),
+            moved,
+            token: self.token(),
+        }
+    }
+
+    /// The lead ends its turn: what was due, and whether it was told so.
+    pub(super) fn lead_stops(&mut self) -> (Due, bool) {
+        let around = self.around(None);
+        let due = due(&self.state, &around);
+        let decision = lead_stops(&self.state, due, NUDGES, true);
+        self.take(decision.events);
+        (due, decision.reply != Reply::Silent)
+    }
+
+    pub(super) fn claim(&mut self, owner: &AgentName) -> bool {
+        let token = self.token();
+        let base = Base { tree: "b".into(), head: "h".into(), worktree: None, around: None };
+        match self.state.claim(owner, None, &BTreeSet::new(), token, base) {
+            Ok((_, events)) => {
+                self.take(events);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    pub(super) fn submit(&mut self, owner: &AgentName) {
+        let Some(task) = self.state.held_by(owner).filter(|t| t.status == Status::Implementing) else {
+            return;
+        };
+        let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
+        let events = self.state.submit(&id, &token, "tree".into(), Vec::new()).unwrap();
+        self.take(events);
+    }
+
+    /// A person commits a change of `file`.
+    pub(super) fn commit(&mut self, file: &str) {
+        self.tokens += 1;
+        let hash = format!("c{}", self.tokens);
+        let commit = SeenCommit { told: hash.clone(), hash: hash.clone(), files: vec![file.into()] };
+        let moved = self.moved.get_or_insert(Moved { head: String::new(), commits: Vec::new() });
+        moved.head = hash;
+        moved.commits.push(commit);
+    }
+
+    pub(super) fn clarify(&mut self, owner: &AgentName) {
+        let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else { return };
+        let option = |label: &str| Choice { label: label.into(), description: String::new() };
+        let events = self.state.clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
+        self.take(events.unwrap_or_default());
+    }
+
+    pub(super) fn extend(&mut self, owner: &AgentName, path: &str) {
+        let Some(task) = self.state.held_by(owner) else { return };
+        let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
+        match self.state.extend(&id, &token, path, "because", (ExtensionPolicy::Allow, ".plans")) {
+            Ok(Extension::Allowed(events) | Extension::Asked(_, events)) => self.take(events),
+            Ok(Extension::Listed) | Err(_) => {}
+        }
+    }
+
+    pub(super) fn judge(&mut self, task: &TaskId, pass: bool) {
+        self.judge_and_commit(task, pass, false);
+    }
+
+    /// A pass is followed by its commit, or by the task going back since it `conflicts` with newer commits.
+    pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
+        let token = self.token();
+        let opinion = Opinion {
+            judgements: vec![Judgement { criterion: 1, pass, evidence: "seen".into() }],
+            summary: String::new(),
+        };
+        if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
+            self.take(events);
+            if pass && conflicts {
+                let token = self.token();
+                let base = Base {
+                    tree: "c".into(),
+                    head: "d".into(),
+                    worktree: Some(name("builder-1")),
+                    around: None,
+                };
+                let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
+                self.take(events);
+            } else if pass {
+                let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
+                self.take(events);
+            }
+        }
+    }
+
+    pub(super) fn awaiting(&self) -> Option<TaskId> {
+        let mut due = self.state.tasks.iter().filter(|t| t.status == Status::AwaitingVerification);
+        due.next().map(|t| t.leaf.id.clone())
+    }
+
+    /// What must hold at any time.
+    pub(super) fn check(&self) {
+        let running: Vec<_> = self.state.running().collect();
+        let mut owners = BTreeSet::new();
+        for (i, task) in running.iter().enumerate() {
+            let claim = task.claim.as_ref().expect("a running task has an owner");
+            assert!(owners.insert(claim.owner.clone()), "{} owns two tasks", claim.owner);
+            for other in &running[i + 1..] {
+                let (one, two): (Vec<&str>, Vec<&str>) = (task.held().collect(), other.held().collect());
+                assert!(!overlap(&one, &two), "two running tasks share a file");
+            }
+        }
+        for task in self.state.tasks.iter().filter(|t| t.status.is_running() || t.status == Status::Completed)
+        {
+            // What was done before need not have waited for anything, and can be done again after what waited for it.
+            let built = task.leaf.dependencies.iter().filter(|dependency| {
+                task.status.is_running() || !(task.imported || self.done.contains(*dependency))
+            });
+            for dependency in built {
+                let status = self.state.task(dependency).unwrap().status;
+                assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
+            }
+        }
+        for task in &self.state.tasks {
+            assert!(
+                task.iteration <= iterations(&task.leaf.id),
+                "{} has iteration {}",
+                task.leaf.id,
+                task.iteration
+            );
+            assert_eq!(task.claim.is_some(), task.status.is_running(), "{} {:?}", task.leaf.id, task.status);
+        }
+        let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
+        for task in self.state.tasks.iter().filter(|t| t.status == Status::Failed) {
+            blocked.extend(self.state.blocked_by(&task.leaf.id));
+        }
+        let of = |status| {
+            let tasks = self.state.tasks.iter().filter(move |t| t.status == status);
+            tasks.map(|t| t.leaf.id.clone()).collect::<BTreeSet<_>>()
+        };
+        let failed = of(Status::Failed);
+        let expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
+        assert_eq!(of(Status::Skipped), expected, "skipped is exactly what waits for a failed task");
+        let Planning { passes, rounds, .. } = &self.state.planning;
+        assert!(*passes <= PASSES && *rounds <= ROUNDS, "{passes} passes, {rounds} rounds");
+        let replayed = State::replay(self.state.plan_id.clone(), &self.log);
+        assert_eq!(replayed, self.state, "replaying the log gives the state");
+    }
+}
