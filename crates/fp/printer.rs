@@ -3,10 +3,10 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
+use fp_core::text::visible;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::render::visible::visible;
 
 /// How results are printed; every command has these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,6 +6,7 @@ use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::interview::Interview;
 use fp_core::plan::{Plan, parse};
 use fp_core::rules::{Facts, check};
+use fp_core::text::shell_quoted;
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
@@ -72,8 +73,7 @@ impl Source {
     /// What names it on a command line, quoted for a shell where it has to be.
     pub(crate) fn argument(&self) -> String {
         let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
-        if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+        shell_quoted(name)
     }
 
     /// Where its file is, for tools that look for it from the repository.

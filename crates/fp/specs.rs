@@ -5,11 +5,11 @@ use fp_core::run::State;
 use fp_core::run::payload::{Around, room_for_specs};
 use fp_core::run::state::TaskState;
 use fp_core::specs::{Category, Spec, applicable, payload_section};
+use fp_core::text::one_line;
 use fp_host::specs::Specs;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::render::visible::one_line;
 
 /// The specs of the repository; what is wrong with some is said.
 pub(crate) fn load(context: &Context) -> Specs {
@@ -22,7 +22,7 @@ pub(crate) fn load(context: &Context) -> Specs {
 
 /// What is wrong with some of the specs, each in one line.
 pub(crate) fn warnings(found: &Specs) -> impl Iterator<Item = String> {
-    found.faults.iter().map(|fault| one_line(&format!("{fault} ({})", fault.hint())).into_owned())
+    found.faults.iter().map(|fault| one_line(&format!("{fault} ({})", fault.hint())))
 }
 
 /// The same for programs.

@@ -6,6 +6,7 @@ use fp_core::plan::id::TaskId;
 use fp_core::run::decide::Approve;
 use fp_core::run::event::Decider;
 use fp_core::run::{State, approval};
+use fp_core::text::counted;
 use serde_json::json;
 
 use crate::context::Context;
@@ -114,8 +115,4 @@ impl Before {
             done => format!("Done before the import: {}{proof}\n", counted(done, "task")),
         }
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

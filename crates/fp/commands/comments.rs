@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_core::comments::reply::reply;
 use fp_core::comments::{Remark, ignores, of_edit, remarks_between, remarks_in, restating_in};
 use fp_core::settings::CommentMode;
+use fp_core::text::{counted, one_line, visible_line};
 use fp_host::claude::hook::HookEvent;
 use fp_host::config::is_set;
 use fp_host::file;
@@ -15,7 +16,6 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::visible::one_line;
 
 /// Largest file that is read, in bytes; longer texts are not looked at.
 const CAP: u64 = fp_core::comments::MAX_BYTES as u64;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Format::Json => context.printer.json(&report)?,
         Format::Text => {
             let lines = report.comments.iter().map(|found| {
-                format!("{}:{}: {}\n", one_line(&found.path), found.line, one_line(&found.text))
+                format!("{}:{}: {}\n", visible_line(&found.path), found.line, one_line(&found.text))
             });
             context.printer.data(&lines.collect::<String>());
             context.printer.note(&count(&report));
@@ -94,8 +94,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 fn count(report: &Report) -> String {
-    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("note: {} in {}", of(report.comments.len(), "comment"), of(report.files, "file"))
+    format!("note: {} in {}", counted(report.comments.len(), "comment"), counted(report.files, "file"))
 }
 
 impl Report {
@@ -200,8 +199,8 @@ pub(crate) fn after_edit(
     }
     let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, one_line(&remark.text))).collect();
     let shown = context.shown(&path);
-    let lines = lines.iter().map(|(line, text)| (*line, text.as_ref()));
-    Ok(Some((checker.mode, reply(&one_line(&shown), lines, checker.custom_prompt.as_deref()))))
+    let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
+    Ok(Some((checker.mode, reply(&visible_line(&shown), lines, checker.custom_prompt.as_deref()))))
 }
 
 /// The path by which a file is ignored or not; nothing of what is in the folder of plans, but for the worktrees of

@@ -8,7 +8,7 @@ use fp_core::linear::{
 };
 use fp_core::plan::parse;
 use fp_core::run::State;
-use fp_core::schedule::{Options, ScheduleError, schedule};
+use fp_core::schedule::{ScheduleError, ScheduleOptions, schedule};
 use fp_host::linear::{read, write};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
@@ -171,11 +171,11 @@ fn create(plan: &OpenPlan, args: &Batched, context: &Context) -> CommandResult {
     if plan.load()?.state.approval.is_none() {
         source.refuse_invalid(&tree, &problems)?;
     }
-    let options = Options {
+    let options = ScheduleOptions {
         order: plan.settings.execution_order,
         model: plan.settings.execution_model,
         composite: plan.composites()?.unwrap_or_default(),
-        ..Options::default()
+        ..ScheduleOptions::default()
     };
     let invalid = |error: String| {
         CommandError::refused(error)

@@ -6,7 +6,7 @@ use std::thread;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::plan::parse;
 use fp_core::report::critique::CritiqueLine;
-use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
+use fp_core::schedule::{Schedule, ScheduleError, ScheduleOptions, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
 use fp_host::file;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             plan.id()
         ));
     }
-    let options = Options {
+    let options = ScheduleOptions {
         order,
         model: settings.execution_model,
         max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_core::plan::{Plan, parse};
 use fp_core::report::run_page::RunPage;
 use fp_core::report::tree::TreeReport;
-use fp_core::schedule::Options;
+use fp_core::schedule::ScheduleOptions;
 use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
@@ -72,11 +72,11 @@ fn tree(plan: &OpenPlan) -> Result<Option<Tree>, CommandError> {
 
 fn report<'p>(plan: &OpenPlan, past: &Past, tree: &'p Plan<'p>) -> RunPage<'p> {
     let settings = &plan.settings;
-    let options = Options {
+    let options = ScheduleOptions {
         order: settings.execution_order,
         model: settings.execution_model,
         exclusive: settings.exclusive.clone(),
-        ..Options::default()
+        ..ScheduleOptions::default()
     };
     let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
     let tree = TreeReport::new(tree, plan.goal_if_kept()).with_run(tree, &past.state).with_schedules(

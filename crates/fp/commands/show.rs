@@ -7,7 +7,7 @@ use fp_core::report::critique::CritiqueLine;
 use fp_core::report::tree::TreeReport;
 use fp_core::rules::{Facts, check};
 use fp_core::run::State;
-use fp_core::schedule::{BUILDERS, Options};
+use fp_core::schedule::{BUILDERS, ScheduleOptions};
 use fp_core::settings::Settings;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
@@ -100,12 +100,12 @@ pub(crate) fn chart(
     chart
 }
 
-fn options(settings: &Settings) -> Options {
-    Options {
+fn options(settings: &Settings) -> ScheduleOptions {
+    ScheduleOptions {
         order: settings.execution_order,
         model: settings.execution_model,
         exclusive: settings.exclusive.clone(),
-        ..Options::default()
+        ..ScheduleOptions::default()
     }
 }
 

@@ -9,6 +9,7 @@ use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::gate::{Gate, Verdict};
 use fp_core::report::validation::ValidationReport;
 use fp_core::rules::{Facts, check, fix};
+use fp_core::text::counted;
 use fp_host::file;
 use serde::Serialize;
 use serde_json::json;
@@ -104,7 +105,11 @@ fn fix_and_report(args: &Args, context: &Context, source: &Source, checked: &Che
     if fixed.resolved > 0 {
         source.refuse_running()?;
         file::atomic_write(&source.path, fixed.text.as_bytes())?;
-        context.printer.note(&format!("note: {} fixed in {}", count(fixed.resolved, "finding"), source.name));
+        context.printer.note(&format!(
+            "note: {} fixed in {}",
+            counted(fixed.resolved, "finding"),
+            source.name
+        ));
     }
     let pass = seen.and_then(|(plan, seen)| pass::count(plan, seen, context));
     report(args, context, source, after, pass)
@@ -179,11 +184,11 @@ fn report(
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        Verdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
+        Verdict::Block => format!("; {} left after --fix", counted(gate.errors_after_fix, "error")),
         Verdict::Fix => "; --fix resolves every error".to_owned(),
         Verdict::Caution | Verdict::Pass => String::new(),
     };
-    let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
+    let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
 }
 
@@ -216,16 +221,12 @@ fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
     let verdict = if report.valid { "valid" } else { "not valid" };
     text.push_str(&format!(
         "{name}: {verdict}, {}, {}, {}",
-        count(report.total_leaf_tasks, "leaf task"),
-        count(errors, "error"),
-        count(found.len() - errors, "warning")
+        counted(report.total_leaf_tasks, "leaf task"),
+        counted(errors, "error"),
+        counted(found.len() - errors, "warning")
     ));
     if fixable > 0 {
         text.push_str(&format!(" ({fixable} can be fixed: --fix)"));
     }
     text + "\n"
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

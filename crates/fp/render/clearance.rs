@@ -2,9 +2,9 @@
 
 use fp_core::interview::Clearance;
 use fp_core::plan::id::PlanId;
+use fp_core::text::wrapped_within;
 
 use super::WIDTH;
-use super::wrap::wrap;
 
 /// Columns in front of what is missing.
 const MARGIN: usize = 26;
@@ -16,7 +16,7 @@ pub(crate) fn text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
     let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
     for item in &clearance.items {
         let head = format!("  {:<11}  {}", item.name, item.state.word());
-        let missing = wrap(item.missing.as_deref().unwrap_or_default(), WIDTH - MARGIN, LINES);
+        let missing = wrapped_within(item.missing.as_deref().unwrap_or_default(), WIDTH - MARGIN, LINES);
         let mut lines = missing.iter();
         match lines.next() {
             Some(first) => text.push_str(&format!("{head:<MARGIN$}{first}\n")),
@@ -28,7 +28,7 @@ pub(crate) fn text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
     if clearance.is_left_open() {
         let names: Vec<&str> = clearance.open().map(|item| item.name).collect();
         let told = format!("Nobody is asked any more, and this is left open: {}", names.join(", "));
-        wrap(&told, WIDTH, LINES).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        wrapped_within(&told, WIDTH, LINES).iter().for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text + &format!("next: {next}\n")
 }

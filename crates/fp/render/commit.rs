@@ -2,12 +2,10 @@
 
 use fp_core::commit_message::{History, Language, Style, style_of};
 use fp_core::repo_path::RepoPath;
+use fp_core::text::{fitted, one_line};
 use fp_core::verification::change::ChangeStatus;
 use fp_host::commit::Chosen;
 use fp_host::git::FileStat;
-
-use super::status::fit;
-use super::visible::one_line;
 
 /// Subjects that are shown as examples.
 pub(crate) const EXAMPLES: usize = 5;
@@ -45,7 +43,7 @@ fn list(lines: &[String]) -> String {
 /// The newest subjects that tell something of the style, and fulfil `which`.
 pub(crate) fn examples(subjects: &[String], which: impl Fn(Style) -> bool, count: usize) -> Vec<String> {
     let told = subjects.iter().filter(|subject| style_of(subject).is_some_and(&which));
-    told.take(count).map(|subject| fit(&one_line(subject), SUBJECT)).collect()
+    told.take(count).map(|subject| fitted(subject, SUBJECT)).collect()
 }
 
 /// How the style of the repository was found.
@@ -69,7 +67,7 @@ pub(crate) fn explanation(history: &History, subjects: &[String]) -> String {
         let word = style_word(style);
         text.push_str(&format!("  {word:<8} {count:>2} of {:<2}  {what}\n", history.subjects));
         for subject in examples(subjects, |of| of == style, EXAMPLES_EACH) {
-            text.push_str(&format!("                     {}\n", fit(&subject, SUBJECT - 13)));
+            text.push_str(&format!("                     {}\n", fitted(&subject, SUBJECT - 13)));
         }
     }
     text.push_str("\nThe style is SEMANTIC or SHORT where at least half are, SHORT from three\nsubjects on, else PLAIN.\n\n");

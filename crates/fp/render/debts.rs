@@ -1,10 +1,9 @@
 //! Debts as text, within 80 columns.
 
 use fp_core::debt::{Debt, Standing};
+use fp_core::text::{one_line, wrapped_within};
 
 use super::WIDTH;
-use super::visible::one_line;
-use super::wrap::wrap;
 
 /// Most lines of one debt's text.
 const MOST_LINES: usize = 4;
@@ -35,7 +34,8 @@ fn listed(debt: &Debt) -> String {
 fn told(debt: &Debt) -> String {
     let files = debt.files.iter().map(|file| one_line(file)).collect::<Vec<_>>().join(", ");
     let room = WIDTH - INDENT;
-    let lines = wrap(&debt.text, room, MOST_LINES).into_iter().chain(wrap(&files, room, 1));
+    let lines =
+        wrapped_within(&debt.text, room, MOST_LINES).into_iter().chain(wrapped_within(&files, room, 1));
     lines.map(|line| format!("{:INDENT$}{line}\n", "")).collect()
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn offer(debts: &[&Debt], more: usize, plan: &str) -> String {
     }
     let mut text = "\nLeft over from before (ask which of it belongs to this goal):\n".to_owned();
     for debt in debts {
-        let lines = wrap(&format!("{}: {}", debt.id, debt.text), WIDTH - INDENT, 2);
+        let lines = wrapped_within(&format!("{}: {}", debt.id, debt.text), WIDTH - INDENT, 2);
         text.extend(lines.iter().map(|line| format!("{:INDENT$}{line}\n", "")));
     }
     if more > 0 {

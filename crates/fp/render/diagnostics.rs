@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use fp_core::diagnostic::Diagnostic;
 use fp_core::plan::Lines;
+use fp_core::text::{one_column, one_line, visible_line};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::WIDTH;
 use super::rule::severity;
-use super::visible::{one_column, one_line};
 
 /// Columns that are shown in front of what is meant where a line is cut there.
 const LEAD: usize = 24;
@@ -17,7 +17,7 @@ const LEAD: usize = 24;
 /// One finding in the file called `name`.
 pub(crate) fn text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
-    let (name, severity, detail) = (one_line(name), severity(found.severity), one_line(&found.detail));
+    let (name, severity, detail) = (visible_line(name), severity(found.severity), one_line(&found.detail));
     let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
     let line = lines.line(place.line);
     if !line.trim().is_empty() {
@@ -54,7 +54,7 @@ fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     let rest = &line[first..];
     let whole = fitting(rest, room - columns(lead)) == rest.len();
     let last = first + if whole { rest.len() } else { fitting(rest, room - columns(lead) - 1) };
-    let part: String = line[first..last].chars().map(one_column).collect();
+    let part = visible_line(&line[first..last]);
     Excerpt {
         shown: format!("{lead}{part}{}", if whole { "" } else { "…" }),
         before: columns(lead) + columns(&line[first..start.min(last)]),

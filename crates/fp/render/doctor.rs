@@ -2,10 +2,9 @@
 
 use fp_core::doctor::{Finding, Level};
 use fp_core::plan::id::PlanId;
-use unicode_width::UnicodeWidthStr as _;
+use fp_core::text::{counted, wrapped};
 
 use super::WIDTH;
-use super::visible::one_line;
 
 /// Columns in front of a finding's words.
 const MARGIN: usize = 24;
@@ -25,7 +24,7 @@ fn found(findings: &[Finding]) -> String {
     let mut text = String::new();
     for found in findings {
         let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
-        text.push_str(&wrapped(&head, &one_line(&found.detail)));
+        text.push_str(&hanging(&head, &found.detail));
         if let Some(command) = &found.command {
             // A command is not broken, so that it can be copied.
             text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
@@ -35,26 +34,14 @@ fn found(findings: &[Finding]) -> String {
     let parts: Vec<String> = [(count(Level::Error), "error"), (count(Level::Warning), "warning")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+        .map(|(count, what)| counted(count, what))
         .collect();
     let sum = if parts.is_empty() { "Nothing is wrong".to_owned() } else { parts.join(", ") };
     text + &format!("\n{sum}\n")
 }
 
 /// `detail` behind `head`, which has the columns of the margin, on lines of at most 80 where its words allow.
-fn wrapped(head: &str, detail: &str) -> String {
-    let mut out = format!("{head:<MARGIN$}");
-    let mut column = MARGIN;
-    for (number, word) in detail.split(' ').enumerate() {
-        if number > 0 && column + 1 + word.width() > WIDTH {
-            out.push_str(&format!("\n{:MARGIN$}", ""));
-            column = MARGIN;
-        } else if number > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += word.width();
-    }
-    out + "\n"
+fn hanging(head: &str, detail: &str) -> String {
+    let lines = wrapped(detail, WIDTH - MARGIN);
+    format!("{head:<MARGIN$}{}\n", lines.join(&format!("\n{:MARGIN$}", "")))
 }

@@ -1,9 +1,8 @@
 //! The evidence of a task as text.
 
 use fp_core::report::evidence::{Criterion, Evidence, Finding, Output};
+use fp_core::text::one_line;
 use fp_core::verification::CheckVerdict;
-
-use super::visible::one_line;
 
 /// The whole of it.
 pub(crate) fn text(evidence: &Evidence) -> String {

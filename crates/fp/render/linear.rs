@@ -2,8 +2,7 @@
 
 use fp_core::linear::{Batch, Call, Failure, GivenUp, Outbox, Resolved, Stage};
 use fp_core::plan::id::PlanId;
-
-use super::visible::one_line;
+use fp_core::text::one_line;
 
 /// The issues to be created.
 pub(crate) fn batch(batch: &Batch, plan: &PlanId) -> String {
@@ -13,7 +12,7 @@ pub(crate) fn batch(batch: &Batch, plan: &PlanId) -> String {
         let ids = [("team", &issue.team_id, &issue.team), ("project", &issue.project_id, &issue.project)];
         for (what, id, name) in ids {
             let id = id.as_ref().map(ToString::to_string);
-            field(&mut text, what, id.or_else(|| name.as_deref().map(|name| one_line(name).into_owned())));
+            field(&mut text, what, id.or_else(|| name.as_deref().map(one_line)));
         }
         field(&mut text, "parent", issue.parent_id.as_ref().map(ToString::to_string));
         field(&mut text, "status", issue.status_id.as_ref().map(ToString::to_string));

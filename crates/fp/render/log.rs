@@ -2,14 +2,13 @@
 
 use fp_core::report::log::Told;
 use fp_core::run::State;
+use fp_core::text::{fitted, wrapped_within};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
-use super::status::fit;
-use super::wrap::wrap;
 
 /// Columns of a sequence number, of which there may be more.
 const SEQ: usize = 5;
@@ -40,14 +39,14 @@ impl LogText {
             text.push_str(&format!("{} (UTC)\n", at.date()));
         }
         for told in told {
-            let id = fit(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
+            let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
             let head = format!("{}  {:>SEQ$}  {id:2$}  ", at.strftime("%H:%M:%S"), seq, self.task);
             let room = WIDTH.saturating_sub(head.width());
             let indent = " ".repeat(head.width());
-            for (number, line) in wrap(&told.text, room, DETAIL).iter().enumerate() {
+            for (number, line) in wrapped_within(&told.text, room, DETAIL).iter().enumerate() {
                 text.push_str(&format!("{}{line}\n", if number == 0 { &head } else { &indent }));
             }
-            for detail in told.details.iter().flat_map(|detail| wrap(detail, room - 2, DETAIL)) {
+            for detail in told.details.iter().flat_map(|detail| wrapped_within(detail, room - 2, DETAIL)) {
                 text.push_str(&format!("{indent}  {detail}\n"));
             }
         }

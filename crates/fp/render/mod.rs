@@ -25,10 +25,8 @@ pub(crate) mod simulation;
 pub(crate) mod specs;
 pub(crate) mod status;
 pub(crate) mod tree;
-pub(crate) mod visible;
 pub(crate) mod watch;
 pub(crate) mod why;
-pub(crate) mod wrap;
 
 /// Columns of a terminal that text is made for.
 pub(crate) const WIDTH: usize = 80;

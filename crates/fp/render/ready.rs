@@ -2,10 +2,8 @@
 
 use fp_core::report::ready::{ReadyLine, ReadyReport};
 use fp_core::run::ready::Obstacle;
+use fp_core::text::fitted;
 use unicode_width::UnicodeWidthStr as _;
-
-use super::status::fit;
-use super::visible::one_line;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -51,13 +49,13 @@ fn statement(report: &ReadyReport) -> Option<String> {
 }
 
 fn line(task: &ReadyLine, width: usize) -> String {
-    let id = fit(&one_line(&task.id), ID);
+    let id = fitted(&task.id, ID);
     let pad = " ".repeat(width.saturating_sub(id.width()));
     let head = format!("  {id}{pad}  {:STATE$}  ", word(task.why.as_ref()));
     let room = WIDTH - head.width();
-    let mut text = format!("{head}{}", fit(&one_line(&task.title), room)).trim_end().to_owned() + "\n";
+    let mut text = format!("{head}{}", fitted(&task.title, room)).trim_end().to_owned() + "\n";
     if let Some(detail) = task.detail.as_ref().filter(|_| says_more(task.why.as_ref())) {
-        text.push_str(&format!("{}{}\n", " ".repeat(head.width()), fit(&one_line(detail), room)));
+        text.push_str(&format!("{}{}\n", " ".repeat(head.width()), fitted(detail, room)));
     }
     text
 }

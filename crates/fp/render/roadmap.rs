@@ -2,11 +2,10 @@
 
 use fp_core::plan::id::RoadmapId;
 use fp_core::roadmap::{Layer, LayerPlan, LayerState};
+use fp_core::text::{counted, fitted, wrapped_within};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
-use super::status::fit;
-use super::wrap::wrap;
 use crate::roadmap::Standing;
 
 /// Columns of the id and title of a layer.
@@ -23,21 +22,17 @@ pub(crate) fn summary(name: &str, valid: bool, layers: usize, errors: usize, fou
     let warnings = found - errors;
     format!(
         "{name}: {verdict}, {}, {}, {}\n",
-        count(layers, "layer"),
-        count(errors, "error"),
-        count(warnings, "warning")
+        counted(layers, "layer"),
+        counted(errors, "error"),
+        counted(warnings, "warning")
     )
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What `fp roadmap show` prints.
 pub(crate) fn shown(id: &RoadmapId, path: &str, standing: &Standing<'_>) -> String {
     let roadmap = &standing.roadmap;
     let mut text = format!("Roadmap {id}\n  {path}\n");
-    text.extend(wrap(&roadmap.goal, WIDTH - 2, 4).iter().map(|line| format!("  {line}\n")));
+    text.extend(wrapped_within(&roadmap.goal, WIDTH - 2, 4).iter().map(|line| format!("  {line}\n")));
     text.push('\n');
     let waves = &standing.order.waves;
     let last = waves.iter().flatten().max().copied().unwrap_or(0);
@@ -51,12 +46,12 @@ pub(crate) fn shown(id: &RoadmapId, path: &str, standing: &Standing<'_>) -> Stri
         text.extend(layers.map(|(layer, _)| line(layer, standing)));
     }
     let done = roadmap.layers.iter().filter(|layer| standing.state(layer).0 == LayerState::Done).count();
-    text + &format!("\n{done} of {} done\n", count(roadmap.layers.len(), "layer"))
+    text + &format!("\n{done} of {} done\n", counted(roadmap.layers.len(), "layer"))
 }
 
 fn line(layer: &Layer<'_>, standing: &Standing<'_>) -> String {
     let (state, plan) = standing.state(layer);
-    let head = format!("  {}", fit(&titled(layer), TITLE));
+    let head = format!("  {}", fitted(&titled(layer), TITLE));
     let pad = " ".repeat((TITLE + 4).saturating_sub(head.width()));
     let line = format!("{head}{pad}{}\n", state.word());
     match plan {
@@ -87,11 +82,11 @@ pub(crate) fn start(id: &RoadmapId, layer: &Layer<'_>) -> String {
 pub(crate) fn next(id: &RoadmapId, standing: &Standing<'_>, due: &[&Layer<'_>], done: usize) -> String {
     let layers = &standing.roadmap.layers;
     if done == layers.len() {
-        return format!("{done} of {} done\n", count(done, "layer"));
+        return format!("{done} of {} done\n", counted(done, "layer"));
     }
     let mut text = String::new();
     for layer in due {
-        text += &format!("{}\n", fit(&format!("{}: {}", titled(layer), layer.goal), WIDTH));
+        text += &format!("{}\n", fitted(&format!("{}: {}", titled(layer), layer.goal), WIDTH));
         text += &format!("  {}\n", start(id, layer));
         if let Some(plan) = standing.state(layer).1.filter(|plan| !plan.archived) {
             text += &format!("  or go on with {}: /fp:implement {}\n", at(plan), plan.plan_id);
@@ -100,7 +95,7 @@ pub(crate) fn next(id: &RoadmapId, standing: &Standing<'_>, due: &[&Layer<'_>], 
     for layer in standing.under_way() {
         let (state, plan) = standing.state(layer);
         let plan = plan.map(at).unwrap_or_default();
-        text += &format!("{}: {}\n  {plan}\n", fit(&titled(layer), TITLE), state.word());
+        text += &format!("{}: {}\n  {plan}\n", fitted(&titled(layer), TITLE), state.word());
     }
     if due.is_empty() {
         text += "Nothing else is due before that is done\n";

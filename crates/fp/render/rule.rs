@@ -2,21 +2,21 @@
 
 use fp_core::diagnostic::Severity;
 use fp_core::rules::Rule;
-use unicode_width::UnicodeWidthStr as _;
+use fp_core::text::wrapped;
 
 use super::WIDTH;
 
 /// All rules, each with what it finds.
 pub(crate) fn list(rules: &[&Rule]) -> String {
-    rules.iter().map(|rule| format!("{}\n{}", title(rule), wrapped(rule.finds, "    "))).collect()
+    rules.iter().map(|rule| format!("{}\n{}", title(rule), paragraph(rule.finds, "    "))).collect()
 }
 
 /// All that is said about a rule.
 pub(crate) fn page(rule: &Rule) -> String {
     let mut text = format!("{}\n\n", title(rule));
-    text.push_str(&wrapped(&format!("{}.", rule.finds), ""));
+    text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
     text.push('\n');
-    text.push_str(&wrapped(rule.why, ""));
+    text.push_str(&paragraph(rule.why, ""));
     for (title, tree) in [("Bad", rule.bad), ("Good", rule.good)] {
         text.push_str(&format!("\n{title}:\n\n"));
         for line in tree.lines() {
@@ -25,7 +25,7 @@ pub(crate) fn page(rule: &Rule) -> String {
         }
     }
     text.push('\n');
-    text + &wrapped(&remedy(rule), "")
+    text + &paragraph(&remedy(rule), "")
 }
 
 /// The same as Markdown.
@@ -60,17 +60,6 @@ fn remedy(rule: &Rule) -> String {
 }
 
 /// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
-    let mut lines = vec![indent.to_owned()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is a first one");
-        let empty = line.len() == indent.len();
-        if !empty && line.width() + 1 + word.width() > WIDTH {
-            lines.push(format!("{indent}{word}"));
-            continue;
-        }
-        line.push_str(if empty { "" } else { " " });
-        line.push_str(word);
-    }
-    lines.join("\n") + "\n"
+fn paragraph(text: &str, indent: &str) -> String {
+    wrapped(text, WIDTH - indent.len()).iter().map(|line| format!("{indent}{line}\n")).collect()
 }

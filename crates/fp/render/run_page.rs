@@ -4,10 +4,11 @@ use fp_core::report::duration::{minute, took};
 use fp_core::report::run_page::{Decision, Lane, RunPage, RunTask};
 use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
+use fp_core::text::fitted;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
-use super::status::{fit, word};
+use super::status::word;
 
 /// Most columns of a name in a table.
 const NAME: usize = 20;
@@ -15,7 +16,7 @@ const NAME: usize = 20;
 /// The whole report; what each verdict rests on is on the page alone.
 pub(crate) fn text(run: &RunPage<'_>) -> String {
     let goal = run.goal.lines().next().unwrap_or_default();
-    let mut text = format!("{}\n\n  Plan {} ({})\n", fit(goal, WIDTH), run.plan_id, run.phase.word());
+    let mut text = format!("{}\n\n  Plan {} ({})\n", fitted(goal, WIDTH), run.plan_id, run.phase.word());
     match run.started_at.zip(run.ended_at) {
         Some((from, to)) => {
             let wall = took(run.wall());
@@ -29,7 +30,7 @@ pub(crate) fn text(run: &RunPage<'_>) -> String {
     if !run.chain.tasks.is_empty() {
         let tasks: Vec<&str> = run.chain.tasks.iter().map(|task| task.as_str()).collect();
         let chain = format!("Longest chain, {}: {}", took(run.chain.millis), tasks.join(" → "));
-        text.push_str(&format!("  {}\n", fit(&chain, WIDTH - 2)));
+        text.push_str(&format!("  {}\n", fitted(&chain, WIDTH - 2)));
     }
     builders(&mut text, run);
     list(&mut text, "Tasks", &run.tasks, |task| task_line(task, id_width(&run.tasks)));
@@ -48,7 +49,7 @@ fn list<T>(text: &mut String, title: &str, items: &[T], told: impl Fn(&T) -> Str
     }
     text.push_str(&format!("\n{title}\n"));
     for item in items {
-        text.push_str(&format!("  {}\n", fit(&told(item), WIDTH - 2)));
+        text.push_str(&format!("  {}\n", fitted(&told(item), WIDTH - 2)));
     }
 }
 
@@ -64,7 +65,7 @@ fn builders(text: &mut String, run: &RunPage<'_>) {
     }
     text.push('\n');
     for lane in lanes {
-        let name = format!("  {}", fit(&lane.name, NAME - 3));
+        let name = format!("  {}", fitted(&lane.name, NAME - 3));
         text.push_str(&format!("{name}{}", " ".repeat(NAME.saturating_sub(name.width()))));
         let times = &lane.millis;
         let verified = times.verifying + times.committing;
@@ -88,7 +89,7 @@ fn task_line(task: &RunTask, width: usize) -> String {
         tries => format!("{tries} tries"),
     };
     let time = if task.tries.is_empty() { String::new() } else { took(task.millis.total()) };
-    format!("{:<width$}  {state:<9}  {tries:<7}  {time:>11}  {}", fit(line.id.as_str(), NAME), line.title)
+    format!("{:<width$}  {state:<9}  {tries:<7}  {time:>11}  {}", fitted(line.id.as_str(), NAME), line.title)
 }
 
 fn decision(asked: &Decision) -> String {

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use fp_core::schedule::{Schedule, Step};
+use fp_core::schedule::{Schedule, ScheduleStep};
+use fp_core::text::{counted, fitted};
 use unicode_width::UnicodeWidthStr as _;
-
-use super::status::fit;
 
 const INFALLIBLE: &str = "writing to a string can't fail";
 const WIDTH: usize = 80;
@@ -18,8 +17,8 @@ const WHY: usize = 30;
 pub(crate) fn text(schedule: &Schedule<'_>) -> String {
     let mut text = format!(
         "{} in {}, at most {} at once\n",
-        count(schedule.order.len(), "task"),
-        count(schedule.waves.len(), "wave"),
+        counted(schedule.order.len(), "task"),
+        counted(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
     );
     let widest = |widths: &mut dyn Iterator<Item = usize>, most: usize| widths.max().unwrap_or(0).min(most);
@@ -53,7 +52,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn write_row(&self, out: &mut String, step: &Step<'_>, why: &str) {
+    fn write_row(&self, out: &mut String, step: &ScheduleStep<'_>, why: &str) {
         let start = out.len();
         write!(
             out,
@@ -65,21 +64,21 @@ impl Columns {
         )
         .expect(INFALLIBLE);
         let used = out.len() - start + self.id + 2;
-        write_padded(out, &fit(step.id, self.id), self.id);
+        write_padded(out, &fitted(step.id, self.id), self.id);
         out.push_str("  ");
         let complexity = format!(" ({})", step.complexity);
         let room = WIDTH.saturating_sub(used + self.why + 2).min(self.title);
-        let title = fit(step.title, room.saturating_sub(complexity.len()).max(8));
-        write_padded(out, &fit(&(title + &complexity), room), room);
+        let title = fitted(step.title, room.saturating_sub(complexity.len()).max(8));
+        write_padded(out, &fitted(&(title + &complexity), room), room);
         out.push_str("  ");
-        out.push_str(&fit(why, self.why));
+        out.push_str(&fitted(why, self.why));
         out.truncate(out.trim_end().len());
         out.push('\n');
     }
 }
 
 /// What delays a task, in the place of what `out` had.
-fn write_why<'o>(out: &'o mut String, step: &Step<'_>) -> &'o str {
+fn write_why<'o>(out: &'o mut String, step: &ScheduleStep<'_>) -> &'o str {
     out.clear();
     if let Some(delay) = &step.delay {
         write!(out, "{delay}").expect(INFALLIBLE);
@@ -109,8 +108,4 @@ fn wrapped(label: &str, text: &str) -> String {
         column += word.width();
     }
     out + "\n"
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

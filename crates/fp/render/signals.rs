@@ -1,10 +1,8 @@
 //! Signals as a table, and what those of one task are made of, within 80 columns.
 
 use fp_core::signals::{Explained, FileFacts, Presence, TaskSignals, TestedBy};
+use fp_core::text::{fitted, one_line};
 use unicode_width::UnicodeWidthStr as _;
-
-use super::status::fit;
-use super::visible::one_line;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -16,7 +14,7 @@ const NAMES: usize = 8;
 
 /// One line a task, then the tasks that deserve another look.
 pub(crate) fn table(tasks: &[TaskSignals]) -> String {
-    let id = |task: &TaskSignals| fit(&one_line(&task.id), ID);
+    let id = |task: &TaskSignals| fitted(&task.id, ID);
     let width = tasks.iter().map(|task| id(task).width()).max().unwrap_or(0).max("Task".len());
     let head = |cells: [&str; 6]| {
         let [id, scope, coupling, git, tests, composite] = cells;
@@ -30,7 +28,7 @@ pub(crate) fn table(tasks: &[TaskSignals]) -> String {
             [s.file_scope, s.coupling, s.git_risk, s.test_coverage, s.composite].map(|n| n.to_string());
         let [scope, coupling, git, tests, composite] = numbers.each_ref().map(String::as_str);
         let row = head([&id(task), scope, coupling, git, tests, composite]);
-        let title = fit(&one_line(&task.title), WIDTH - row.width());
+        let title = fitted(&task.title, WIDTH - row.width());
         text.push_str(format!("{row}{title}").trim_end());
         text.push('\n');
     }
@@ -48,8 +46,8 @@ pub(crate) fn table(tasks: &[TaskSignals]) -> String {
 
 /// Each signal with its formula and its band, then what was measured on each file.
 pub(crate) fn explanation(task: &TaskSignals, formulas: &[Explained], files: &[FileFacts]) -> String {
-    let head = format!("Task {}: {}", fit(&one_line(&task.id), ID), one_line(&task.title));
-    let mut text = format!("{}\n\n", fit(&head, WIDTH));
+    let head = format!("Task {}: {}", fitted(&task.id, ID), one_line(&task.title));
+    let mut text = format!("{}\n\n", fitted(&head, WIDTH));
     for Explained { signal, value, formula, band } in formulas {
         text.push_str(&format!("{signal:<12}  {value}  {formula}\n{:17}{band}\n", ""));
     }
@@ -64,7 +62,7 @@ pub(crate) fn explanation(task: &TaskSignals, formulas: &[Explained], files: &[F
 }
 
 fn one(file: &FileFacts) -> String {
-    let mut text = format!("  {}\n", fit(&one_line(&file.path), WIDTH - 2));
+    let mut text = format!("  {}\n", fitted(&file.path, WIDTH - 2));
     let absent = match file.presence {
         Presence::File => None,
         Presence::Missing => Some("not there yet"),
@@ -87,7 +85,7 @@ fn one(file: &FileFacts) -> String {
         }
         text.push('\n');
         for (what, names) in [("fan-in", &file.fan_in), ("fan-out", &file.fan_out)] {
-            let shown = names.iter().take(NAMES).map(|name| fit(&one_line(name), WIDTH - 8));
+            let shown = names.iter().take(NAMES).map(|name| fitted(name, WIDTH - 8));
             let more = names.len().saturating_sub(NAMES);
             let more = (more > 0).then(|| format!("and {more} more"));
             let shown: Vec<String> = shown.chain(more).collect();
@@ -100,7 +98,7 @@ fn one(file: &FileFacts) -> String {
         Some(TestedBy::Inside) => "tested inside".to_owned(),
         Some(TestedBy::Itself) => "a test itself".to_owned(),
     };
-    text.push_str(&format!("    {}\n", fit(&test, WIDTH - 4)));
+    text.push_str(&format!("    {}\n", fitted(&test, WIDTH - 4)));
     text
 }
 

@@ -1,8 +1,8 @@
 //! A simulated run as text that fits 80 columns.
 
 use fp_core::run::simulate::{Limit, Simulation};
+use fp_core::text::fitted;
 
-use super::status::fit;
 use crate::commands::simulate::Simulated;
 
 /// Columns of a line, and of those before what limits the run.
@@ -20,7 +20,7 @@ pub(crate) fn text(simulated: &Simulated<'_>) -> String {
     for found in simulations {
         let Simulation { builders, length, speed_up, busy, .. } = found;
         let figures = format!("{builders:>8}  {length:>6}  {speed_up:>7.2}x  {:>3.0}%", busy * 100.0);
-        text.push_str(&format!("{figures}  {}\n", fit(&limit(&found.limit), WIDTH - FIGURES)));
+        text.push_str(&format!("{figures}  {}\n", fitted(&limit(&found.limit), WIDTH - FIGURES)));
     }
     text
 }

@@ -1,11 +1,10 @@
 //! Specs as text: the list within 80 columns, those that apply as one page, and why.
 
 use fp_core::specs::{Chosen, Form, Spec};
+use fp_core::text::{fitted, wrapped_within};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
-use super::status::fit;
-use super::wrap::wrap;
 
 /// Most columns of a name.
 const NAME: usize = 28;
@@ -28,7 +27,7 @@ fn line(spec: &Spec, width: usize) -> String {
         category.word()
     );
     let room = WIDTH.saturating_sub(head.width());
-    format!("{head}{}\n", fit(&spec.title, room))
+    format!("{head}{}\n", fitted(&spec.title, room))
 }
 
 fn name_width<'a>(specs: impl Iterator<Item = &'a Spec>) -> usize {
@@ -36,7 +35,7 @@ fn name_width<'a>(specs: impl Iterator<Item = &'a Spec>) -> usize {
 }
 
 fn padded(spec: &Spec, width: usize) -> String {
-    let name = fit(spec.name.as_str(), NAME);
+    let name = fitted(spec.name.as_str(), NAME);
     let pad = " ".repeat(width.saturating_sub(name.width()));
     name + &pad
 }
@@ -48,7 +47,7 @@ pub(crate) fn explained(chosen: &[Chosen<'_>]) -> String {
         let (word, more) = outcome(&chosen.form);
         let head = format!("{}  {word:<5}  ", padded(chosen.spec, width));
         let room = WIDTH.saturating_sub(head.width());
-        let lines = wrap(&format!("{}{more}", chosen.why), room, MOST_LINES);
+        let lines = wrapped_within(&format!("{}{more}", chosen.why), room, MOST_LINES);
         format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(head.width()))))
     };
     chosen.iter().map(line).collect()

@@ -4,10 +4,10 @@ use fp_core::report::status::{StatusReport, TaskLine};
 use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
 use fp_core::run::state::Status;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use fp_core::text::fitted;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
-use super::visible::one_line;
 
 /// The whole report.
 pub(crate) fn text(report: &StatusReport) -> String {
@@ -39,18 +39,18 @@ fn line(task: &TaskLine, id_width: usize) -> String {
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
     let head = format!("  {:id_width$}  {state:<9}  ", task.id.as_str());
     let room = WIDTH.saturating_sub(head.width() + facts.width());
-    let mut text = format!("{head}{}{facts}\n", fit(&task.title, room.max(10)));
+    let mut text = format!("{head}{}{facts}\n", fitted(&task.title, room.max(10)));
     if let Some(detail) = &task.detail {
         let indent = " ".repeat(id_width + 15);
         let room = WIDTH.saturating_sub(indent.len()).max(20);
-        text.push_str(&format!("{indent}{}\n", fit(detail, room)));
+        text.push_str(&format!("{indent}{}\n", fitted(detail, room)));
     }
     for granted in &task.granted {
         let (indent, by) =
             (" ".repeat(id_width + 15), if granted.by == Decider::User { "you" } else { "the policy" });
         let room = WIDTH.saturating_sub(indent.len()).max(20);
         let line = format!("+ {} (by {by}): {}", granted.path, granted.reason);
-        text.push_str(&format!("{indent}{}\n", fit(&line, room)));
+        text.push_str(&format!("{indent}{}\n", fitted(&line, room)));
     }
     text
 }
@@ -65,22 +65,4 @@ pub(crate) fn word(status: Status) -> &'static str {
         Status::Failed => "FAILED",
         Status::Skipped => "skipped",
     }
-}
-
-/// `text` on one line, cut to `room` columns, with an ellipsis where it was cut.
-pub(crate) fn fit(text: &str, room: usize) -> String {
-    let text = one_line(text);
-    if text.width() <= room {
-        return text.into_owned();
-    }
-    let mut cut = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used + 1 > room {
-            break;
-        }
-        cut.push(c);
-    }
-    cut + "…"
 }

@@ -5,10 +5,11 @@ use fp_core::report::status::{Phase, TaskLine};
 use fp_core::report::watch::WatchReport;
 use fp_core::run::payload::short;
 use fp_core::run::state::Status;
+use fp_core::text::fitted;
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::status::{fit, word};
+use super::status::word;
 
 /// Columns of the bar, at most.
 const BAR: usize = 30;
@@ -39,7 +40,7 @@ pub(crate) fn frame(
 ) -> Frame {
     let mut lines = head(report, now, columns);
     lines.extend(agents(report, now, columns, (rows / 4).max(1)));
-    lines.extend(report.questions.iter().take(2).map(|question| fit(&format!("? {question}"), columns)));
+    lines.extend(report.questions.iter().take(2).map(|question| fitted(&format!("? {question}"), columns)));
     // The tasks have at least half of it.
     lines.truncate(rows / 2);
     if rows > 10 {
@@ -69,7 +70,7 @@ fn head(report: &WatchReport, now: Timestamp, columns: usize) -> Vec<String> {
     let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
     vec![
         sides(&format!("Plan {} ({})", report.plan_id, report.phase.word()), &time, columns),
-        fit(&format!("{bar}{}", counts.in_words()), columns),
+        fitted(&format!("{bar}{}", counts.in_words()), columns),
     ]
 }
 
@@ -81,11 +82,11 @@ fn agents(report: &WatchReport, now: Timestamp, columns: usize, most: usize) -> 
         .iter()
         .map(|agent| {
             let name = agent.name.as_str();
-            fit(&format!("{name:width$}  {}, {}", agent.doing, lasted(agent.since, now)), columns)
+            fitted(&format!("{name:width$}  {}, {}", agent.doing, lasted(agent.since, now)), columns)
         })
         .collect();
     if shown < agents.len() {
-        lines.push(fit(&format!("and {} more agents", agents.len() - shown), columns));
+        lines.push(fitted(&format!("and {} more agents", agents.len() - shown), columns));
     }
     lines
 }
@@ -94,7 +95,7 @@ fn agents(report: &WatchReport, now: Timestamp, columns: usize, most: usize) -> 
 fn sides(left: &str, right: &str, columns: usize) -> String {
     let gap = columns.saturating_sub(left.width() + right.width());
     if gap < 2 {
-        return fit(left, columns);
+        return fitted(left, columns);
     }
     format!("{left}{}{right}", " ".repeat(gap)).trim_end().to_owned()
 }
@@ -119,14 +120,14 @@ impl Columns {
 
     fn line(&self, task: &TaskLine) -> String {
         let state = if task.ready { "ready" } else { word(task.status) };
-        let head = format!("{:1$}  {state:<STATE$}  ", fit(task.id.as_str(), ID), self.id);
+        let head = format!("{:1$}  {state:<STATE$}  ", fitted(task.id.as_str(), ID), self.id);
         let facts = facts(task);
         if facts.is_empty() {
-            return fit(format!("{head}{}", task.title).trim_end(), self.all);
+            return fitted(format!("{head}{}", task.title).trim_end(), self.all);
         }
-        let title = fit(&task.title, self.title);
+        let title = fitted(&task.title, self.title);
         let pad = " ".repeat(self.title.saturating_sub(title.width()));
-        fit(&format!("{head}{title}{pad}  {facts}"), self.all)
+        fitted(&format!("{head}{title}{pad}  {facts}"), self.all)
     }
 }
 

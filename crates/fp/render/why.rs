@@ -2,12 +2,12 @@
 
 use fp_core::report::log::Told;
 use fp_core::report::why::{Link, WhyReport};
+use fp_core::text::{fitted, wrapped_within};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::WIDTH;
 use super::log::LogText;
-use super::status::{fit, word};
-use super::wrap::wrap;
+use super::status::word;
 
 /// Most lines of one reason.
 const REASON: usize = 3;
@@ -17,7 +17,7 @@ const DEEPEST: usize = 12;
 /// The whole report.
 pub(crate) fn text(report: &WhyReport) -> String {
     let head = format!("Task {}: ", report.task);
-    let mut text = format!("{head}{}\n", fit(&report.title, WIDTH.saturating_sub(head.width())));
+    let mut text = format!("{head}{}\n", fitted(&report.title, WIDTH.saturating_sub(head.width())));
     text.push_str("\nWhy it is where it is:\n");
     report.chain.iter().for_each(|link| text.push_str(&step(link)));
     if report.more > 0 {
@@ -54,7 +54,7 @@ fn step(link: &Link) -> String {
     let state = if link.ready { "ready" } else { word(link.status) };
     let head = format!("{indent}{}  {state}  ", link.id);
     let room = WIDTH.saturating_sub(head.width()).max(20);
-    let lines = wrap(&format!("{}: {}", link.title, link.reason), room, REASON);
+    let lines = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
     let below = " ".repeat(head.width());
     let line =
         |(number, line): (usize, &String)| format!("{}{line}\n", if number == 0 { &head } else { &below });

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::finding::{Finding, UnknownItem, Verdict};
 use crate::plan::Plan;
 use crate::plan::id::{InvalidId, TaskId};
+use crate::text::{clipped, one_line};
 
 /// Longest text of a finding, in characters.
 pub const MAX_TEXT: usize = 4000;
@@ -143,8 +144,8 @@ impl<'p> Leaves<'p> {
 
     fn number(&self, id: &str) -> Result<usize, NotJudged> {
         self.numbers.get(id).copied().ok_or_else(|| match self.plan.tasks.iter().any(|task| task.id == id) {
-            true => NotJudged::NoLeaf(cut(id, SHOWN)),
-            false => NotJudged::UnknownLeaf(cut(id, SHOWN)),
+            true => NotJudged::NoLeaf(clipped(id, SHOWN)),
+            false => NotJudged::UnknownLeaf(clipped(id, SHOWN)),
         })
     }
 
@@ -166,24 +167,11 @@ impl<'p> Leaves<'p> {
         let leaf = number.map(|number| &self.all[number]);
         let finding = Finding {
             task: leaf.map(|(id, _)| id.clone()),
-            title: leaf.map_or_else(String::new, |(_, title)| cut(&one_line(title), MAX_TITLE)),
+            title: leaf.map_or_else(String::new, |(_, title)| clipped(&one_line(title), MAX_TITLE)),
             item: remark.item.parse()?,
             verdict: remark.verdict,
             text,
         };
         Ok((number, finding))
-    }
-}
-
-/// `text` on one line, without control characters.
-fn one_line(text: &str) -> String {
-    let words = text.split_whitespace().map(|word| word.replace(char::is_control, ""));
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

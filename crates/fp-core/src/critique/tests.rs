@@ -136,5 +136,5 @@ fn a_long_title_is_cut() {
     let text = text(false).replace("Print them", &"é".repeat(200));
     let (plan, _) = parse(&text);
     let judged = judge(&plan, &opinion(&["1.1"], &[(WARN, "1.2 hints: a")])).unwrap();
-    assert_eq!(judged.findings[0].title, "é".repeat(120) + "…");
+    assert_eq!(judged.findings[0].title, "é".repeat(119) + "…");
 }

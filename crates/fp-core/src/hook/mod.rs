@@ -5,7 +5,6 @@ pub mod identity;
 pub mod lead;
 pub mod legacy;
 pub mod own_command;
-pub mod quote;
 pub mod recovery;
 
 use crate::plan::id::AgentName;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::run::state::{Granted, TaskState};
+use crate::text::one_line;
 use crate::verification::{Check, CheckVerdict};
 
 pub use parse::EvidenceError;
@@ -205,11 +206,6 @@ fn word(pass: bool) -> &'static str {
 
 fn check_word(verdict: CheckVerdict) -> &'static str {
     CHECK_WORDS.iter().find(|(of, _)| *of == verdict).map_or("", |(_, word)| word)
-}
-
-/// Text that can't end its line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Text that can't end its table cell.

@@ -15,6 +15,7 @@ use crate::run::payload::short;
 use crate::run::peer_message::PeerMessage;
 use crate::run::question::Question;
 use crate::run::state::{State, Status};
+use crate::text::counted;
 
 /// Most items that one section of the page lists.
 const ITEMS: usize = 12;
@@ -74,8 +75,7 @@ fn decisions(state: &State, interview: Option<&Interview>) -> Vec<String> {
     });
     let by = |by: Decider| if by == Decider::Auto { "by a rule" } else { "by the user" };
     let approved = state.approval.as_ref().map(|approval| {
-        let tasks = state.tasks.len();
-        let tasks = format!("{tasks} task{}", if tasks == 1 { "" } else { "s" });
+        let tasks = counted(state.tasks.len(), "task");
         format!("The plan of {tasks} was approved {}", by(approval.by))
     });
     let answered = state.questions.iter().filter(|asked| !asked.answer.is_empty());

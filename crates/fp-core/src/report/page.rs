@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::markdown::{code, inline};
+use crate::text::{clipped, one_line};
 
 /// Most characters of a text in a list.
 pub(super) const TEXT: usize = 300;
@@ -69,13 +70,8 @@ impl From<String> for Item {
 
 /// A text that is not ours as one line of at most `most` characters that can't be markup.
 pub(super) fn plain(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut cut: String = line.chars().take(most).collect();
-    if cut.len() < line.len() {
-        cut.push('…');
-    }
     let mut out = String::new();
-    let _ = inline(&mut out, &cut);
+    let _ = inline(&mut out, &clipped(&one_line(text), most));
     out
 }
 
@@ -93,7 +89,7 @@ mod tests {
     #[test]
     fn a_text_is_one_line_without_markup() {
         assert_eq!(plain("a\n# b\t*c*", 20), "a # b \\*c\\*");
-        assert_eq!(plain("<b> 한글 and more", 6), "\\<b> 한글…");
+        assert_eq!(plain("<b> 한글 and more", 6), "\\<b> 한…");
         assert_eq!(plain("- x", 20), "\\- x");
     }
 

@@ -16,7 +16,7 @@ use crate::plan::index::Index;
 use crate::plan::task::{Field, Item, Plan, Risk, Task, TaskIndex};
 use crate::run::approval;
 use crate::run::state::{State, Status};
-use crate::schedule::{CriticalPath, Delay, Options, Schedule, SpeedUp, schedule};
+use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
 
 /// The report on one tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -218,11 +218,11 @@ impl<'p> TreeReport<'p> {
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
     #[must_use]
-    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &Options, builders: &[u32]) -> Self {
+    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
         for &builders in builders {
-            let options = Options { max_parallel_tasks: builders, ..options.clone() };
+            let options = ScheduleOptions { max_parallel_tasks: builders, ..options.clone() };
             let Ok(found) = schedule(tree, &options) else { return self };
             self.schedules.push(waves(tree, &leaves, &found, builders));
             self.speed_up = found.speed_up;
@@ -346,7 +346,7 @@ mod tests {
         let tree = Box::leak(Box::new(tree));
         let found = check(tree, &parsed, &Facts::default());
         TreeReport::new(tree, None)
-            .with_schedules(tree, &Options::default(), builders)
+            .with_schedules(tree, &ScheduleOptions::default(), builders)
             .with_problems(&found, &Lines::new(text))
     }
 

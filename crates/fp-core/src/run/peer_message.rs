@@ -10,6 +10,7 @@ use super::refusal::Refusal;
 use super::state::{Role, State, TaskState};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;
+use crate::text::one_line;
 
 /// How many messages may be sent from within one task.
 pub const MESSAGES_PER_TASK: usize = 2;
@@ -165,7 +166,7 @@ impl State {
         }
         let task = self.held_by(from).ok_or_else(|| NotSent::NoTask(from.clone()))?;
         let (kind, text) = PeerKind::read(text).ok_or(NotSent::Form)?;
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = one_line(text);
         if line.is_empty() {
             return Err(NotSent::Form);
         }

@@ -9,6 +9,7 @@ use fp_core::doctor::{self, Finding, Lead};
 use fp_core::plan::Plan;
 use fp_core::plan::id::TaskId;
 use fp_core::run::{State, notepad};
+use fp_core::text::counted;
 use jiff::Timestamp;
 
 use crate::file::{self, TASKS_CAP};
@@ -97,9 +98,7 @@ fn notepad_finding(plan: &OpenPlan, state: &State) -> Finding {
     let there = file::read_text_if_there(&plan.folder.file(NOTEPAD), TASKS_CAP);
     match there {
         Ok(None) if count == 0 => Finding::ok("notepad", "no note"),
-        Ok(Some(text)) if text == notepad::render(state) => {
-            Finding::ok("notepad", format!("{count} note{}", if count == 1 { "" } else { "s" }))
-        }
+        Ok(Some(text)) if text == notepad::render(state) => Finding::ok("notepad", counted(count, "note")),
         _ => Finding::warning("notepad", "notepad.md is not what the log says")
             .fixable(plan.id(), doctor::Fix::WriteNotepad),
     }

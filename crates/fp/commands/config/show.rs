@@ -1,5 +1,6 @@
 //! `fp config show` and `fp config get`.
 
+use fp_core::text::fitted;
 use fp_host::config::{self, Origin};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
@@ -8,7 +9,6 @@ use super::remark;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::status::fit;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -107,7 +107,7 @@ fn table(rows: &[Row], with_origin: bool) -> String {
     let room = WIDTH - key_width - origin_width - 4;
     let mut text = String::new();
     for row in rows {
-        let value = fit(&row.value, room);
+        let value = fitted(&row.value, room);
         let line = if with_origin {
             format!("{:key_width$}  {:origin_width$}  {value}", row.key, row.origin.name())
         } else {

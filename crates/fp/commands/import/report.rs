@@ -7,6 +7,7 @@ use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::exchange::{Notice, Source};
 use fp_core::interview::Mode;
 use fp_core::plan::id::PlanId;
+use fp_core::text::counted;
 use serde::Serialize;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
@@ -179,10 +180,6 @@ impl Report<'_> {
         }
         text
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn told(heading: &str, notices: &[&Notice]) -> String {

@@ -1,6 +1,7 @@
 //! What stands above the panes: the goal, the figures, what is wrong with the tree, search and filter.
 
 use fp_core::report::tree::{Problem, TreeReport};
+use fp_core::text::counted;
 
 use super::super::tree::state;
 use super::escape::text as escaped;
@@ -30,21 +31,17 @@ fn figures(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     let mut figure = |id: &str, label: &str, value: u64, about: String| {
         put!(page, r#"<div><dt>{label}</dt><dd id="{id}">{value} <small>{about}</small></dd></div>"#);
     };
-    let parents = count(report.tasks.len() - report.leaves, "parent");
+    let parents = counted(report.tasks.len() - report.leaves, "parent");
     figure("leaves", "Tasks", report.leaves as u64, format!("under {parents}"));
     figure("complexity", "Complexity", report.total_complexity, "in all".to_owned());
     if let Some(first) = report.schedules.iter().find(|waves| waves.builders == drawn) {
-        let builders = count(drawn as usize, "builder");
+        let builders = counted(drawn as usize, "builder");
         figure("waves", "Waves", first.waves as u64, format!("with {builders}"));
         let path = &report.critical_path;
-        let tasks = count(path.tasks.len(), "task");
+        let tasks = counted(path.tasks.len(), "task");
         figure("path", "Critical path", path.complexity, format!("{tasks} in a row"));
     }
     page.push_str("</dl>\n");
-}
-
-pub(super) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The choice of how many builders the waves are drawn for, with what each is worth at best.
@@ -93,7 +90,7 @@ pub(super) fn problems(page: &mut String, problems: &[Problem]) {
     }
     // Few are read at once; many would stand in front of the plan.
     let open = if problems.len() <= OPEN { " open" } else { "" };
-    let errors = count(problems.len(), "error");
+    let errors = counted(problems.len(), "error");
     put!(page, r#"<details class="problems"{open}><summary>This tree is not valid: {errors}</summary><ul>"#);
     for Problem { rule, line, detail, .. } in problems.iter().take(PROBLEMS) {
         let detail = escaped(detail);

@@ -6,6 +6,7 @@ use super::{Outcome, Results, TaskResult, word};
 use crate::markdown::{code, inline};
 use crate::run::event::Decider;
 use crate::run::payload::short;
+use crate::text::one_line;
 
 const INFALLIBLE: &str = "writing to a string can't fail";
 
@@ -56,10 +57,7 @@ impl Page {
         for part in parts {
             match part {
                 Part::Own(text) => self.0.push_str(text),
-                Part::Text(text) => {
-                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    inline(&mut self.0, &text).expect(INFALLIBLE);
-                }
+                Part::Text(text) => inline(&mut self.0, &one_line(text)).expect(INFALLIBLE),
                 Part::Code(text) => code(&mut self.0, text).expect(INFALLIBLE),
             }
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::plan::id::TaskId;
 use crate::report::log::{Told, tell};
 use crate::run::event::{Entry, Event};
+use crate::text::clipped;
 
 /// Most characters of the details of a mark: they are told whole where the task is.
 const DETAIL: usize = 300;
@@ -89,18 +90,11 @@ pub(super) fn marks(entry: &Entry) -> Vec<Mark> {
             mark.kind = mark.kind.max(kind);
             mark.text = format!("{}; {text}", mark.text);
             if mark.detail.is_empty() {
-                mark.detail = cut(&detail);
+                mark.detail = clipped(&detail, DETAIL);
             }
         } else {
-            marks.push(Mark { at: entry.at, kind, task, lane: None, text, detail: cut(&detail) });
+            marks.push(Mark { at: entry.at, kind, task, lane: None, text, detail: clipped(&detail, DETAIL) });
         }
     }
     marks
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(DETAIL) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -2,8 +2,9 @@
 
 use fp_core::report::duration::took;
 use fp_core::report::run_page::{Lane, RunPage, Times};
+use fp_core::text::counted;
 
-use super::super::header::{count, progress};
+use super::super::header::progress;
 use super::{escaped, time};
 
 pub(super) fn header(page: &mut String, run: &RunPage<'_>) {
@@ -47,9 +48,13 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
     if run.started_at.is_some() {
         let commits = run.commits.iter().filter(|commit| !commit.undone).count();
         figure("Commits", &commits.to_string(), "");
-        figure("Tries", &run.tries.to_string(), &format!("with {}", count(run.builders as usize, "builder")));
+        figure(
+            "Tries",
+            &run.tries.to_string(),
+            &format!("with {}", counted(run.builders as usize, "builder")),
+        );
         figure("Took", &took(run.wall()), "from start to end");
-        let chain = count(run.chain.tasks.len(), "task");
+        let chain = counted(run.chain.tasks.len(), "task");
         figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
         figure("Waits", &took(run.millis.asking + run.millis.waiting + run.idle()), "of all builders");
     }

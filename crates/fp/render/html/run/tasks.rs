@@ -4,10 +4,10 @@ use fp_core::report::duration::took;
 use fp_core::report::history::End;
 use fp_core::report::run_page::{RunPage, RunTask, Times, Try};
 use fp_core::run::payload::short;
+use fp_core::text::counted;
 use fp_core::verification::{Check, CheckVerdict};
 
 use super::super::super::status::word;
-use super::super::header::count;
 use super::super::rows::prose;
 use super::{escaped, time};
 
@@ -188,7 +188,7 @@ fn files(page: &mut String, files: &[String]) {
     if files.is_empty() {
         return;
     }
-    put!(page, "<h4>{}</h4><ul class=\"files\">", count(files.len(), "changed file"));
+    put!(page, "<h4>{}</h4><ul class=\"files\">", counted(files.len(), "changed file"));
     for file in files {
         put!(page, "<li><code>{}</code></li>", escaped(file));
     }
