@@ -12,7 +12,7 @@ use crate::source::Source;
 
 /// Write a task tree in its canonical form
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FmtArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
     /// Write nothing, and end with status 1 when there is something to change.
@@ -32,7 +32,7 @@ struct Report {
     written: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let formatted = format(&text).map_err(|error| refusal(&source, &error))?;

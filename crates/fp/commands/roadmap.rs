@@ -6,9 +6,10 @@ use fp_core::roadmap::{FORM, Layer, LayerState, skeleton};
 use fp_host::roadmaps::Roadmaps;
 use serde_json::{Value, json};
 
+use super::validate::finding_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::{diagnostics, roadmap as render};
+use crate::render::roadmap as render;
 use crate::roadmap::{Page, Standing, errors};
 
 /// A goal larger than one plan, as layers that each become a plan
@@ -91,7 +92,7 @@ fn check(args: &Check, context: &Context) -> CommandResult {
     let lines = Lines::new(&page.text);
     let valid = found.iter().all(|finding| !finding.fails(args.strict));
     let name = context.shown(&page.path);
-    let findings: String = found.iter().map(|found| diagnostics::text(&name, &lines, found) + "\n").collect();
+    let findings: String = found.iter().map(|found| finding_text(&name, &lines, found) + "\n").collect();
     let summary = render::summary(&name, valid, roadmap.layers.len(), errors(&found), found.len());
     let violations = Violations { found: &found, lines: &lines };
     context.report(

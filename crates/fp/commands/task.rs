@@ -24,7 +24,7 @@ const SHOWN: usize = 5;
 
 /// Add a task to a plan, or change one that nobody has begun; the plan is approved again afterwards
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TaskArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -54,7 +54,7 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let (plan, place, file) = match &args.command {
         Command::Add { plan, under, file } => (plan, Place::Below(under), file),
         Command::Revise { plan, task, file } => (plan, Place::Instead(task.as_str()), file),

@@ -10,7 +10,7 @@ use fp_core::rules::{RULES, Rule};
 use fp_core::run::approval::hash;
 use serde::{Serialize, Serializer};
 
-use super::rule;
+use crate::commands::explain as rule;
 
 /// Where the program comes from.
 const HOME: &str = "https://github.com/fractal-planner/fractal-planner";

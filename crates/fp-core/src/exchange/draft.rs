@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 use super::notice::{Kind, Notice};
 use super::origin::{Origin, OriginTask};
 use super::portable::{PortablePlan, PortableTask, Work};
-use crate::diagnostic::Span;
+use crate::plan::field::FieldKind;
 use crate::plan::meaning::{Difference, difference};
-use crate::plan::task::{Field, Fields, Item, Plan, Risk, Task};
+use crate::plan::task::{Field, Item, Plan, Task, TaskFields};
 use crate::plan::{parse, write};
 
 /// The name in `ext` of what can't be written in a tree.
@@ -180,7 +180,7 @@ impl<'p> Writing<'p> {
         let mut task = Task {
             id: self.ids[at].clone().into(),
             description: title(&portable.title, &self.ids[at]).into(),
-            fields: Fields { dependencies: dependencies.map(list), ..Fields::default() },
+            fields: with_field(FieldKind::Dependencies, dependencies.map(list)),
             ..Task::default()
         };
         if let Some(complexity) = portable.complexity {
@@ -265,34 +265,35 @@ impl<'p> Writing<'p> {
 
 /// What of `portable` is not in `task`, by the names of a portable task.
 fn missing(portable: &PortableTask, task: &Task<'_>) -> Map<String, Value> {
-    let mut whole = Fields::default();
+    let mut whole = TaskFields::default();
     fill(&mut whole, portable, Plainness::OneLine);
     let mut left = Map::new();
     let lists = [
-        ("acceptance", &whole.acceptance, &task.fields.acceptance),
-        ("files", &whole.files, &task.fields.files),
-        ("hints", &whole.hints, &task.fields.hints),
-        ("references", &whole.references, &task.fields.references),
-        ("guardrails", &whole.guardrails, &task.fields.guardrails),
-        ("testCommands", &whole.test_commands, &task.fields.test_commands),
-        ("covers", &whole.covers, &task.fields.covers),
+        ("acceptance", FieldKind::Acceptance),
+        ("files", FieldKind::Files),
+        ("hints", FieldKind::Hints),
+        ("references", FieldKind::References),
+        ("guardrails", FieldKind::Guardrails),
+        ("testCommands", FieldKind::TestCommands),
+        ("covers", FieldKind::Covers),
     ];
-    for (name, said, written) in lists {
+    for (name, kind) in lists {
+        let (said, written) = (whole.items(kind), task.fields.items(kind));
         let whole = |item: &Item<'_>| format!("{} {}", item.text, item.note.as_deref().unwrap_or_default());
-        let written: Vec<&Item<'_>> = written.iter().flat_map(|field| &field.value).collect();
-        let lost = said.iter().flat_map(|field| &field.value).filter(|item| !written.contains(item));
+        let lost = said.iter().filter(|item| !written.contains(item));
         let lost: Vec<Value> = lost.map(|item| whole(item).trim_end().into()).collect();
         if !lost.is_empty() {
             left.insert(name.into(), lost.into());
         }
     }
-    let described = whole.description.as_ref().and(portable.description.clone());
+    let described = whole.text(FieldKind::Description).and(portable.description.as_ref()).cloned();
+    let is_given = |kind: FieldKind| task.fields.get(kind).is_some();
     let texts = [
-        ("description", &described, task.fields.description.is_some()),
-        ("verify", &portable.verify, task.fields.verify.is_some()),
-        ("group", &portable.group, task.fields.group.is_some()),
-        ("priority", &portable.priority, task.fields.priority.is_some()),
-        ("risk", &portable.risk, task.fields.risk.is_some()),
+        ("description", &described, is_given(FieldKind::Description)),
+        ("verify", &portable.verify, is_given(FieldKind::Verify)),
+        ("group", &portable.group, is_given(FieldKind::Group)),
+        ("priority", &portable.priority, is_given(FieldKind::Priority)),
+        ("risk", &portable.risk, is_given(FieldKind::Risk)),
     ];
     for (name, said, written) in texts {
         if let Some(said) = said.as_ref().filter(|said| !written && !said.trim().is_empty()) {
@@ -306,73 +307,63 @@ fn missing(portable: &PortableTask, task: &Task<'_>) -> Map<String, Value> {
 }
 
 /// Puts what a task says into fields.
-fn fill(fields: &mut Fields<'static>, portable: &PortableTask, plainness: Plainness) {
+fn fill(fields: &mut TaskFields<'static>, portable: &PortableTask, plainness: Plainness) {
     let plain = |given: &Option<Vec<String>>| given.as_ref().map(|given| list(sayable(given)));
-    fields.acceptance = plain(&portable.acceptance);
-    fields.hints = plain(&portable.hints);
-    fields.references = plain(&portable.references);
-    fields.guardrails = plain(&portable.guardrails);
-    fields.test_commands = plain(&portable.test_commands);
-    fields.covers = plain(&portable.covers);
-    fields.files = portable.files.as_ref().map(|files| {
+    *fields.slot(FieldKind::Acceptance) = plain(&portable.acceptance);
+    *fields.slot(FieldKind::Hints) = plain(&portable.hints);
+    *fields.slot(FieldKind::References) = plain(&portable.references);
+    *fields.slot(FieldKind::Guardrails) = plain(&portable.guardrails);
+    *fields.slot(FieldKind::TestCommands) = plain(&portable.test_commands);
+    *fields.slot(FieldKind::Covers) = plain(&portable.covers);
+    *fields.slot(FieldKind::Files) = portable.files.as_ref().map(|files| {
         let paths = files.iter().filter(|file| !is_nothing(&file.path));
         let file = |file: &super::portable::PortableFile| Item {
             note: file.note.as_deref().map(one_line).filter(|note| !note.is_empty()).map(Into::into),
             ..item(one_line(&file.path))
         };
-        Field { value: paths.map(file).collect(), ..Field::default() }
+        paths.map(file).collect::<Vec<_>>().into()
     });
-    fields.tests_required = portable.tests_required.map(|value| Field { value, ..Field::default() });
     let text = |given: &Option<String>| {
         let given = given.as_deref().map(one_line).filter(|given| !is_nothing(given))?;
-        Some(Field { value: given.into(), ..Field::default() })
+        Some(list(vec![given]))
     };
-    fields.verify = text(&portable.verify);
-    fields.group = text(&portable.group);
-    fields.priority = text(&portable.priority);
-    fields.risk = portable.risk.as_deref().and_then(risk);
+    *fields.slot(FieldKind::TestsRequired) =
+        portable.tests_required.map(|yes| list(vec![if yes { "yes" } else { "no" }.to_owned()]));
+    *fields.slot(FieldKind::Verify) = text(&portable.verify);
+    *fields.slot(FieldKind::Group) = text(&portable.group);
+    *fields.slot(FieldKind::Priority) = text(&portable.priority);
+    let risk = portable.risk.as_deref().map(|risk| risk.trim().to_lowercase());
+    *fields.slot(FieldKind::Risk) =
+        risk.filter(|risk| ["low", "medium", "high"].contains(&risk.as_str())).map(|risk| list(vec![risk]));
     let description = portable.description.as_deref().map(|text| match plainness {
         Plainness::AsItIs => lines(text),
         _ => one_line(text),
     });
     let description = description.filter(|text| !is_nothing(text) && *text != one_line(&portable.title));
-    fields.description = description.map(|text| Field { value: text.into(), ..Field::default() });
+    *fields.slot(FieldKind::Description) = description.map(|text| list(vec![text]));
 }
 
-fn risk(word: &str) -> Option<Field<Risk>> {
-    let mut known = [Risk::Low, Risk::Medium, Risk::High].into_iter();
-    let value = known.find(|risk| risk.word().eq_ignore_ascii_case(word.trim()))?;
-    Some(Field { value, span: Span::default(), entry_indent: None, written: None })
+fn with_field(kind: FieldKind, field: Option<Field<'static>>) -> TaskFields<'static> {
+    let mut fields = TaskFields::default();
+    *fields.slot(kind) = field;
+    fields
 }
 
 /// Takes out what is not read back by itself.
 fn sift(task: &mut Task<'static>) {
-    let bare = Task { fields: Fields::default(), complexity_source: None, complexity: None, ..task.clone() };
-    let reads = |fields: Fields<'static>| reads_back(&Task { fields, ..bare.clone() });
+    let bare =
+        Task { fields: TaskFields::default(), complexity_source: None, complexity: None, ..task.clone() };
+    let reads = |fields: TaskFields<'static>| reads_back(&Task { fields, ..bare.clone() });
     let fields = &mut task.fields;
-    macro_rules! sift_lists {
-        ($($name:ident),*) => {$(
-            if let Some(field) = &mut fields.$name {
-                let alone = |item: &Item<'static>| {
-                    let one = Field { value: vec![item.clone()], ..Field::default() };
-                    reads(Fields { $name: Some(one), ..Fields::default() })
-                };
-                field.value.retain(alone);
-            }
-            if !reads(Fields { $name: fields.$name.clone(), ..Fields::default() }) {
-                fields.$name = None;
-            }
-        )*};
+    for kind in FieldKind::ALL.into_iter().filter(|kind| *kind != FieldKind::TestsRequired) {
+        let Some(mut field) = fields.slot(kind).take() else { continue };
+        if kind.form().is_list() {
+            field.items.retain(|item| reads(with_field(kind, Some(vec![item.clone()].into()))));
+        }
+        if kind == FieldKind::Risk || reads(with_field(kind, Some(field.clone()))) {
+            *fields.slot(kind) = Some(field);
+        }
     }
-    sift_lists!(acceptance, dependencies, files, hints, references, guardrails, test_commands, covers);
-    macro_rules! sift_texts {
-        ($($name:ident),*) => {$(
-            if !reads(Fields { $name: fields.$name.clone(), ..Fields::default() }) {
-                fields.$name = None;
-            }
-        )*};
-    }
-    sift_texts!(verify, group, priority, description);
 }
 
 /// Whether a task is read as it was meant, by itself.
@@ -415,8 +406,8 @@ fn item(text: String) -> Item<'static> {
     Item { text: text.into(), ..Item::default() }
 }
 
-fn list(entries: Vec<String>) -> Field<Vec<Item<'static>>> {
-    Field { value: entries.into_iter().map(item).collect(), ..Field::default() }
+fn list(entries: Vec<String>) -> Field<'static> {
+    entries.into_iter().map(item).collect::<Vec<_>>().into()
 }
 
 /// The entries as lines; those that say nothing say nothing.

@@ -10,10 +10,10 @@ use crate::plan::task::{Item, Task};
 pub(super) fn portable_task(task: &Task<'_>) -> PortableTask {
     let fields = &task.fields;
     let list = |kind: FieldKind| {
-        let list = fields.list(kind)?;
-        Some(list.value.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
+        let list = fields.get(kind)?;
+        Some(list.items.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
     };
-    let scalar = |kind: FieldKind| fields.scalar(kind).map(str::to_owned);
+    let scalar = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     let notes = task.notes.iter().map(|note| note.text.to_string());
     let prose: Vec<String> = scalar(FieldKind::Description)
         .into_iter()
@@ -27,8 +27,8 @@ pub(super) fn portable_task(task: &Task<'_>) -> PortableTask {
         complexity: task.complexity,
         acceptance: list(FieldKind::Acceptance),
         dependencies: list(FieldKind::Dependencies),
-        files: fields.files.as_ref().map(|files| files.value.iter().map(file).collect()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        files: fields.get(FieldKind::Files).map(|files| files.items.iter().map(file).collect()),
+        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
         hints: list(FieldKind::Hints),
         references: list(FieldKind::References),
         guardrails: list(FieldKind::Guardrails),
@@ -62,13 +62,13 @@ fn remarks(task: &Task<'_>) -> Map<String, Value> {
     for (kind, item) in &fields.unreadable {
         add(kind.label(), &item.text);
     }
-    if let Some(written) = fields.tests_required.as_ref().and_then(|field| field.written.as_deref()) {
+    if let Some(written) = fields.get(FieldKind::TestsRequired).and_then(|field| field.written.as_deref()) {
         add(FieldKind::TestsRequired.label(), written);
     }
     if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
         add(FieldKind::Complexity.label(), &source.text);
     }
-    for item in fields.dependencies.iter().flat_map(|field| &field.value) {
+    for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {
             add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));
         }

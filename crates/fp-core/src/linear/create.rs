@@ -11,8 +11,9 @@ use super::key::Key;
 use super::mapping::{Failure, Mapping};
 use super::stage::Stage;
 use super::{GivenUp, one_line};
+use crate::plan::field::FieldKind;
+use crate::plan::graph::PlanIndex;
 use crate::plan::id::{InvalidId, TaskId};
-use crate::plan::index::Index;
 use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::settings::Linear;
 
@@ -118,7 +119,7 @@ fn first_level(tree: &Plan<'_>, parents: &[TaskIndex]) -> Vec<TaskIndex> {
 
 /// `leaves` in the order in which they run; what the order doesn't have comes last.
 fn in_order(request: &Request<'_>, leaves: &BTreeSet<TaskIndex>) -> Vec<TaskIndex> {
-    let index = Index::new(request.tree);
+    let index = PlanIndex::new(request.tree);
     let mut left = leaves.clone();
     let ordered = request.order.iter().filter_map(|id| index.find(id));
     let mut due: Vec<TaskIndex> = ordered.filter(|task| left.remove(task)).collect();
@@ -160,8 +161,8 @@ fn parent_issue(tree: &Plan<'_>, mapping: &Mapping, task: &Task<'_>) -> Option<L
 
 fn description(task: &Task<'_>, marker: &str) -> String {
     let mut text = String::new();
-    if let Some(description) = &task.fields.description {
-        let _ = write!(text, "{}\n\n", description.value.trim());
+    if let Some(description) = task.fields.text(FieldKind::Description) {
+        let _ = write!(text, "{}\n\n", description.trim());
     }
     section(&mut text, "Acceptance", task.acceptance().map(str::to_owned));
     section(&mut text, "Files", task.files().map(|file| format!("`{file}`")));

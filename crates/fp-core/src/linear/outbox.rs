@@ -11,8 +11,8 @@ use super::id::LinearId;
 use super::key::Key;
 use super::mapping::{Failure, Mapped, Mapping};
 use super::stage::Stage;
+use crate::plan::graph::PlanIndex;
 use crate::plan::id::TaskId;
-use crate::plan::index::Index;
 use crate::plan::task::Plan;
 use crate::run::State;
 use crate::run::state::Status;
@@ -99,7 +99,7 @@ pub fn outbox(state: &State, mapping: &Mapping, limit: usize) -> Outbox {
 /// 1, the innermost parents first.
 #[must_use]
 pub fn rollup(tree: &Plan<'_>, state: &State, mapping: &Mapping, limit: usize) -> Outbox {
-    let index = Index::new(tree);
+    let index = PlanIndex::new(tree);
     let mut found = Collector { mapping, outbox: Outbox::default() };
     for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
         let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else { continue };

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::canonical::leaf_text;
+use super::meaning::leaf_text;
 use super::task::{Plan, Task};
 use super::{TaskIndex, parse};
 

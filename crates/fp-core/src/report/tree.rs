@@ -1,7 +1,6 @@
 //! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
 //! what is wrong with it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
@@ -10,10 +9,10 @@ use super::critique::CritiqueLine;
 use super::status::{Counts, Phase, StatusReport};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
-use crate::plan::graph::Graph;
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::id::{AgentName, PlanId};
-use crate::plan::index::Index;
-use crate::plan::task::{Field, Item, Plan, Risk, Task, TaskIndex};
+use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::run::approval;
 use crate::run::state::{State, Status};
 use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
@@ -157,7 +156,7 @@ pub struct TaskRow {
     /// Its execution group.
     pub group: Option<String>,
     /// Its risk.
-    pub risk: Option<&'static str>,
+    pub risk: Option<String>,
     /// Its priority, as written.
     pub priority: Option<String>,
     /// Prose below it: its description and whatever is no field.
@@ -168,7 +167,7 @@ impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
     #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
-        let graph = Graph::new(tree, &Index::new(tree));
+        let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
         Self {
             plan_id: None,
@@ -285,10 +284,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     let task = &tree.tasks[number];
     let fields = &task.fields;
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
-    let items = |items: &Option<Field<Vec<Item>>>| {
-        items.iter().flat_map(|field| field.value.iter().map(|item| item.text.to_string())).collect()
-    };
-    let text = |field: &Option<Field<Cow<'_, str>>>| field.as_ref().map(|field| field.value.to_string());
+    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     TaskRow {
         id: task.id.to_string(),
         title: task.description.to_string(),
@@ -307,18 +303,14 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         hints: owned(&mut task.hints()),
         references: owned(&mut task.references()),
         guardrails: owned(&mut task.guardrails()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
         test_commands: owned(&mut task.test_commands()),
-        verify: text(&fields.verify),
-        covers: items(&fields.covers),
-        group: text(&fields.group),
-        risk: fields.risk.as_ref().map(|field| match field.value {
-            Risk::Low => "low",
-            Risk::Medium => "medium",
-            Risk::High => "high",
-        }),
-        priority: text(&fields.priority),
-        notes: text(&fields.description)
+        verify: text(FieldKind::Verify),
+        covers: fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
+        group: text(FieldKind::Group),
+        risk: text(FieldKind::Risk),
+        priority: text(FieldKind::Priority),
+        notes: text(FieldKind::Description)
             .into_iter()
             .chain(task.notes.iter().map(|note| note.text.to_string()))
             .collect(),

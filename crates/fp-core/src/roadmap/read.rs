@@ -4,7 +4,7 @@ use super::page::goal_of;
 use super::{Layer, Roadmap};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::plan::field::FieldKind;
-use crate::plan::task::{Item, ListField, Task};
+use crate::plan::task::{Field, Item, Task};
 use crate::plan::{entries_of, parse};
 
 /// Reads a roadmap. Never fails: what can't be read is in the findings, and every layer that can be made out is there.
@@ -20,19 +20,23 @@ pub fn read(text: &str) -> (Roadmap<'_>, Vec<Diagnostic>) {
 fn layer<'t>(text: &'t str, task: &Task<'_>) -> Layer<'t> {
     let given = Given { text, task };
     let goal = given.first("goal").map(|item| item.text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let description = task.fields.description.as_ref().map(|field| field.value.to_string());
+    let description = task.fields.text(FieldKind::Description).map(str::to_owned);
     Layer {
         id: task.id.to_string(),
         id_span: task.id_span,
         title: task.description.to_string(),
         span: task.span,
         goal: goal.or(description).filter(|goal| !goal.eq_ignore_ascii_case("none")).unwrap_or_default(),
-        inputs: given.list("inputs", FieldKind::Files, &None).unwrap_or_default(),
-        outputs: given.list("outputs", FieldKind::Files, &None).unwrap_or_default(),
+        inputs: given.list("inputs", FieldKind::Files, None).unwrap_or_default(),
+        outputs: given.list("outputs", FieldKind::Files, None).unwrap_or_default(),
         done_when: given
-            .list("done when", FieldKind::Acceptance, &task.fields.acceptance)
+            .list("done when", FieldKind::Acceptance, task.fields.get(FieldKind::Acceptance))
             .unwrap_or_default(),
-        depends_on: given.list("depends on", FieldKind::Dependencies, &task.fields.dependencies),
+        depends_on: given.list(
+            "depends on",
+            FieldKind::Dependencies,
+            task.fields.get(FieldKind::Dependencies),
+        ),
         repeated: given.repeated(),
         nested: false,
     }
@@ -57,12 +61,9 @@ impl<'t, 'p> Given<'_, 't, 'p> {
     }
 
     /// The list with this label, or else the one that trees have for it.
-    fn list(&self, label: &str, kind: FieldKind, of_tree: &ListField<'_>) -> Option<Vec<Item<'t>>> {
+    fn list(&self, label: &str, kind: FieldKind, of_tree: Option<&Field<'_>>) -> Option<Vec<Item<'t>>> {
         let own = self.first(label).map(|item| entries_of(kind, self.text, item));
-        own.or_else(|| {
-            let field = of_tree.as_ref()?;
-            Some(field.value.iter().map(owned).collect())
-        })
+        own.or_else(|| Some(of_tree?.items.iter().map(owned).collect()))
     }
 
     fn repeated(&self) -> Vec<Item<'t>> {

@@ -1,9 +1,10 @@
 //! `ancestor-dependency`.
 
 use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
@@ -23,7 +24,7 @@ fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
         return;
     }
     let above = |id: &str| scope.index.find(id).is_some_and(|target| scope.index.is_ancestor(target, index));
-    for item in entries(&task.fields.dependencies).iter().filter(|item| above(&item.text)) {
+    for item in task.fields.items(FieldKind::Dependencies).iter().filter(|item| above(&item.text)) {
         let kept = written_dependencies(task, |id| id != item.text);
         sink.report(
             task,

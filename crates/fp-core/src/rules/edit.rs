@@ -36,44 +36,25 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
 /// Where the line and the fields of a task end; its notes and children come behind.
 fn own_end(task: &Task) -> usize {
     let fields = &task.fields;
-    let lists = [
-        &fields.acceptance,
-        &fields.dependencies,
-        &fields.files,
-        &fields.hints,
-        &fields.references,
-        &fields.guardrails,
-        &fields.test_commands,
-        &fields.covers,
-    ];
-    let texts = [&fields.group, &fields.verify, &fields.priority, &fields.description];
     let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item.span);
-    lists
-        .into_iter()
-        .flatten()
-        .map(|field| field.span)
-        .chain(texts.into_iter().flatten().map(|field| field.span))
-        .chain(fields.tests_required.as_ref().map(|field| field.span))
-        .chain(fields.risk.as_ref().map(|field| field.span))
-        .chain(fields.unreadable.iter().map(|(_, item)| item.span))
-        .chain(task.complexity_source.as_ref().map(|item| item.span))
-        .chain(kept)
-        .map(|span| span.end)
-        .fold(task.line_end, usize::max)
+    let unreadable = fields.unreadable.iter().map(|(_, item)| item.span);
+    let complexity = task.complexity_source.as_ref().map(|item| item.span);
+    let spans = fields.given().map(|(_, field)| field.span).chain(kept).chain(unreadable).chain(complexity);
+    spans.map(|span| span.end).fold(task.line_end, usize::max)
 }
 
 /// Writes the dependencies of a task anew, on one line.
 pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: String) -> Fix {
-    let Some(field) = &task.fields.dependencies else {
+    let Some(span) = task.fields.span(FieldKind::Dependencies) else {
         return Fix { title, ..add_field(plan, task, FieldKind::Dependencies, ids) };
     };
     let list = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-    Fix { title, span: field.span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
+    Fix { title, span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
 }
 
 /// The dependencies of a task as they would be written, with what is said about each.
 pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> Vec<String> {
-    let items = task.fields.dependencies.iter().flat_map(|field| &field.value);
+    let items = task.fields.items(FieldKind::Dependencies).iter();
     items
         .filter(|item| keep(&item.text))
         .map(|item| match &item.note {
@@ -85,8 +66,8 @@ pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> 
 
 /// Puts a guardrail before the others of a task that has some.
 pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<Fix> {
-    let field = task.fields.guardrails.as_ref()?;
-    let first = field.value.first()?.span.start;
+    let field = task.fields.get(FieldKind::Guardrails)?;
+    let first = field.items.first()?.span.start;
     let behind = match field.entry_indent {
         Some(indent) => format!("{}{}- ", plan.newline.as_str(), " ".repeat(indent)),
         None => "; ".to_owned(),

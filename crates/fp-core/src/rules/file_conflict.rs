@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
+use crate::plan::field::FieldKind;
 use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
-use crate::plan::reach;
 use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
@@ -41,14 +41,19 @@ type Conflict<'l, 'p> = (TaskIndex, TaskIndex, &'l Listed<'p>);
 
 fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
     let listed = listed(scope);
-    let conflicts = candidates(&listed);
-    let pairs: Vec<reach::Pair> = conflicts.iter().map(|&(earlier, later, _)| (earlier, later)).collect();
-    let ordered = reach::waits(&scope.graph, &scope.order, &pairs);
     let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<&Listed<'_>>> = BTreeMap::new();
-    for ((earlier, later, file), _) in conflicts.into_iter().zip(ordered).filter(|(_, ordered)| !ordered) {
+    for (earlier, later, file) in candidates(&listed) {
         found.entry((later, earlier)).or_default().push(file);
     }
+    let mut reached: Option<(TaskIndex, Vec<bool>)> = None;
     for ((later, earlier), mut files) in found {
+        let (_, waits_for) = match reached.take() {
+            Some(known) if known.0 == later => reached.insert(known),
+            _ => reached.insert((later, scope.graph.reached_from(later))),
+        };
+        if waits_for[earlier] {
+            continue;
+        }
         files.sort_by_key(|file| file.span);
         files.dedup_by_key(|file| file.span);
         let (task, other) = (scope.task(later), scope.task(earlier));
@@ -80,7 +85,7 @@ fn listed<'p>(scope: &Scope<'p>) -> Vec<Listed<'p>> {
         if !leaf.is_leaf() || leaf.broken || scope.repeats_id(task) {
             continue;
         }
-        for item in entries(&leaf.fields.files) {
+        for item in leaf.fields.items(FieldKind::Files) {
             if let Ok(path) = normal(literal_prefix(&item.text)) {
                 listed.push(Listed { path, place, task, span: item.span });
             }

@@ -3,6 +3,7 @@
 use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let Some(hints) = &task.fields.hints else { return };
-    let count = match hints.value.len() {
+    let Some(hints) = task.fields.get(FieldKind::Hints) else { return };
+    let count = match hints.items.len() {
         0 | 2..=4 => return,
         1 => "1 hint".to_owned(),
         many => format!("{many} hints"),

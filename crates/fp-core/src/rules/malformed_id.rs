@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::{Fix, Severity, Span};
+use crate::plan::field::FieldKind;
 use crate::plan::id::TaskId;
 use crate::plan::task::{Task, TaskIndex};
 
@@ -66,7 +67,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
     fn new(scope: &'s Scope<'p>) -> Self {
         let mut named: HashMap<&str, Vec<Span>> = HashMap::new();
         for task in &scope.plan.tasks {
-            for item in entries(&task.fields.dependencies) {
+            for item in task.fields.items(FieldKind::Dependencies) {
                 named.entry(&item.text).or_default().push(item.span);
             }
         }

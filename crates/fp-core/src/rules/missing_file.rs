@@ -3,9 +3,10 @@
 use std::cell::LazyCell;
 
 use super::facts::{Facts, PathFact};
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.files) {
+    for item in task.fields.items(FieldKind::Files) {
         let wildcard = item.text.contains(['*', '?']);
         if !wildcard
             && scope.path(&item.text) == Some(PathFact::Missing)
@@ -41,12 +42,13 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
 pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &Facts) -> impl Iterator<Item = &'f str> {
     let says_so = LazyCell::new(|| {
         let texts = std::iter::once(&*task.description)
-            .chain(task.fields.description.iter().map(|field| &*field.value))
+            .chain(task.fields.text(FieldKind::Description))
             .chain(task.acceptance())
             .chain(task.hints());
         texts.into_iter().any(creates)
     });
-    entries(&task.fields.files)
+    task.fields
+        .items(FieldKind::Files)
         .iter()
         .filter(move |item| {
             facts.path(&item.text) == Some(PathFact::Missing)

@@ -1,9 +1,10 @@
 //! `missing-file-boundary`.
 
 use super::edit::{BOUNDARY, add_guardrail, file_boundary};
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -18,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let guardrails = entries(&task.fields.guardrails);
+    let guardrails = task.fields.items(FieldKind::Guardrails);
     let Some(first) = guardrails.first() else { return };
     if !guardrails.iter().any(|item| is_boundary(&item.text)) {
         let fix = add_guardrail(scope.plan, task, &file_boundary(task));

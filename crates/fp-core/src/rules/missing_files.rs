@@ -3,6 +3,7 @@
 use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -18,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if task.fields.files.is_none() {
+    if task.fields.get(FieldKind::Files).is_none() {
         sink.report(task, task.span, "the task doesn't say which files it changes")
             .hint("add `Files:` with the files, or `Files: none`");
     }

@@ -1,8 +1,9 @@
 //! `missing-hints`.
 
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -18,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if entries(&task.fields.hints).is_empty() {
-        let span = task.fields.hints.as_ref().map_or(task.span, |field| field.span);
+    if task.fields.items(FieldKind::Hints).is_empty() {
+        let span = task.fields.span(FieldKind::Hints).unwrap_or(task.span);
         sink.report(task, span, "the task has no hints")
             .hint("add two to four under `Hints:`: where to look, what to reuse");
     }

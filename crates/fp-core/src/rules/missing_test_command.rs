@@ -1,8 +1,9 @@
 //! `missing-test-command`.
 
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,11 +18,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if let Some(tests) = task.fields.tests_required.as_ref().filter(|field| field.value)
-        && entries(&task.fields.test_commands).is_empty()
+    if task.tests_required()
+        && let Some(span) = task.fields.span(FieldKind::TestsRequired)
+        && task.fields.items(FieldKind::TestCommands).is_empty()
         && task.verify().is_none()
     {
-        sink.report(task, tests.span, "tests are required and there is no command that runs them")
+        sink.report(task, span, "tests are required and there is no command that runs them")
             .hint("add `Test Commands:` with the narrowest command that runs them");
     }
 }

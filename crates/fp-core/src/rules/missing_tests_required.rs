@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if task.fields.tests_required.is_some() {
+    if task.fields.get(FieldKind::TestsRequired).is_some() {
         return;
     }
     let given = task.fields.unreadable.iter().find(|(kind, _)| *kind == FieldKind::TestsRequired);

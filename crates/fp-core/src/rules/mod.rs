@@ -38,9 +38,6 @@ mod unknown_dependency;
 mod unknown_field;
 mod vague_acceptance;
 
-use std::ops::Range;
-use std::thread;
-
 pub use catalogue::RULES;
 pub use facts::{Facts, Mentioned, PathFact, Requirement, mentioned};
 pub(crate) use vague_acceptance::vague_phrase;
@@ -82,9 +79,6 @@ enum Check {
     Tree(fn(&Scope<'_>, &mut Sink<'_>)),
 }
 
-/// Up to so many tasks are checked without a second thread.
-const ALONE: usize = 500;
-
 /// The rule with this id.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
@@ -97,46 +91,23 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &Facts) -> Vec<Diagnostic> {
     let scope = Scope::new(plan, parsed, facts);
     let mut found = parsed.to_vec();
-    let tasks = 0..plan.tasks.len();
-    let half = tasks.end / 2;
-    thread::scope(|threads| {
-        let second = (tasks.end > ALONE).then(|| {
-            thread::Builder::new().spawn_scoped(threads, || check_tasks(&scope, half..tasks.end)).ok()
-        });
-        match second.flatten() {
-            None => found.extend(check_tasks(&scope, tasks.clone())),
-            Some(second) => {
-                found.extend(check_tasks(&scope, 0..half));
-                match second.join() {
-                    Ok(others) => found.extend(others),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
+    for (index, task) in plan.tasks.iter().enumerate() {
+        let leaf = task.is_leaf() && !task.broken;
+        for rule in RULES {
+            let mut sink = Sink::new(rule, &scope, &mut found);
+            match rule.check {
+                Check::Leaf(check) if leaf => check(&scope, task, &mut sink),
+                Check::Task(check) => check(&scope, index, &mut sink),
+                Check::Leaf(_) | Check::Parser | Check::Tree(_) => {}
             }
         }
-    });
+    }
     for rule in RULES {
         if let Check::Tree(check) = rule.check {
             check(&scope, &mut Sink::new(rule, &scope, &mut found));
         }
     }
     found.sort_by_key(|diagnostic| diagnostic.span);
-    found
-}
-
-fn check_tasks(scope: &Scope<'_>, tasks: Range<usize>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for index in tasks {
-        let task = scope.task(index);
-        let leaf = task.is_leaf() && !task.broken;
-        for rule in RULES {
-            let mut sink = Sink::new(rule, scope, &mut found);
-            match rule.check {
-                Check::Leaf(check) if leaf => check(scope, task, &mut sink),
-                Check::Task(check) => check(scope, index, &mut sink),
-                _ => {}
-            }
-        }
-    }
     found
 }
 

@@ -1,9 +1,10 @@
 //! `path-escape`.
 
 use super::facts::PathFact;
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::path::normal;
 use crate::plan::task::Task;
 
@@ -20,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.files) {
+    for item in task.fields.items(FieldKind::Files) {
         let why = match normal(&item.text) {
             Err(escape) => escape.to_string(),
             Ok(_) if scope.path(&item.text) == Some(PathFact::Outside) => {

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use super::Rule;
 use super::facts::{Facts, PathFact};
 use crate::diagnostic::{Diagnostic, Fix, Span};
-use crate::plan::graph::Graph;
-use crate::plan::index::Index;
-use crate::plan::task::{Item, ListField, Plan, Task, TaskIndex};
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
+use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// A plan with what several rules ask of it.
 pub(super) struct Scope<'p> {
     pub(super) plan: &'p Plan<'p>,
-    pub(super) index: Index<'p>,
+    pub(super) index: PlanIndex<'p>,
     pub(super) graph: Graph,
     /// All tasks, each behind what it waits for; without those that a cycle holds up.
     pub(super) order: Vec<TaskIndex>,
@@ -29,7 +29,7 @@ pub(super) struct Scope<'p> {
 
 impl<'p> Scope<'p> {
     pub(super) fn new(plan: &'p Plan<'p>, parsed: &[Diagnostic], facts: &'p Facts) -> Self {
-        let index = Index::new(plan);
+        let index = PlanIndex::new(plan);
         let graph = Graph::new(plan, &index);
         let order = graph.order(|_| ());
         let mut repeated = HashMap::new();
@@ -43,7 +43,8 @@ impl<'p> Scope<'p> {
                 created.extend(super::catalogue::created_files(task, facts));
             }
             if !facts.requirements.is_empty() {
-                covered.extend(entries(&task.fields.covers).iter().map(|item| item.text.to_lowercase()));
+                covered
+                    .extend(task.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_lowercase()));
             }
         }
         Self {
@@ -77,11 +78,6 @@ impl<'p> Scope<'p> {
     pub(super) fn path(&self, path: &str) -> Option<PathFact> {
         self.facts.path(path)
     }
-}
-
-/// The entries of a field; none where it is absent.
-pub(super) fn entries<'f, 't>(field: &'f ListField<'t>) -> &'f [Item<'t>] {
-    field.as_ref().map_or(&[], |field| &field.value)
 }
 
 /// Takes the findings of one rule.

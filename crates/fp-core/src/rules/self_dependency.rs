@@ -1,9 +1,10 @@
 //! `self-dependency`.
 
 use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -18,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if let Some(item) = entries(&task.fields.dependencies).iter().find(|item| item.text == task.id) {
+    if let Some(item) = task.fields.items(FieldKind::Dependencies).iter().find(|item| item.text == task.id) {
         let kept = written_dependencies(task, |id| id != task.id);
         sink.report(task, item.span, format!("task {} waits for itself", task.id))
             .hint("remove the dependency")

@@ -1,9 +1,10 @@
 //! `stale-reference`.
 
 use super::facts::PathFact;
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::path::{Reference, normal, reference};
 use crate::plan::task::Task;
 
@@ -19,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.references) {
+    for item in task.fields.items(FieldKind::References) {
         let Some(Reference { path, line, .. }) = reference(&item.text) else { continue };
         let detail = match (scope.path(path), line) {
             _ if normal(path).is_err() => format!("`{}` is outside the repository", path.escape_debug()),

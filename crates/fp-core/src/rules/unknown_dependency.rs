@@ -1,8 +1,9 @@
 //! `unknown-dependency`.
 
-use super::scope::{Scope, Sink, entries};
+use super::scope::{Scope, Sink};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::{Item, Task};
 
 pub(super) static RULE: Rule = Rule {
@@ -20,8 +21,11 @@ pub(super) static RULE: Rule = Rule {
 const MAX_SEARCHED: usize = 10_000;
 
 fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let unknown =
-        entries(&task.fields.dependencies).iter().filter(|item| scope.index.find(&item.text).is_none());
+    let unknown = task
+        .fields
+        .items(FieldKind::Dependencies)
+        .iter()
+        .filter(|item| scope.index.find(&item.text).is_none());
     for item in unknown {
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
         match meant(scope, item) {

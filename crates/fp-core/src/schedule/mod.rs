@@ -11,8 +11,8 @@ use serde::Serialize;
 pub use markdown::markdown;
 pub use waves::{Delay, DelayCause, Wave};
 
-use crate::plan::graph::Graph;
-use crate::plan::index::Index;
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::settings::{ExecutionModel, ExecutionOrder};
 
@@ -129,7 +129,7 @@ pub struct Schedule<'p> {
 /// Schedules the leaves of `plan`. Fails where tasks wait for each other; other faults of the tree are left
 /// to its rules.
 pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleError> {
-    let index = Index::new(plan);
+    let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
     let groups =
         if options.model == ExecutionModel::Phased { phases(plan) } else { vec![0; plan.tasks.len()] };
@@ -262,9 +262,9 @@ pub fn phases(plan: &Plan) -> Vec<usize> {
             if !task.is_leaf() {
                 return 0;
             }
-            if let Some(group) = &task.fields.group {
+            if let Some(group) = task.fields.text(FieldKind::Group) {
                 let next = numbers.len();
-                current = *numbers.entry(&*group.value).or_insert(next);
+                current = *numbers.entry(group).or_insert(next);
             }
             current
         })

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::{DelayCause, Schedule, ScheduleError, ScheduleOptions, markdown, schedule};
-use crate::plan::graph::Graph;
-use crate::plan::index::Index;
+use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::Plan;
 use crate::plan::{parse, path};
 use crate::settings::{ExecutionModel, ExecutionOrder};
@@ -289,7 +288,7 @@ fn any_options() -> impl Strategy<Value = ScheduleOptions> {
 
 /// For each leaf the leaves that it waits for, itself never among them.
 fn waits<'p>(plan: &'p Plan<'_>) -> HashMap<&'p str, Vec<&'p str>> {
-    let index = Index::new(plan);
+    let index = PlanIndex::new(plan);
     plan.leaves().map(|leaf| (&*leaf.id, index.leaf_dependencies(leaf))).collect()
 }
 
@@ -434,7 +433,7 @@ proptest! {
             }
         }
         let (plan, _) = parse(&text);
-        let order = Graph::new(&plan, &Index::new(&plan)).order(|_| 0);
+        let order = Graph::new(&plan, &PlanIndex::new(&plan)).order(|_| 0);
         prop_assert_eq!(schedule(&plan, &ScheduleOptions::default()).is_ok(), order.len() == plan.tasks.len());
     }
 }

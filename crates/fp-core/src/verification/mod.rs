@@ -21,6 +21,7 @@ pub use commands::{CommandEnd, CommandRun, check as command_check, name as comma
 pub use dependencies::{is_lock_of, is_manifest, lock_names};
 use surroundings::Surroundings;
 
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;
 
@@ -77,7 +78,7 @@ impl Scope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
     #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
-        let description = task.fields.description.iter().map(|field| &*field.value);
+        let description = task.fields.text(FieldKind::Description);
         let text = std::iter::once(&*task.description)
             .chain(description)
             .chain(task.acceptance())

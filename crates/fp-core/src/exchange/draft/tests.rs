@@ -55,7 +55,7 @@ fn a_long_description_stays_whole() {
     };
     let draft = Draft::of(&plan);
     let tree = tree(&draft);
-    assert_eq!(tree.tasks[1].fields.description.as_ref().map(|field| &*field.value), Some(long.trim()));
+    assert_eq!(tree.tasks[1].fields.text(crate::plan::field::FieldKind::Description), Some(long.trim()));
 }
 
 #[test]

@@ -6,12 +6,11 @@ use super::Reader;
 use super::dedent::dedent_code;
 use super::frame::{Frame, Kind};
 use super::head::{self, Fault, Place};
-use super::items::nests;
 use super::prose::{open_fence, open_html};
 use super::split::trim;
 use super::suspect::{self, Lead, Suspect};
 use super::value;
-use crate::plan::field::FieldKind;
+use crate::plan::field::FieldForm;
 
 /// Headings that the writer makes itself.
 const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
@@ -169,7 +168,8 @@ impl<'t> Reader<'t> {
         self.read_head(range.start);
         let lines_of = match self.frames.last() {
             Some(Frame { kind: Kind::Field(field), open: true, .. })
-                if nests(*field) || matches!(field, FieldKind::TestCommands | FieldKind::Verify) =>
+                if field.form().is_list_of_words()
+                    || matches!(field.form(), FieldForm::Commands | FieldForm::Command) =>
             {
                 Some(*field)
             }
@@ -184,7 +184,9 @@ impl<'t> Reader<'t> {
             return;
         }
         let quoted = self.frames.last().is_some_and(|frame| {
-            frame.open && (matches!(frame.kind, Kind::Field(field) if !nests(field)) || self.is_whole(frame))
+            frame.open
+                && (matches!(frame.kind, Kind::Field(field) if !field.form().is_list_of_words())
+                    || self.is_whole(frame))
         });
         let open_fence = if code == Code::Fenced {
             open_fence(&self.text[range.clone()], self.container_column())

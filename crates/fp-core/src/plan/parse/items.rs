@@ -173,7 +173,7 @@ impl<'t> Reader<'t> {
         let around = at.checked_sub(1).map(|at| self.frames[at].kind.clone());
         match around {
             Some(Kind::Field(field)) => self.entry_or_task(field, own),
-            Some(Kind::Entry(field)) if nests(field) => self.entry_or_task(field, own),
+            Some(Kind::Entry(field)) if field.form().is_list_of_words() => self.entry_or_task(field, own),
             Some(Kind::Entry(field)) => {
                 if !self.misplaced_task(&own) {
                     self.frames[at].kind = Kind::Entry(field);
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
         self.frames[at].kind = Kind::Entry(field);
         let Some(task) = self.frames[at].task else { return };
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
-        let item = if whole.end > own.end && !nests(field) {
+        let item = if whole.end > own.end && !field.form().is_list_of_words() {
             let column = self.frames[at].content_column;
             let text = dedent_item(&self.text[whole.clone()], column, column);
             Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
@@ -299,11 +299,6 @@ fn without_lead(text: &str) -> &str {
     let blanks = text.len() - text.trim_start().len();
     let line = text[..blanks].rfind('\n').map_or(0, |at| at + 1);
     if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
-}
-
-/// Fields whose lists may have lists in them that are entries as well.
-pub(super) fn nests(field: FieldKind) -> bool {
-    matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
 }
 
 /// The length of the marker that a text begins with.

@@ -12,7 +12,6 @@ mod frame;
 mod head;
 mod items;
 mod listed;
-mod pieces;
 mod prose;
 mod split;
 mod suspect;
@@ -20,13 +19,14 @@ mod value;
 
 use std::ops::Range;
 
+use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
+
 pub use self::listed::entries_of;
 
 use self::blocks::Code;
 use self::builder::Builder;
 use self::column::Columns;
 use self::frame::{Frame, Kind};
-use self::pieces::Kind as Block;
 use super::position::BOM;
 use super::task::{Plan, TaskIndex};
 use crate::diagnostic::Diagnostic;
@@ -36,10 +36,63 @@ use crate::diagnostic::Diagnostic;
 #[must_use]
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
     let mut reader = Reader::new(text);
-    pieces::for_each(text, base, |block| reader.take(block.kind, block.range));
+    reader.definitions_ahead = definitions(&events, base);
+    for (event, range) in events {
+        reader.event(&event, range.start + base..range.end + base);
+    }
+    while let Some(definition) = reader.definitions_ahead.pop() {
+        reader.link_definition(definition);
+    }
     reader.end_definitions();
     reader.builder.finish(text)
+}
+
+/// Where links are defined, the last one first. Markdown has no events for definitions.
+fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
+    let definitions = events.reference_definitions().iter();
+    let mut ranges: Vec<Range<usize>> =
+        definitions.map(|(_, found)| found.span.start + base..found.span.end + base).collect();
+    ranges.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+    ranges
+}
+
+/// A block of Markdown that begins, or one of those whose end counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MarkdownBlock {
+    QuoteStart,
+    QuoteEnd,
+    ItemStart,
+    ItemEnd,
+    /// A list, or a rule between blocks.
+    Break,
+    Paragraph,
+    Heading(u8),
+    Code(Code),
+    Html,
+}
+
+impl MarkdownBlock {
+    fn of_event(event: &Event<'_>) -> Option<Self> {
+        Some(match event {
+            Event::Start(Tag::BlockQuote(_)) => Self::QuoteStart,
+            Event::End(TagEnd::BlockQuote(_)) => Self::QuoteEnd,
+            Event::Start(Tag::Item) => Self::ItemStart,
+            Event::End(TagEnd::Item) => Self::ItemEnd,
+            Event::Start(Tag::List(_)) | Event::Rule => Self::Break,
+            Event::Start(Tag::Paragraph) => Self::Paragraph,
+            Event::Start(Tag::Heading { level, .. }) => Self::Heading(*level as u8),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => Self::Code(Code::Indented),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Self::Code(Code::Fenced),
+            Event::Start(Tag::HtmlBlock) => Self::Html,
+            _ => return None,
+        })
+    }
+
+    fn holds_text(self) -> bool {
+        matches!(self, Self::Paragraph | Self::Heading(_) | Self::Code(_) | Self::Html)
+    }
 }
 
 /// Where the reader is in the document.
@@ -54,8 +107,12 @@ struct Reader<'t> {
     quotes: usize,
     /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
     tight: Option<Range<usize>>,
+    /// Whether a block is open that holds text.
+    in_text: bool,
     /// Definitions of links that were met last.
     definitions: Option<Range<usize>>,
+    /// Those further down, the last one first.
+    definitions_ahead: Vec<Range<usize>>,
     builder: Builder<'t>,
 }
 
@@ -69,21 +126,36 @@ impl<'t> Reader<'t> {
             serial: 0,
             quotes: 0,
             tight: None,
+            in_text: false,
             definitions: None,
+            definitions_ahead: Vec::new(),
             builder: Builder::default(),
         }
     }
 
-    fn take(&mut self, kind: Block, range: Range<usize>) {
-        match kind {
-            Block::Definition => return self.link_definition(range),
-            Block::TightText => return self.text_in_item(range),
-            _ => self.end_tight(),
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
+        while let Some(definition) = self.definitions_ahead.pop_if(|definition| definition.start < reached) {
+            self.link_definition(definition);
         }
-        if !matches!(kind, Block::Paragraph | Block::Heading(_)) {
-            self.end_definitions();
+        match (MarkdownBlock::of_event(event), event) {
+            (Some(block), _) => {
+                self.in_text |= block.holds_text();
+                self.end_tight();
+                if !matches!(block, MarkdownBlock::Paragraph | MarkdownBlock::Heading(_)) {
+                    self.end_definitions();
+                }
+                self.block(block, range);
+            }
+            (None, Event::End(TagEnd::List(_))) => {}
+            (
+                None,
+                Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock),
+            ) => self.in_text = false,
+            // Text outside any block of its own is that of a tight item.
+            (None, _) if !self.in_text => self.text_in_item(range),
+            (None, _) => {}
         }
-        self.block(kind, range);
     }
 
     /// Notes where the text stands of a tight item, other than the text that the item begins with.
@@ -106,26 +178,24 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn block(&mut self, kind: Block, range: Range<usize>) {
-        match kind {
-            Block::QuoteStart => {
+    fn block(&mut self, block: MarkdownBlock, range: Range<usize>) {
+        match block {
+            MarkdownBlock::QuoteStart => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
                     self.keep_block(range, None);
                 }
                 self.quotes += 1;
             }
-            Block::QuoteEnd => self.quotes -= 1,
+            MarkdownBlock::QuoteEnd => self.quotes -= 1,
             _ if self.quotes > 0 => {}
-            Block::ItemStart => self.start_item(range),
-            Block::ItemEnd => self.end_item(range),
-            Block::Break => self.read_head(range.start),
-            Block::Paragraph => self.paragraph(range),
-            Block::Heading(level) => self.heading(level, range),
-            Block::IndentedCode => self.code(Code::Indented, range),
-            Block::FencedCode => self.code(Code::Fenced, range),
-            Block::Html => self.html(range),
-            Block::Definition | Block::TightText => {}
+            MarkdownBlock::ItemStart => self.start_item(range),
+            MarkdownBlock::ItemEnd => self.end_item(range),
+            MarkdownBlock::Break => self.read_head(range.start),
+            MarkdownBlock::Paragraph => self.paragraph(range),
+            MarkdownBlock::Heading(level) => self.heading(level, range),
+            MarkdownBlock::Code(code) => self.code(code, range),
+            MarkdownBlock::Html => self.html(range),
         }
     }
 

@@ -8,7 +8,6 @@ use super::Reader;
 use super::blocks::misread_line;
 use super::dedent::{dedent, dedent_paragraph, indentation};
 use super::frame::{Frame, Kind};
-use super::items::nests;
 use super::split::trim;
 use super::suspect::{self, Suspect};
 use super::value;
@@ -88,7 +87,7 @@ impl<'t> Reader<'t> {
     pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
             Some(Frame { kind: Kind::Field(field), open: true, task: Some(task), column, .. })
-                if !nests(*field) =>
+                if !field.form().is_list_of_words() =>
             {
                 let range = trim(self.text, range);
                 let column = self.columns.of(range.start);
@@ -143,7 +142,7 @@ impl<'t> Reader<'t> {
     /// Whether what stands in `frame` is kept with it: up to the first task in it.
     pub(super) fn is_whole(&self, frame: &Frame) -> bool {
         match frame.kind {
-            Kind::Entry(field) => !nests(field),
+            Kind::Entry(field) => !field.form().is_list_of_words(),
             _ => frame.is_text() && !self.has_tasks(frame),
         }
     }

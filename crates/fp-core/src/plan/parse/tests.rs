@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::parse;
 use crate::plan::FieldKind;
-use crate::plan::canonical::leaf_text;
+use crate::plan::meaning::leaf_text;
 use crate::plan::task::{Item, ListField, Newline};
 
 fn entries(out: &mut String, name: &str, list: &ListField) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::head::one_line;
 use super::split::{Separator, split, trim};
 use crate::diagnostic::Span;
-use crate::plan::field::FieldKind;
+use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::task::Item;
 
 /// Longest label of a field that isn't of the language, in bytes and in words: longer ones are prose.
@@ -47,22 +47,26 @@ pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> 
     if slice.is_empty() {
         return Vec::new();
     }
-    let pieces = match kind {
-        FieldKind::Acceptance => {
+    let pieces = match kind.form() {
+        FieldForm::Criteria => {
             first_split(slice, Separator::Semicolon).unwrap_or_else(|| split(slice, Separator::Comma))
         }
-        FieldKind::Dependencies => {
+        FieldForm::Ids => {
             split(slice, Separator::Either).into_iter().flat_map(|piece| split_and(slice, piece)).collect()
         }
-        FieldKind::Files | FieldKind::Covers => split(slice, Separator::Either),
-        FieldKind::Hints | FieldKind::Guardrails => split(slice, Separator::Semicolon),
-        FieldKind::References => separate_where(slice, |piece| {
+        FieldForm::Paths | FieldForm::Names => split(slice, Separator::Either),
+        FieldForm::Remarks => split(slice, Separator::Semicolon),
+        FieldForm::References => separate_where(slice, |piece| {
             piece.split_whitespace().next().is_some_and(|w| w.contains(['/', '.']))
         }),
-        FieldKind::TestCommands => {
+        FieldForm::Commands => {
             separate_where(slice, |piece| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`'))
         }
-        _ => std::iter::once(0..slice.len()).collect(),
+        FieldForm::Number
+        | FieldForm::Prose
+        | FieldForm::Text
+        | FieldForm::Command
+        | FieldForm::Choice(_) => std::iter::once(0..slice.len()).collect(),
     };
     pieces
         .into_iter()
@@ -109,10 +113,10 @@ fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
 /// One entry of a field; `None` for `none` and for nothing.
 pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<Item<'_>> {
     let range = trim(text, range);
-    let (value, note) = match kind {
-        FieldKind::Files => file(text, range),
-        FieldKind::Dependencies => dependency(text, range),
-        FieldKind::TestCommands | FieldKind::Verify => (unquoted(text, range), None),
+    let (value, note) = match kind.form() {
+        FieldForm::Paths => file(text, range),
+        FieldForm::Ids => dependency(text, range),
+        FieldForm::Commands | FieldForm::Command => (unquoted(text, range), None),
         _ => (range, None),
     };
     let shown = one_line(&text[value.clone()]);
@@ -121,8 +125,9 @@ pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<
         span: Span::new(value.start, value.end),
         note: note.filter(|note| !note.is_empty()),
     };
-    // Whether tests are required, `none` answers.
-    let empty = is_none(&item.text) && kind != FieldKind::TestsRequired;
+    // `none` is an answer where it is one of the words to choose from.
+    let empty = is_none(&item.text)
+        && !matches!(kind.form(), FieldForm::Choice(words) if choice(words, "none").is_some());
     (!item.text.is_empty() && !empty).then_some(item)
 }
 
@@ -215,17 +220,14 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
     }
 }
 
-/// What `yes`, `no` and their like mean; `None` for anything else.
-pub(super) fn yes_or_no(text: &str) -> Option<bool> {
-    match first_word(text).as_str() {
-        "yes" | "true" | "y" | "required" => Some(true),
-        "no" | "false" | "n" | "none" => Some(false),
-        _ => None,
-    }
+/// The first of those of `words` that begin `text`; `None` for anything else.
+pub(super) fn choice(words: &[&[&'static str]], text: &str) -> Option<&'static str> {
+    let given = first_word(text);
+    words.iter().find(|same| same.contains(&given.as_str())).map(|same| same[0])
 }
 
 /// The first word of a value in lower case, without marks.
-pub(super) fn first_word(text: &str) -> String {
+fn first_word(text: &str) -> String {
     text.trim_start_matches(['*', '_', '`', '(', ' '])
         .split(|c: char| !c.is_alphanumeric())
         .next()

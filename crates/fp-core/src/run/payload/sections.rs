@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::part::{At, Cut, Part, Rank};
 use super::{Around, Section, short};
+use crate::plan::field::FieldKind;
 use crate::plan::id::TaskId;
 use crate::plan::task::Task;
 use crate::run::notepad;
@@ -75,7 +76,7 @@ fn goal(state: &State, around: &Around<'_>) -> Part {
 fn title(task: &TaskState, leaf: &Task<'_>) -> Vec<Part> {
     let title = format!("{} (task {}, iteration {})", leaf.description, task.leaf.id, task.iteration);
     let cut = Cut { at: At::Middle, ..essential(Rank::Title, "the title", BEFORE_YOU_BEGIN) };
-    let description = leaf.fields.description.as_ref().map_or("", |description| &description.value);
+    let description = leaf.fields.text(FieldKind::Description).unwrap_or_default();
     let lines = description.lines().map(str::to_owned).collect();
     let description = list(Rank::Description, "lines of the description", IN_TREE);
     vec![Part::new("", vec![title], cut), Part::new("", lines, description)]
