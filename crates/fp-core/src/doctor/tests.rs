@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::plan::meaning::leaf_text;
+use crate::plan::parse;
 use crate::plan::task::Task;
-use crate::plan::{canonical, parse};
 use crate::run::State;
 use crate::run::approval::hash;
 use crate::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
@@ -29,7 +30,7 @@ fn entry(seq: u64, at: i64, event: Event) -> Entry {
 fn entries() -> Vec<Entry> {
     let (tree, _) = parse(TREE);
     let leaf = |task: &Task<'_>| {
-        let text = canonical::leaf_text(task);
+        let text = leaf_text(task);
         json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
     let leaves: Vec<Value> = tree.leaves().map(leaf).collect();

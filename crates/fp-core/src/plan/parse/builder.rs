@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::head::{self, Fault, Head, within};
-use super::value;
+use super::fields;
+use super::task_line::{self, SyntaxFault, TaskHead, within};
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::task::{Field, Item, Newline, Plan, Task, TaskIndex};
@@ -12,12 +12,12 @@ use crate::plan::task::{Field, Item, Newline, Plan, Task, TaskIndex};
 struct Misreading {
     span: Span,
     task: Option<TaskIndex>,
-    fault: Fault,
+    fault: SyntaxFault,
 }
 
 /// The tree as far as it has been read.
 #[derive(Default)]
-pub(super) struct Builder<'t> {
+pub(super) struct TreeBuilder<'t> {
     /// In document order, linked to their parents only.
     pub(super) tasks: Vec<Task<'t>>,
     /// Of every task, a bit for every field that was given.
@@ -26,10 +26,10 @@ pub(super) struct Builder<'t> {
     prose: Vec<(usize, Item<'t>)>,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> TreeBuilder<'t> {
     pub(super) fn task(
         &mut self,
-        head: Head<'t>,
+        head: TaskHead<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -45,7 +45,7 @@ impl<'t> Builder<'t> {
             id: head.id.into(),
             id_span: head.id_span,
             description: head.title,
-            complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
+            complexity: head.complexity.as_ref().and_then(|item| task_line::number(&item.text)),
             complexity_source: head.complexity,
             span,
             line_end: span.end,
@@ -61,7 +61,7 @@ impl<'t> Builder<'t> {
     /// Adds a task that a line only looks like; `silent` where that was reported for a line before it.
     pub(super) fn broken_task(
         &mut self,
-        head: Head<'t>,
+        head: TaskHead<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -109,7 +109,7 @@ impl<'t> Builder<'t> {
             let span = item.span;
             self.scalar(task, field, item, span);
         } else if let Some(list) = self.tasks[task].fields.slot(field)
-            && !value::is_none(&item.text)
+            && !fields::is_none(&item.text)
         {
             if list.items.is_empty() {
                 list.entry_indent = Some(indent);
@@ -139,12 +139,12 @@ impl<'t> Builder<'t> {
             _ if second => {}
             FieldForm::Prose => {}
             FieldForm::Number => {
-                task_read.complexity = head::number(&item.text);
+                task_read.complexity = task_line::number(&item.text);
                 task_read.complexity_source = Some(item);
             }
-            FieldForm::Choice(words) => match value::choice(words, &item.text) {
+            FieldForm::Choice(words) => match fields::choice(words, &item.text) {
                 Some(word) => {
-                    let written = value::is_more_than_a_word(&item.text).then(|| (*item.text).into());
+                    let written = fields::is_more_than_a_word(&item.text).then(|| (*item.text).into());
                     let items = vec![Item { text: word.into(), ..item }];
                     *task_read.fields.slot(field) = Some(Field { span, written, ..items.into() });
                 }
@@ -156,7 +156,7 @@ impl<'t> Builder<'t> {
             if let Some(span) = span_mut(&mut self.tasks[task], field) {
                 span.end = span.end.max(item_span.end);
             }
-            let fault = Fault {
+            let fault = SyntaxFault {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
             };
@@ -176,7 +176,7 @@ impl<'t> Builder<'t> {
 
     pub(super) fn describe(&mut self, task: TaskIndex, text: Cow<'t, str>, span: Span) {
         self.reach(task, span.end);
-        if !text.is_empty() && !value::is_none(&text) {
+        if !text.is_empty() && !fields::is_none(&text) {
             let items = vec![Item { text, span, note: None }];
             *self.tasks[task].fields.slot(FieldKind::Description) = Some(Field { span, ..items.into() });
         }

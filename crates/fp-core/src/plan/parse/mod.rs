@@ -6,27 +6,20 @@
 
 mod blocks;
 mod builder;
-mod column;
-mod dedent;
-mod frame;
-mod head;
+mod fields;
 mod items;
-mod listed;
 mod prose;
-mod split;
-mod suspect;
-mod value;
+mod task_line;
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
-pub use self::listed::entries_of;
+pub use self::fields::entries_of;
 
-use self::blocks::Code;
-use self::builder::Builder;
-use self::column::Columns;
-use self::frame::{Frame, Kind};
+use self::blocks::CodeKind;
+use self::builder::TreeBuilder;
+use super::field::FieldKind;
 use super::position::BOM;
 use super::task::{Plan, TaskIndex};
 use crate::diagnostic::Diagnostic;
@@ -69,7 +62,7 @@ enum MarkdownBlock {
     Break,
     Paragraph,
     Heading(u8),
-    Code(Code),
+    Code(CodeKind),
     Html,
 }
 
@@ -83,8 +76,8 @@ impl MarkdownBlock {
             Event::Start(Tag::List(_)) | Event::Rule => Self::Break,
             Event::Start(Tag::Paragraph) => Self::Paragraph,
             Event::Start(Tag::Heading { level, .. }) => Self::Heading(*level as u8),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => Self::Code(Code::Indented),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Self::Code(Code::Fenced),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => Self::Code(CodeKind::Indented),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Self::Code(CodeKind::Fenced),
             Event::Start(Tag::HtmlBlock) => Self::Html,
             _ => return None,
         })
@@ -99,7 +92,7 @@ impl MarkdownBlock {
 struct Reader<'t> {
     text: &'t str,
     columns: Columns<'t>,
-    frames: Vec<Frame>,
+    frames: Vec<ReaderFrame>,
     /// Of every item that Markdown has open, its place in `frames` and its serial number.
     open: Vec<(usize, usize)>,
     serial: usize,
@@ -113,7 +106,7 @@ struct Reader<'t> {
     definitions: Option<Range<usize>>,
     /// Those further down, the last one first.
     definitions_ahead: Vec<Range<usize>>,
-    builder: Builder<'t>,
+    builder: TreeBuilder<'t>,
 }
 
 impl<'t> Reader<'t> {
@@ -129,7 +122,7 @@ impl<'t> Reader<'t> {
             in_text: false,
             definitions: None,
             definitions_ahead: Vec::new(),
-            builder: Builder::default(),
+            builder: TreeBuilder::default(),
         }
     }
 
@@ -160,7 +153,7 @@ impl<'t> Reader<'t> {
 
     /// Notes where the text stands of a tight item, other than the text that the item begins with.
     fn text_in_item(&mut self, range: Range<usize>) {
-        let head = self.frames.last().is_some_and(|frame| frame.kind == Kind::Unread);
+        let head = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Unread);
         if self.quotes == 0 && !head {
             let start = self.tight.take().map_or(range.start, |tight| tight.start);
             self.tight = Some(start..range.end);
@@ -209,7 +202,7 @@ impl<'t> Reader<'t> {
     fn parent_of_next(&self) -> Option<TaskIndex> {
         let frame = self.frames.last()?;
         match frame.kind {
-            Kind::Field(_) | Kind::Entry(_) | Kind::Labelled { .. } => {
+            FrameKind::Field(_) | FrameKind::Entry(_) | FrameKind::Labelled { .. } => {
                 frame.task.and_then(|task| self.builder.tasks[task].parent)
             }
             _ => frame.task,
@@ -236,6 +229,97 @@ impl<'t> Reader<'t> {
         {
             self.complete(&frame, end);
         }
+    }
+}
+
+/// What a level is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// An item whose own text isn't complete yet.
+    Unread,
+    /// A task in a list.
+    Task,
+    /// A task in a heading of this level.
+    HeadingTask(u8),
+    /// Another heading of this level.
+    Section(u8),
+    /// A field of the language; the items in it are its entries.
+    Field(FieldKind),
+    /// An entry of a field, or an item inside one.
+    Entry(FieldKind),
+    /// A field that is unknown or given before: its label, where its value begins, and which of both.
+    Labelled { label: Range<usize>, value: usize, duplicate: bool },
+    /// An item that is neither task nor field; tasks in it belong to the task around it.
+    Group,
+}
+
+/// One level: an item or a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReaderFrame {
+    pub(super) kind: FrameKind,
+    /// Column of the marker.
+    pub(super) column: usize,
+    /// Column of the item's content.
+    pub(super) content_column: usize,
+    /// Tells items apart that stood at the same place of the stack.
+    pub(super) serial: usize,
+    /// Whether Markdown has it open; a closed item can still get children by their column.
+    pub(super) open: bool,
+    /// The task that it is, or that it belongs to.
+    pub(super) task: Option<TaskIndex>,
+    /// How many tasks there were when it began.
+    pub(super) tasks_before: usize,
+    /// Its source, from the marker on.
+    pub(super) range: Range<usize>,
+    /// Where its content begins.
+    pub(super) content: usize,
+    /// Whether a heading was met inside.
+    pub(super) has_heading: bool,
+}
+
+impl ReaderFrame {
+    pub(super) fn is_item(&self) -> bool {
+        !matches!(self.kind, FrameKind::HeadingTask(_) | FrameKind::Section(_))
+    }
+
+    /// Whether what stands inside is the text of a field or of prose and kept as such.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind, FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group)
+    }
+}
+
+/// Finds columns of ascending offsets.
+#[derive(Debug)]
+pub(super) struct Columns<'t> {
+    text: &'t str,
+    last: (usize, usize),
+}
+
+impl<'t> Columns<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, last: (0, 0) }
+    }
+
+    /// The column of `offset`, from 0, a tab reaching to the next multiple of 4.
+    pub(super) fn of(&mut self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let known = if self.last.0 <= offset { self.last.0 } else { 0 };
+        let mut start = offset;
+        while start > known && !matches!(bytes[start - 1], b'\n' | b'\r') {
+            start -= 1;
+        }
+        let mut column = if start == known && start == self.last.0 { self.last.1 } else { 0 };
+        for &byte in &bytes[start..offset] {
+            match byte {
+                b'\t' => column += 4 - column % 4,
+                // Only the first byte of a character counts, and of a byte-order mark none.
+                0x80..=0xbf | 0xef if start == 0 && self.text.starts_with(BOM) => {}
+                0x80..=0xbf => {}
+                _ => column += 1,
+            }
+        }
+        self.last = (offset, column);
+        column
     }
 }
 
