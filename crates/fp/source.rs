@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::interview::Interview;
 use fp_core::plan::{Plan, parse};
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 use fp_core::text::shell_quoted;
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
@@ -85,7 +85,7 @@ impl Source {
     }
 
     /// What the rules need to know about `plan`, the tree in it.
-    pub(crate) fn facts(&self, plan: &Plan) -> Result<Facts, CommandError> {
+    pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let path = self.path.with_file_name("interview.json");
         let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
             None => None,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::interview::Interview;
 use fp_core::plan::{FieldKind, Item, Lines, Plan, PlanIndex, Task, parse};
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 use fp_host::facts;
 
 use crate::common::fixture::Fixture;
@@ -76,7 +76,7 @@ impl Base {
         }
     }
 
-    pub(crate) fn facts(&self, plan: &Plan) -> Facts {
+    pub(crate) fn facts(&self, plan: &Plan) -> RuleFacts {
         let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref());
         facts.scope_exclusions.push(EXCLUDED.to_owned());
         facts

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::critique::CritiqueLine;
 use fp_core::report::tree::TreeReport;
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 use fp_core::run::State;
 use fp_core::schedule::{BUILDERS, ScheduleOptions};
 use fp_core::settings::Settings;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.builders);
     }
     if context.export.is_some() || context.format == Format::Json {
-        let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
+        let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
         report = report
             .with_schedules(&parsed, &options(settings), &builders(at_once, context.export))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));

@@ -6,7 +6,7 @@ use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::gate::{Gate, Verdict};
 use fp_core::report::validation::ValidationReport;
-use fp_core::rules::{Facts, check, fix};
+use fp_core::rules::{RuleFacts, check, fix};
 use fp_core::run::approval;
 use fp_core::run::planning::{PASSES, Planning, Seen};
 use fp_core::text::{counted, one_column, one_line, visible_line};
@@ -60,7 +60,7 @@ pub(crate) struct ValidateArgs {
 struct Checked<'t> {
     text: &'t str,
     plan: Plan<'t>,
-    facts: Facts,
+    facts: RuleFacts,
     found: Vec<Diagnostic>,
 }
 

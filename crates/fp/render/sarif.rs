@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use fp_core::diagnostic::{Diagnostic, Fix, Severity, Span};
+use fp_core::diagnostic::{Diagnostic, Severity, Span, TextFix};
 use fp_core::plan::Lines;
 use fp_core::rules::{RULES, Rule};
 use fp_core::run::approval::hash;
@@ -240,7 +240,7 @@ impl Results<'_> {
 
     fn change<'r>(&'r self, found: &'r Diagnostic) -> Option<Change<'r>> {
         let first = found.fixes.first()?;
-        let replacement = |fix: &'r Fix| Replacement {
+        let replacement = |fix: &'r TextFix| Replacement {
             deleted_region: self.region(fix.span),
             inserted_content: Content { text: &fix.replacement },
         };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::plan::parse;
 use crate::rules::fix::fix_all;
-use crate::rules::{Facts, check};
+use crate::rules::{RuleFacts, check};
 
 /// The word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ impl Gate {
     /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
     /// bring up what was hidden behind it.
     #[must_use]
-    pub fn new(source: &str, found: &[Diagnostic], facts: &Facts, strict: bool) -> Self {
+    pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);
         let errors_after_fix = match errors {
@@ -86,7 +86,7 @@ mod tests {
     const GUARDRAILS: &str = "  - Guardrails: Do NOT modify files outside: a.rs\n";
 
     fn gate(text: &str, strict: bool) -> (Verdict, usize, usize, usize) {
-        let facts = Facts::default();
+        let facts = RuleFacts::default();
         let (plan, parsed) = parse(text);
         let gate = Gate::new(text, &check(&plan, &parsed, &facts), &facts, strict);
         (gate.verdict, gate.errors, gate.warnings, gate.errors_after_fix)

@@ -328,7 +328,7 @@ fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
 mod tests {
     use super::*;
     use crate::plan::parse;
-    use crate::rules::{Facts, check};
+    use crate::rules::{RuleFacts, check};
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
@@ -336,7 +336,7 @@ mod tests {
     fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
         let tree = Box::leak(Box::new(tree));
-        let found = check(tree, &parsed, &Facts::default());
+        let found = check(tree, &parsed, &RuleFacts::default());
         TreeReport::new(tree, None)
             .with_schedules(tree, &ScheduleOptions::default(), builders)
             .with_problems(&found, &Lines::new(text))

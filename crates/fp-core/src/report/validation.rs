@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Diagnostic, Fix, Severity, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span, TextFix};
 use crate::plan::{Lines, Plan};
 
 /// The report on one tree.
@@ -74,8 +74,8 @@ pub struct Violation<'d> {
     /// Where.
     pub span: Place,
     /// What `--fix` would do.
-    #[serde(skip_serializing_if = "<[Fix]>::is_empty")]
-    pub fix: &'d [Fix],
+    #[serde(skip_serializing_if = "<[TextFix]>::is_empty")]
+    pub fix: &'d [TextFix],
 }
 
 /// Lines and columns from 1; the end is behind the last character.

@@ -1,6 +1,6 @@
 //! `circular-acceptance`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::vague_acceptance::vague_phrase;
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
@@ -66,7 +66,7 @@ const FILLER: [&str; 44] = [
     "works",
 ];
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let description: Vec<&str> = content_words(&task.description).collect();
     for item in task.fields.items(FieldKind::Acceptance) {
         if repeats(&item.text, &description) && vague_phrase(&item.text).is_none() {

@@ -1,6 +1,6 @@
 //! `dependency-cycle`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
 use crate::plan::cycles::find_cycles;
@@ -19,24 +19,24 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
-    if scope.order.len() == scope.plan.tasks.len() {
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    if context.order.len() == context.plan.tasks.len() {
         return;
     }
-    for path in find_cycles(scope.plan, &scope.graph) {
-        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*scope.task(task).id).collect();
-        let task = scope.task(path[0]);
-        sink.report(task, entry(scope, &path), format!("tasks wait for each other: {}", ids.join(" → ")))
+    for path in find_cycles(context.plan, &context.graph) {
+        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*context.task(task).id).collect();
+        let task = context.task(path[0]);
+        sink.report(task, entry(context, &path), format!("tasks wait for each other: {}", ids.join(" → ")))
             .hint("remove the dependency that matters least, or split a task so that both can wait for one part");
     }
 }
 
 /// Where the first task of a cycle says that it waits for the second.
-fn entry(scope: &Scope<'_>, path: &[TaskIndex]) -> Span {
-    let first = scope.task(path[0]);
+fn entry(context: &RuleContext<'_>, path: &[TaskIndex]) -> Span {
+    let first = context.task(path[0]);
     let second = path.get(1).copied().unwrap_or(path[0]);
-    let leads = |target: TaskIndex| target == second || scope.index.is_ancestor(target, second);
+    let leads = |target: TaskIndex| target == second || context.index.is_ancestor(target, second);
     let items = first.fields.items(FieldKind::Dependencies);
-    let item = items.iter().find(|item| scope.index.find(&item.text).is_some_and(leads));
+    let item = items.iter().find(|item| context.index.find(&item.text).is_some_and(leads));
     item.map_or(first.span, |item| item.span)
 }

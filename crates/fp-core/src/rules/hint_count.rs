@@ -1,6 +1,6 @@
 //! `hint-count`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::field::FieldKind;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let Some(hints) = task.fields.get(FieldKind::Hints) else { return };
     let count = match hints.items.len() {
         0 | 2..=4 => return,

@@ -1,9 +1,9 @@
 //! `missing-guardrails`.
 
-use super::edit::{add_field, file_boundary};
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{add_field, file_boundary};
 use super::{Check, Rule};
-use crate::diagnostic::{Fix, Severity};
+use crate::diagnostic::{Severity, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
@@ -19,14 +19,14 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if !task.fields.items(FieldKind::Guardrails).is_empty() {
         return;
     }
     let baseline = [file_boundary(task), "Do NOT add new dependencies".to_owned()];
     let fix = match task.fields.span(FieldKind::Guardrails) {
-        None => add_field(scope.plan, task, FieldKind::Guardrails, &baseline),
-        Some(span) => Fix {
+        None => add_field(context.plan, task, FieldKind::Guardrails, &baseline),
+        Some(span) => TextFix {
             title: "add `Guardrails`".to_owned(),
             span,
             replacement: format!("Guardrails: {}", baseline.join("; ")),

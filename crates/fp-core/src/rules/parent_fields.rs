@@ -1,6 +1,6 @@
 //! `parent-fields`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
 use crate::plan::field::FieldKind;
@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     if task.is_leaf() {
         return;
     }

@@ -1,7 +1,7 @@
 //! `path-escape`.
 
-use super::facts::PathFact;
-use super::scope::{Scope, Sink};
+use super::context::PathFact;
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::field::FieldKind;
@@ -20,11 +20,11 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
         let why = match normal(&item.text) {
             Err(escape) => escape.to_string(),
-            Ok(_) if scope.path(&item.text) == Some(PathFact::Outside) => {
+            Ok(_) if context.path(&item.text) == Some(PathFact::Outside) => {
                 "a symbolic link leads out".to_owned()
             }
             Ok(_) => continue,

@@ -1,6 +1,6 @@
 //! `scope-leak`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
 use crate::plan::field::FieldKind;
@@ -17,9 +17,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for exclusion in
-        scope.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
+        context.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
     {
         if let Some(span) = place(task, exclusion) {
             sink.report(task, span, format!("the task names {exclusion:?}, which is out of scope"))

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::field::FieldKind;
@@ -106,7 +106,7 @@ static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few short phrases are no more than it takes")
 });
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Acceptance) {
         if let Some(phrase) = vague_phrase(&item.text) {
             sink.report(task, item.span, format!("\"{phrase}\" says nothing that can be observed"))

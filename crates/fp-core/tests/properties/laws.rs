@@ -4,7 +4,7 @@
 use fp_core::diagnostic::{Diagnostic, Severity, Span};
 use fp_core::plan::{FieldForm, FormatError, Item, Plan, format, parse};
 use fp_core::rules::fix::fix_all;
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 
 /// A text is read without a panic into a tree that is consistent, and every place in it is a place of the text
 /// where what it is the place of stands.
@@ -57,7 +57,7 @@ fn stands(text: &str, item: &Item) {
 /// Fixing comes to an end, does everything at once, changes nothing about which tasks there are, and leaves no
 /// more errors than there were.
 pub(crate) fn fixing(text: &str) {
-    let facts = Facts::default();
+    let facts = RuleFacts::default();
     let fixed = fix_all(text, &facts);
     assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "once is enough: {text:?}");
     let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
@@ -98,7 +98,7 @@ pub(crate) fn formatting(text: &str) {
     assert_eq!(format(&formatted).as_ref(), Ok(&formatted), "once is enough: {text:?}");
     let rules = |text: &str| {
         let (plan, parsed) = parse(text);
-        let found = check(&plan, &parsed, &Facts::default());
+        let found = check(&plan, &parsed, &RuleFacts::default());
         let mut found: Vec<_> = found.into_iter().map(|found| (found.rule, found.task_id)).collect();
         found.sort();
         found
