@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::interview::Interview;
-use fp_core::plan::{FieldKind, Item, Lines, Plan, PlanIndex, Task, parse};
+use fp_core::plan::{FieldKind, Lines, Plan, PlanIndex, Task, parse};
 use fp_core::rules::{RuleFacts, check};
 use fp_host::facts;
 
