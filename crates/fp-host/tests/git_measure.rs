@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Repo, hermetic, os, run};
+use fp_core::hint::Hint as _;
 use fp_core::repo_path::RepoPath;
 use fp_host::git::{EntryState, Git, GitError, Operation};
 
