@@ -1,6 +1,7 @@
 //! Head, status, snapshots and differences on real repositories.
 
 use super::repository::{Repo, hermetic, os, run};
+use fp_core::hint::Hint as _;
 use fp_core::repo_path::RepoPath;
 use fp_host::git::{EntryState, Git, GitError, Operation};
 
