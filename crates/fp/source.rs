@@ -21,7 +21,7 @@ const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
 
 /// Where a tree comes from.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct PlanSource {
     /// What it is called in messages.
     pub(crate) name: String,
     /// Its file.
@@ -32,7 +32,7 @@ pub(crate) struct Source {
     max_complexity: u32,
 }
 
-impl Source {
+impl PlanSource {
     /// What `argument` means: a value that ends in `.md` is a file, every other one a plan, and none the only
     /// active plan.
     pub(crate) fn open(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {

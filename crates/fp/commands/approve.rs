@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ enum By {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;
     let parsed = source.valid_tree(&text)?;

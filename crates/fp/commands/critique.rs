@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Largest file of findings that is read, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 fn record(args: &Record, context: &Context) -> CommandResult {
-    let source = Source::open(context, Some(&args.plan))?;
+    let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
     let opinion = opinion(args, context)?;
@@ -163,7 +163,7 @@ fn remark(text: &str, verdict: Verdict) -> Result<Remark, CommandError> {
     })
 }
 
-fn refused(error: &NotJudged, source: &Source) -> CommandError {
+fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
     let hint = match error {
         NotJudged::UnknownLeaf(_) | NotJudged::NoLeaf(_) => {
             format!(
@@ -216,7 +216,7 @@ fn next(critique: &Critique) -> String {
 }
 
 fn show(args: &Show, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let past = plan.store.past()?;
     context.notices(&past.notices);

@@ -18,7 +18,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 use crate::printer::Format;
 use crate::render::linear as render;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Largest list of statuses that is read, in bytes.
 const STATUSES_CAP: u64 = 1024 * 1024;
@@ -165,7 +165,7 @@ fn create(plan: &OpenPlan, args: &Batched, context: &Context) -> CommandResult {
     if mapping.absent {
         return Ok(Exit::Done);
     }
-    let source = Source::open(context, Some(plan.id().as_str()))?;
+    let source = PlanSource::open(context, Some(plan.id().as_str()))?;
     let text = source.text()?;
     let (tree, problems) = parse(&text);
     if plan.load()?.state.approval.is_none() {

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::render::WIDTH;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Columns of an id, at most.
 const ID: usize = 20;
@@ -36,7 +36,7 @@ pub(crate) struct ScheduleArgs {
 }
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let tree_text = source.text()?;
     let (tree, problems) = parse(&tree_text);

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
 use crate::render::ready;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// List the tasks that can be claimed now, and of every other one why not
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     context.notices(&loaded.notices);
     let state = &loaded.state;
     let report = if state.approval.is_none() {
-        let source = Source::open(context, Some(plan.id().as_str()))?;
+        let source = PlanSource::open(context, Some(plan.id().as_str()))?;
         ReadyReport::unapproved(state, &fp_core::plan::parse(&source.text()?).0)
     } else {
         ReadyReport::new(state, &context.tree(&plan)?.edited(state))

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Export, Format, json};
 use crate::render::{dot, html, mermaid, tree};
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);
@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 
 fn rendered(
     context: &Context,
-    source: &Source,
+    source: &PlanSource,
     report: &TreeReport<'_>,
     at_once: u32,
 ) -> Result<String, CommandError> {

@@ -12,7 +12,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::progress::Progress;
 use crate::render::signals;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Measure how large and how risky each task is, and write signals.json
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let (tree, _) = parse(&text);
     if tree.leaves().all(|task| task.broken) {

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::render;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Show how long the plan takes with so many builders, and what keeps it from being shorter
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(crate) struct Simulated<'s> {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
@@ -67,7 +67,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 /// The leaves as they were approved; before that, as the tree has them.
-fn leaves(source: &Source, state: &State, exclusive: &[String]) -> Result<Vec<Leaf>, CommandError> {
+fn leaves(source: &PlanSource, state: &State, exclusive: &[String]) -> Result<Vec<Leaf>, CommandError> {
     if state.approval.is_some() {
         return Ok(state.tasks.iter().map(|task| task.leaf.clone()).collect());
     }

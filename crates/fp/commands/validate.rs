@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Export, Format, SCHEMA_VERSION};
 use crate::render::{WIDTH, sarif};
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// How many findings the text shows without `--all`.
 const SHOWN: usize = 50;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
         return Err(CommandError::failed("SARIF has findings, and neither a diff nor a verdict")
             .hint("use --format text or json, or leave the other flag out"));
     }
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
     if args.diff {
@@ -83,7 +83,7 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
 }
 
 impl<'t> Checked<'t> {
-    fn read(source: &Source, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
+    fn read(source: &PlanSource, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
         let (plan, parsed) = parse(text);
         let mut facts = source.facts(&plan)?;
         facts.max_complexity = max_complexity.unwrap_or(facts.max_complexity);
@@ -96,7 +96,7 @@ impl<'t> Checked<'t> {
 fn fix_and_report(
     args: &ValidateArgs,
     context: &Context,
-    source: &Source,
+    source: &PlanSource,
     checked: &Checked<'_>,
 ) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
@@ -125,7 +125,7 @@ fn fix_and_report(
     report(args, context, source, after, pass)
 }
 
-fn show_diff(context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let diff = TextDiff::from_lines(checked.text, &fixed.text);
     let unified = diff.unified_diff().header(&source.name, &source.name).to_string();
@@ -162,7 +162,7 @@ struct PrintedReport<'r> {
 fn report(
     args: &ValidateArgs,
     context: &Context,
-    source: &Source,
+    source: &PlanSource,
     checked: &Checked<'_>,
     pass: Option<FixPass>,
 ) -> CommandResult {
@@ -209,7 +209,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
 }
 
 /// The command that takes the plan further, with the limits of this one.
-fn next(args: &ValidateArgs, source: &Source, gate: &Gate) -> String {
+fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
         Verdict::Pass | Verdict::Caution if source.plan.is_some() => return format!("fp plan {name}"),

@@ -15,7 +15,7 @@ const MAX_ROUNDS: usize = 100;
 
 /// A text after its mechanical fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedText {
     /// The text.
     pub text: String,
     /// How many findings were resolved.
@@ -24,8 +24,8 @@ pub struct Fixed {
 
 /// Applies every mechanical fix to `source`, again and again until there is none left.
 #[must_use]
-pub fn fix_all(source: &str, facts: &RuleFacts) -> Fixed {
-    let mut fixed = Fixed { text: source.to_owned(), resolved: 0 };
+pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
+    let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
     let mut left = mendable(source, facts);
     for _ in 0..MAX_ROUNDS {
         let (text, resolved) = apply(&fixed.text, &left);
@@ -37,7 +37,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> Fixed {
             // Edits that change nothing for the better would be made for ever.
             break;
         }
-        fixed = Fixed { text, resolved: fixed.resolved + resolved };
+        fixed = FixedText { text, resolved: fixed.resolved + resolved };
         left = found;
     }
     fixed
