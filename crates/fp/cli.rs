@@ -53,7 +53,7 @@ enum Command {
     Debt(commands::debt::Args),
     Roadmap(commands::roadmap::Args),
     Commit(commands::commit::Args),
-    Comments(commands::comments::Args),
+    Comments(commands::comments::CommentsArgs),
     Linear(commands::linear::Args),
     Status(commands::status::Args),
     Ready(commands::ready::Args),

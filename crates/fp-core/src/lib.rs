@@ -5,7 +5,6 @@
 //! this crate forbids it. That is what makes every decision testable with a table.
 
 pub mod client_settings;
-pub mod comments;
 pub mod commit_message;
 pub mod critique;
 pub mod debt;
@@ -32,4 +31,3 @@ pub mod signals;
 pub mod specs;
 pub mod test_files;
 pub mod verification;
-mod word_forms;

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
+use fp_comments::words::{are_forms, words};
 use serde::Serialize;
 
 use super::{Debt, Standing};
 use crate::interview::words::is_glued;
-use crate::word_forms::{are_forms, words};
 
 /// Most debts that are offered.
 pub const MOST_OFFERED: usize = 10;
