@@ -9,8 +9,6 @@ mod fuzz;
 mod guard;
 #[path = "hook/lead.rs"]
 mod lead;
-#[path = "hook/legacy.rs"]
-mod legacy;
 
 use std::fs;
 use std::io::Write as _;

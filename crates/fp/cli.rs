@@ -66,7 +66,7 @@ enum Command {
     Export(commands::export::Args),
     Doctor(commands::doctor::Args),
     Config(commands::config::Args),
-    Hook(commands::hook::Args),
+    Hook(commands::hook::HookArgs),
     Bundle(commands::bundle::Args),
     Install(commands::install::Args),
     Update(commands::update::Args),
@@ -166,7 +166,7 @@ impl Cli {
         let mut arguments = std::env::args_os().skip(1);
         let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
         let plain = first == "hook" && arguments.next().is_none() && !event.starts_with('-');
-        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::Args::new(event)) })
+        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::HookArgs::new(event)) })
     }
 }
 

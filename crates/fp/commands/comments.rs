@@ -7,13 +7,13 @@ use fp_core::repo_path::RepoPath;
 use fp_core::settings::CommentMode;
 use fp_core::signals::listed::{Entry, Listed};
 use fp_core::test_files::is_test_file;
-use fp_host::claude::hook::HookEvent;
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
 use fp_host::plan::WORKTREES;
 use serde::Serialize;
 
+use crate::commands::hook::IncomingHook;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
@@ -192,17 +192,15 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
     ignores(ignore, &path)
 }
 
-/// The question to the model about the comments that its edit added, if there are any, and how to ask it. `context` is
-/// that of the event's folder; its settings are read only if there is a question.
-pub(crate) fn after_edit(
-    context: &Context,
-    event: &HookEvent,
-) -> Result<Option<(CommentMode, String)>, CommandError> {
+/// The question to the model about the comments that its edit added, if there are any, and how to ask it. The settings
+/// are read only if there is a question.
+pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, String)>, CommandError> {
+    let context = &hook.context;
     // The settings say so too, but are read last.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
-    let Some((name, edit)) = event.edit() else { return Ok(None) };
+    let Some((name, edit)) = hook.event.edit() else { return Ok(None) };
     let path = context.cwd.join(name);
     let remarks = remarks_of_edit(source_file(name), &edit, || file::read_text(&path, CAP).ok());
     if remarks.is_empty() {
