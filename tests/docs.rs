@@ -136,7 +136,7 @@ fn look_at(line: &str, place: &str) {
             there(file);
         }
         ["cargo", "test", "--bin", "fp", module, ..] => {
-            let sources = std::fs::read_to_string(root().join("crates/fp/plugin_lint.rs")).unwrap();
+            let sources = std::fs::read_to_string(root().join("tests/plugin_lint/mod.rs")).unwrap();
             assert!(module == "plugin_lint" || sources.contains(&format!("fn {module}")), "{place}: {line}");
         }
         ["cargo", "+nightly", "fuzz", "run", target, ..] => there(format!("fuzz/fuzz_targets/{target}.rs")),

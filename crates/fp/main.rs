@@ -10,6 +10,7 @@ mod error;
 mod input;
 mod open;
 #[cfg(test)]
+#[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;
 mod printer;
 mod progress;

@@ -15,7 +15,7 @@ pub(super) struct Plugin {
 
 /// What a Markdown file is for; each kind has its own keys, placeholders and budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PageKind {
     Skill,
     Reference,
     Agent,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 /// A Markdown file.
 pub(super) struct Page {
     pub(super) path: String,
-    pub(super) kind: Kind,
+    pub(super) kind: PageKind,
     pub(super) text: String,
     /// The keys before the body; `None` if there are none, or they are no YAML mapping.
     pub(super) keys: Option<Mapping>,
@@ -53,13 +53,13 @@ impl Plugin {
         plugin
     }
 
-    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Page> {
+    pub(super) fn of_kind(&self, kind: PageKind) -> impl Iterator<Item = &Page> {
         self.pages.iter().filter(move |page| page.kind == kind)
     }
 
     /// Skills and agents: the pages whose keys the client reads.
     pub(super) fn described(&self) -> impl Iterator<Item = &Page> {
-        self.pages.iter().filter(|page| matches!(page.kind, Kind::Skill | Kind::Agent))
+        self.pages.iter().filter(|page| matches!(page.kind, PageKind::Skill | PageKind::Agent))
     }
 }
 
@@ -80,7 +80,7 @@ impl Page {
     pub(super) fn name(&self) -> &str {
         let mut parts = self.path.trim_end_matches(".md").rsplit('/');
         let last = parts.next().unwrap_or_default();
-        if self.kind == Kind::Skill { parts.next().unwrap_or_default() } else { last }
+        if self.kind == PageKind::Skill { parts.next().unwrap_or_default() } else { last }
     }
 
     pub(super) fn words(&self) -> usize {
@@ -93,12 +93,12 @@ impl Page {
     }
 }
 
-fn kind_of(path: &str) -> Kind {
+fn kind_of(path: &str) -> PageKind {
     match path.split('/').collect::<Vec<_>>()[..] {
-        ["skills", _, "SKILL.md"] => Kind::Skill,
-        ["skills", ..] => Kind::Reference,
-        ["agents", _] => Kind::Agent,
-        _ => Kind::Other,
+        ["skills", _, "SKILL.md"] => PageKind::Skill,
+        ["skills", ..] => PageKind::Reference,
+        ["agents", _] => PageKind::Agent,
+        _ => PageKind::Other,
     }
 }
 

@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_yaml::Value;
 
 use super::command_line;
-use super::page::{Kind, Page, Plugin};
+use super::page::{Page, PageKind, Plugin};
 
 /// What a check saw and what it didn't like.
 #[derive(Debug, Default)]
@@ -168,7 +168,7 @@ pub(super) fn references(plugin: &Plugin) -> Outcome {
 pub(super) fn keys(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
-        let allowed = if page.kind == Kind::Skill { SKILL_KEYS } else { AGENT_KEYS };
+        let allowed = if page.kind == PageKind::Skill { SKILL_KEYS } else { AGENT_KEYS };
         let Some(keys) = &page.keys else {
             outcome.look(page, Some("no readable keys".into()));
             continue;
@@ -236,9 +236,9 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
     let (mut skills, mut agents, mut always) = (0, 0, 0);
     for page in &plugin.pages {
         let (limit, total) = match page.kind {
-            Kind::Skill | Kind::Reference => (SKILL_WORDS, &mut skills),
-            Kind::Agent => (AGENT_WORDS, &mut agents),
-            Kind::Other => continue,
+            PageKind::Skill | PageKind::Reference => (SKILL_WORDS, &mut skills),
+            PageKind::Agent => (AGENT_WORDS, &mut agents),
+            PageKind::Other => continue,
         };
         let words = page.words();
         *total += words;
@@ -266,9 +266,9 @@ pub(super) fn placeholders(plugin: &Plugin) -> Outcome {
     let placeholder = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?");
     for page in &plugin.pages {
         let substituted = match page.kind {
-            Kind::Skill => SKILL,
-            Kind::Agent => &["CLAUDE_PLUGIN_ROOT"],
-            Kind::Reference | Kind::Other => &[],
+            PageKind::Skill => SKILL,
+            PageKind::Agent => &["CLAUDE_PLUGIN_ROOT"],
+            PageKind::Reference | PageKind::Other => &[],
         };
         for found in placeholder.captures_iter(&page.text) {
             let problem =

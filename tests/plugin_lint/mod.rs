@@ -7,7 +7,7 @@ mod page;
 use serde_json::Value;
 
 use self::checks::Outcome;
-use self::page::{Kind, Plugin};
+use self::page::{PageKind, Plugin};
 use crate::assets;
 
 type Check = fn(&Plugin) -> Outcome;
@@ -170,7 +170,7 @@ fn the_icon_is_a_square_picture() {
 }
 
 /// The figures of the pages of some kinds, as rows of a table, with a row for all of them.
-fn figures(plugin: &Plugin, all: &str, kinds: &[Kind]) -> String {
+fn figures(plugin: &Plugin, all: &str, kinds: &[PageKind]) -> String {
     let row = |name: &str, words: usize, tokens: usize| format!("| {name} | {words} | {tokens} |\n");
     let pages: Vec<_> = kinds.iter().flat_map(|kind| plugin.of_kind(*kind)).collect();
     assert!(!pages.is_empty(), "{all}");
@@ -183,8 +183,8 @@ fn figures(plugin: &Plugin, all: &str, kinds: &[Kind]) -> String {
 #[expect(clippy::print_stdout, reason = "its table is what it is run for")]
 fn figures_of_every_page() {
     let plugin = shipped();
-    let skills = figures(&plugin, "all skills", &[Kind::Skill, Kind::Reference]);
-    let agents = figures(&plugin, "all agents", &[Kind::Agent]);
+    let skills = figures(&plugin, "all skills", &[PageKind::Skill, PageKind::Reference]);
+    let agents = figures(&plugin, "all agents", &[PageKind::Agent]);
     println!("| page | words | tokens, about |\n| --- | --- | --- |\n{skills}{agents}");
     let described = include_str!("../../ARCHITECTURE.md");
     assert!(described.contains(&(skills + &agents)), "ARCHITECTURE.md has other figures");
