@@ -71,10 +71,10 @@ enum Command {
     Install(commands::install::Args),
     Update(commands::update::Args),
     Uninstall(commands::uninstall::Args),
-    Demo(commands::demo::Args),
-    Completions(commands::completions::Args),
-    Man(commands::man::Args),
-    Help(commands::help::Args),
+    Demo(commands::demo::DemoArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+    Help(commands::help::HelpArgs),
 }
 
 impl Cli {
@@ -152,9 +152,9 @@ impl Command {
             Self::Update(args) => commands::update::run(args, context),
             Self::Uninstall(args) => commands::uninstall::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
-            Self::Completions(args) => commands::completions::run(&args, context),
-            Self::Man(args) => commands::man::run(&args, context),
-            Self::Help(args) => commands::help::run(&args, context),
+            Self::Completions(args) => commands::completions::run(args, context),
+            Self::Man(args) => commands::man::run(args, context),
+            Self::Help(args) => commands::help::run(args, context),
         }
     }
 }
