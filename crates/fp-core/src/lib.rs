@@ -31,4 +31,5 @@ pub mod settings;
 pub mod signals;
 pub mod specs;
 pub mod test_files;
+pub mod text;
 pub mod verification;
