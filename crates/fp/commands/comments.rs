@@ -7,6 +7,7 @@ use fp_core::repo_path::RepoPath;
 use fp_core::settings::CommentMode;
 use fp_core::signals::listed::{Entry, Listed};
 use fp_core::test_files::is_test_file;
+use fp_core::text::{counted, visible_line};
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
@@ -17,7 +18,6 @@ use crate::commands::hook::IncomingHook;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::visible::one_line;
 
 /// Largest file that is read, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
         Format::Json => context.printer.json(&report)?,
         Format::Text => {
             let lines = report.comments.iter().map(|found| {
-                format!("{}:{}: {}\n", one_line(&found.path), found.line, one_line(&found.text))
+                format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
             });
             context.printer.data(&lines.collect::<String>());
             context.printer.note(&report.counts());
@@ -95,8 +95,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
 
 impl CommentsReport {
     fn counts(&self) -> String {
-        let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        format!("note: {} in {}", of(self.comments.len(), "comment"), of(self.files, "file"))
+        format!("note: {} in {}", counted(self.comments.len(), "comment"), counted(self.files, "file"))
     }
 
     /// Adds the comments that are new in `after`, or those of them that restate the code.
@@ -121,7 +120,7 @@ fn check_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<C
     let mut report = CommentsReport::default();
     let compared = git.compare(side).map_err(|error| match side {
         Side::WorkingTree(revision) => CommandError::from(error)
-            .hint(format!("is {} a commit, a branch or a tag of this repository?", one_line(revision))),
+            .hint(format!("is {} a commit, a branch or a tag of this repository?", visible_line(revision))),
         Side::Staged => error.into(),
     });
     for file in compared? {
@@ -212,10 +211,10 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
     if !checker.enabled || is_ignored(&checked, &checker.ignore, context) {
         return Ok(None);
     }
-    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, one_line(&remark.text))).collect();
+    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, visible_line(&remark.text))).collect();
     let shown = context.shown(&path);
-    let lines = lines.iter().map(|(line, text)| (*line, text.as_ref()));
-    Ok(Some((checker.mode, reply(&one_line(&shown), lines, checker.custom_prompt.as_deref()))))
+    let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
+    Ok(Some((checker.mode, reply(&visible_line(&shown), lines, checker.custom_prompt.as_deref()))))
 }
 
 /// The path that decides whether a file is ignored. Nothing in the folder of plans is checked, except in the worktrees of

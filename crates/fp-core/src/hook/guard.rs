@@ -2,12 +2,12 @@
 //! so that what it lets through doesn't fail there, and what would fail there is told before the work is done.
 
 use crate::repo_path::RepoPath;
-use crate::report::next_step::quoted;
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::inquiry::Extension;
 use crate::run::state::{Status, TaskState};
 use crate::settings::ExtensionPolicy;
+use crate::text::shell_quoted;
 use crate::verification::Boundary;
 
 /// Most files of a task that are named.
@@ -103,7 +103,7 @@ impl GuardedEdit<'_> {
             }
             Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
                 "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
-                quoted(&path.to_string())
+                shell_quoted(&path.to_string())
             ),
             Ok(Extension::Listed) => "Do without it: tools alone write it.".into(),
             Err(refusal) => format!("Do without it: {refusal}."),

@@ -3,6 +3,5 @@
 pub mod guard;
 pub mod identity;
 pub mod own_command;
-pub mod quote;
 pub mod recovery;
 pub mod stop;

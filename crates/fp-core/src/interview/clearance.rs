@@ -9,10 +9,10 @@ use super::answers::wording;
 use super::intent::Intent;
 use super::mode::Mode;
 use super::record::{Interview, Said};
-use crate::hook::quote::quoted;
 use crate::rules::vague_phrase;
 use crate::run::event::Decider;
 use crate::run::state::InterviewRounds;
+use crate::text::prompt_quoted;
 
 /// After so many rounds nobody is asked any more.
 pub const MAX_ROUNDS: u32 = 30;
@@ -274,16 +274,20 @@ fn ambiguities(interview: &Interview) -> Found {
     let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
     let in_requirements = requirements.iter().filter_map(|required| {
         let phrase = vague_phrase(&required.text)?;
-        Some(format!("{} says {}", quoted(&required.id, QUOTED), quoted(phrase, QUOTED)))
+        Some(format!("{} says {}", prompt_quoted(&required.id, QUOTED), prompt_quoted(phrase, QUOTED)))
     });
     let in_scope = inclusions.iter().filter_map(|said| {
         let phrase = vague_phrase(said.text)?;
-        Some(format!("{}, in scope, says {}", quoted(said.text, QUOTED), quoted(phrase, QUOTED)))
+        Some(format!(
+            "{}, in scope, says {}",
+            prompt_quoted(said.text, QUOTED),
+            prompt_quoted(phrase, QUOTED)
+        ))
     });
     let vague: Vec<String> = in_requirements.chain(in_scope).collect();
     let out: BTreeSet<String> = exclusions.iter().map(|said| wording(said.text)).collect();
     let torn = inclusions.iter().filter(|said| out.contains(&wording(said.text)));
-    let torn: Vec<String> = torn.map(|said| quoted(said.text, QUOTED)).collect();
+    let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
         problems.push(format!("{}, which nobody can observe", named(&vague)));
@@ -305,7 +309,8 @@ fn approach(interview: &Interview) -> Found {
 }
 
 fn questions(interview: &Interview) -> Found {
-    let open: Vec<String> = interview.open_questions().iter().map(|text| quoted(text, QUOTED)).collect();
+    let open: Vec<String> =
+        interview.open_questions().iter().map(|text| prompt_quoted(text, QUOTED)).collect();
     if open.is_empty() {
         return Found::ByUser;
     }
