@@ -1,4 +1,4 @@
-//! `fp signals`: what is measured, what is written, and that nobody's file names do anything.
+//! `fp signals`: what it measures and writes, and that file names do nothing.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 

@@ -93,6 +93,7 @@ macro_rules! fails_with_its_hint {
 }
 
 fails_with_its_hint!(
+    crate::features::linear::LinearError,
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
     fp_host::debts::DebtError,
@@ -100,7 +101,6 @@ fails_with_its_hint!(
     fp_host::file::FileError,
     fp_host::git::GitError,
     fp_host::import::GatherError,
-    fp_host::linear::LinearError,
     fp_host::plan::OriginError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError,

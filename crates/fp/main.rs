@@ -7,12 +7,12 @@ mod context;
 mod debts;
 mod demo;
 mod error;
+mod features;
 mod input;
 mod open;
 #[cfg(test)]
 mod plugin_lint;
 mod printer;
-mod progress;
 mod render;
 mod roadmap;
 mod source;

@@ -3,10 +3,12 @@
 use std::panic::resume_unwind;
 use std::thread::{self, Builder};
 
+use globset::GlobBuilder;
+
 use super::edit::Edit;
 use super::policy::{self, Remark};
 use super::{Comment, Language, added, comments, restating};
-use crate::signals::listed::{Entry, Listed};
+use crate::plan::path::normal;
 
 /// Shortest text, in bytes, whose comments take longer to find than a thread to start.
 const WORTH_A_THREAD: usize = 128 * 1024;
@@ -81,12 +83,20 @@ pub fn restating_in(path: &str, text: &str, remarks: Vec<Remark>) -> Vec<Remark>
 /// names in any folder; a path is a file, or a folder with all that is below it.
 #[must_use]
 pub fn ignores(ignore: &[String], path: &str) -> bool {
-    let entries = ignore.iter().flat_map(|glob| {
+    ignore.iter().any(|glob| {
         let glob = glob.trim_end_matches('/');
         let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-        [Entry::new(&format!("{glob}/**")), Entry::new(&glob)]
-    });
-    Listed::of(entries).covers(path)
+        [format!("{glob}/**"), glob].iter().any(|glob| fits(glob, path))
+    })
+}
+
+/// Whether `path` is `glob`, in which only `*`, `**` and `?` stand for something else.
+fn fits(glob: &str, path: &str) -> bool {
+    let Ok(glob) = normal(glob) else { return false };
+    let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
+    let glob: String = glob.chars().map(literal).collect();
+    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
 fn first_line(text: &str) -> &str {
