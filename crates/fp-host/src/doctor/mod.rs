@@ -6,6 +6,7 @@ mod repository;
 pub mod setup;
 
 use fp_core::doctor::{self, Finding, Lead};
+use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::TaskId;
 use fp_core::run::{State, notepad};
@@ -42,7 +43,7 @@ fn examined(plan: &OpenPlan, now: Timestamp, mirror: MirrorCheck) -> Vec<Finding
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
         Err(error) => {
-            found.push(Finding::error("log", format!("{error}; {}", error.hint())));
+            found.push(Finding::error("log", advised(&error)));
             return found;
         }
     };
@@ -105,4 +106,11 @@ fn notepad_finding(plan: &OpenPlan, state: &State) -> Finding {
         _ => Finding::warning("notepad", "notepad.md is not what the log says")
             .fixable(plan.id(), doctor::Fix::WriteNotepad),
     }
+}
+
+/// An error with its hint, in one line.
+#[must_use]
+pub fn advised(error: &impl Hint) -> String {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }

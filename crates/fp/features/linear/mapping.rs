@@ -1,9 +1,11 @@
 //! What was sent: `linear-mapping.json`. Its fields are those of fractal-planner 0.1 with later ones beside them, and a
 //! field that this version doesn't know is kept.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use fp_core::hint::{ErrorEnd, Hint};
 use fp_core::plan::id::{LinearId, PlanId, TaskId};
 use fp_core::run::state::Status;
 use fp_core::text::{clipped, one_line};
@@ -252,6 +254,24 @@ pub(super) enum AcknowledgeError {
     TakesNoId(LinearKey),
     #[error("{0} was never offered")]
     NeverOffered(LinearKey),
+}
+
+impl Hint for AcknowledgeError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::OtherIssue { .. } => {
+                "the task keeps its issue: close the other one in Linear, with a word on why"
+            }
+            Self::NoIssue(_) | Self::NeedsId(_) | Self::TakesNoId(_) | Self::NeverOffered(_) => {
+                "`fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key"
+            }
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        ErrorEnd::Refused
+    }
 }
 
 impl MappedIssue {

@@ -22,7 +22,7 @@ use fp_core::schedule::{Options, schedule};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
 
-use self::mapping::{AcknowledgeError, CallResult, InvalidLinearKey, LinearKey, LinearMapping};
+use self::mapping::{CallResult, InvalidLinearKey, LinearKey, LinearMapping};
 use self::outbox::{LinearOutbox, issue_batch};
 use self::statuses::{resolved_statuses, team_statuses};
 use self::upkeep::{read_mapping, write_mapping};
@@ -244,19 +244,7 @@ fn acknowledge(plan: &OpenPlan, args: AckArgs, context: &Context) -> CommandResu
         return Err(CommandError::refused(format!("the plan has no task {task}"))
             .hint(format!("`fp linear create {}` prints the keys of the issues to create", plan.id())));
     }
-    change(plan, |mapping| {
-        mapping.acknowledge(&key, result).map_err(|error| {
-            let plan = plan.id();
-            let is_other = matches!(error, AcknowledgeError::OtherIssue { .. });
-            CommandError::refused(error).hint(if is_other {
-                "the task keeps its issue: close the other one in Linear, with a word on why".to_owned()
-            } else {
-                format!(
-                    "`fp linear create {plan}` and `fp linear outbox {plan}` print what is due, with its key"
-                )
-            })
-        })
-    })?;
+    change(plan, |mapping| Ok(mapping.acknowledge(&key, result)?))?;
     let text = if done { format!("{key} is done\n") } else { format!("{key} failed\n") };
     context.report(&json!({ "key": key, "done": done }), &text)
 }

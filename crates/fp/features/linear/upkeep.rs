@@ -1,13 +1,16 @@
 //! `linear-mapping.json` on disk, and who reads it besides `fp linear`: `fp next`, `fp doctor` and `fp import`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fp_core::doctor::{Finding, listed, verb};
+use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
 use fp_core::run::State;
 use fp_core::run::next::Action;
+use fp_host::doctor::advised;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
@@ -33,16 +36,14 @@ pub(crate) enum LinearError {
     Mapping { path: PathBuf, source: MappingError },
 }
 
-impl LinearError {
-    pub(crate) fn hint(&self) -> Option<&'static str> {
+impl Hint for LinearError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
             Self::Mapping { source: MappingError::Newer(_), .. } => {
-                Some("update fp: `fp --version` says what this one is")
+                Some("update fp: `fp --version` says what this one is".into())
             }
-            Self::Mapping { .. } => Some(
-                "correct that place, or move the file away: each issue is found again by the marker in its description",
-            ),
+            Self::Mapping { .. } => Some("correct that place, or move the file away: each issue is found again by the marker in its description".into()),
         }
     }
 }
@@ -115,10 +116,7 @@ pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<F
     match read_mapping(plan) {
         Ok(None) => Vec::new(),
         Ok(Some(mapping)) => judge_mapping(&mapping, tree),
-        Err(error) => {
-            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-            vec![Finding::error("linear", format!("{error}{hint}"))]
-        }
+        Err(error) => vec![Finding::error("linear", advised(&error))],
     }
 }
 
