@@ -125,7 +125,7 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
 /// marks of direction turn text around, so that it reads as what it isn't.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { one_column(c) };
+    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
     if text.chars().all(|c| shown(c) == c) {
         return Cow::Borrowed(text);
     }
@@ -141,8 +141,11 @@ pub fn visible_line(text: &str) -> String {
 /// The character that a terminal shows for `c` where every character keeps to its line.
 #[must_use]
 pub fn one_column(c: char) -> char {
+    if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
+}
+
+fn sign(c: char) -> char {
     match c {
-        '\n' | '\r' | '\t' => ' ',
         // Unicode has a picture for each of these.
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',

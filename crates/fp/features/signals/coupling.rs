@@ -1,6 +1,7 @@
 //! Which files name each other, in any language: the words of import statements, looked up among the names of all
 //! files. A name means the nearest file that has it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fp_core::language::Language;
@@ -26,7 +27,7 @@ pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
         }
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
         let found = line.split(|c| !is_word(c)).map(|word| word.trim_end_matches(['.', '/']));
-        words.extend(found.filter(|word| !word.is_empty()).map(named));
+        words.extend(found.filter(|word| !word.is_empty() && !IMPORTS.contains(word)).map(named));
         open_brackets += count(line, ['(', '{', '[']) - count(line, [')', '}', ']']);
         lines_left -= 1;
         if open_brackets <= 0 || line.ends_with(';') {
@@ -129,46 +130,42 @@ impl<'p> NamedPaths<'p> {
     }
 
     /// The files and folders that `word` means in an import of the file `from`: of a path the end, else the whole word
-    /// or each of its parts. A folder is meant only where nothing follows.
+    /// or each of its parts. A folder is meant only where nothing follows and no file is called so.
     fn meant(&self, from: &str, word: &str) -> Vec<&'p str> {
         let find = |name: &str| self.nearest(from, name);
+        let folder = |name: &str| self.nearest(from, &format!("{name}/"));
         if let Some((_, end)) = word.rsplit_once('/') {
-            let stem = end.rsplit_once('.').map_or(end, |(stem, _)| stem);
-            return find(end)
-                .or_else(|| find(stem))
-                .or_else(|| find(&format!("{end}/")))
-                .into_iter()
-                .collect();
+            // What another extension follows is another file.
+            let stem = end.rsplit_once('.').filter(|_| Language::of(end) == Language::of(from));
+            let by_stem = || find(stem.map_or(end, |(stem, _)| stem));
+            return find(end).or_else(by_stem).or_else(|| folder(end)).flatten().into_iter().collect();
         }
         if let Some(path) = find(word) {
-            return vec![path];
+            return path.into_iter().collect();
         }
-        let folder = word.rsplit('.').next().and_then(|last| find(&format!("{last}/")));
-        word.split('.').filter(|part| !part.is_empty()).filter_map(find).chain(folder).collect()
+        let parts: Vec<&str> = word.split('.').filter(|part| !part.is_empty()).collect();
+        let last = parts.last().filter(|last| find(last).is_none()).and_then(|last| folder(last));
+        parts.iter().filter_map(|part| find(part)).chain(last).flatten().collect()
     }
 
-    /// The path called `name` that is nearest to `from`, which is not meant itself, nor its folder.
-    fn nearest(&self, from: &str, name: &str) -> Option<&'p str> {
+    /// The path called `name` that has most folders in common with `from`, apart from it and its folder; `Some(None)`
+    /// where several have as many.
+    fn nearest(&self, from: &str, name: &str) -> Option<Option<&'p str>> {
         let (around, _) = from.rsplit_once('/').unwrap_or(("", from));
         let known = |language| self.named.get(&(name.to_owned(), language)).into_iter().flatten().copied();
         let all: BTreeSet<&str> = known(None).chain(known(Language::of(from))).collect();
-        nearest(from, all.into_iter().filter(|path| *path != from && *path != around))
-    }
-}
-
-/// The one among `paths` that has most folders in common with `from`; none where several have.
-fn nearest<'p>(from: &str, paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
-    let shared = |path: &str| {
-        let folders = |path: &str| path.matches('/').count();
-        let same = path.split('/').zip(from.split('/')).take_while(|(a, b)| a == b).count();
-        same.min(folders(path)).min(folders(from))
-    };
-    let mut best: Vec<(usize, &str)> = paths.map(|path| (shared(path), path)).collect();
-    best.sort_unstable_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    match best[..] {
-        [(_, only)] => Some(only),
-        [(most, nearest), (next, _), ..] if most > next => Some(nearest),
-        _ => None,
+        let shared = |path: &str| {
+            let same = path.split('/').zip(around.split('/')).take_while(|(a, b)| a == b);
+            same.count().min(path.matches('/').count())
+        };
+        let others = all.into_iter().filter(|path| *path != from && *path != around);
+        let mut ranked: Vec<(usize, &str)> = others.map(|path| (shared(path), path)).collect();
+        ranked.sort_unstable_by_key(|(shared, _)| Reverse(*shared));
+        match ranked[..] {
+            [] => None,
+            [(most, _), (next, _), ..] if most == next => Some(None),
+            [(_, path), ..] => Some(Some(path)),
+        }
     }
 }
 
@@ -183,17 +180,14 @@ mod tests {
             assert_eq!(words.join(" "), expect, "{text:?}");
         };
         check("pub(crate) mod a;\nmod b { use c; }\nmod tests {\n", "a crate mod pub");
-        check("use crate::{\n    a_b,\n    c::D,\n};\nlet plan = 1;", "D a_b c crate use");
-        check(
-            "import {\n  x,\n} from './my-part/foo.service'\nconst y = x",
-            "./my_part/foo.service from import x",
-        );
-        check("const a = require('../a.js');\nawait import(`b`)", "../a.js a await b const import require");
-        check("export * from './a'\nexport function f() {\n  b()\n}", "./a export from");
-        check("import (\n\t\"x/store\"\n\t_ \"fmt\"\n)\nfunc main() {", "_ fmt import x/store");
-        check("from .pkg.mod import (\n    a,\n)\nprint(b)", ".pkg.mod a from import");
-        check("#include \"dir/a.h\"\nint b;", "dir/a.h include");
-        check("using A.B;\n// use crate::d\n * from the start\nuser = 1", "A.B using");
+        check("use crate::{\n    a_b,\n    c::D,\n};\nlet plan = 1;", "D a_b c crate");
+        check("import {\n  x,\n} from './my-part/foo.service'\nconst y = x", "./my_part/foo.service x");
+        check("const a = require('../a.js');\nawait import(`b`)", "../a.js a await b const");
+        check("export * from './a'\nexport function f() {\n  b()\n}", "./a export");
+        check("import (\n\t\"x/store\"\n\t_ \"fmt\"\n)\nfunc main() {", "_ fmt x/store");
+        check("from .pkg.mod import (\n    a,\n)\nprint(b)", ".pkg.mod a");
+        check("#include \"dir/a.h\"\nint b;", "dir/a.h");
+        check("using A.B;\n// use crate::d\n * from the start\nuser = 1", "A.B");
         check("require_relative '../a'", "../a require_relative");
     }
 
@@ -225,8 +219,8 @@ mod tests {
         check(&rust, "a/src/error.rs", "a/src/lib.rs a/src/run/mod.rs", "");
         check(&rust, "a/src/run/mod.rs", "a/src/lib.rs b/src/main.rs", "a/src/error.rs");
         check(&rust, "b/src/error.rs", "b/src/main.rs", "");
-        // Two are as near.
-        check(&rust, "tests/error.rs", "", "");
+        // Two files called error are as near.
+        check(&rust, "tests/error.rs", "", "b/src/main.rs");
         let web = [
             ("web/foo-bar/index.ts", "export * from './user.service'"),
             ("web/foo-bar/user.service.ts", "import data from './data.json'\nimport './user.css'"),
