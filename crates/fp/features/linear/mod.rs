@@ -29,7 +29,6 @@ use self::upkeep::{read_mapping, write_mapping};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
-use crate::printer::Format;
 use crate::source::Source;
 
 pub(crate) use self::upkeep::{LinearError, mapping_moved_to, mirror_findings, tracker_due, tracker_ended};
@@ -195,11 +194,7 @@ fn create(plan: &OpenPlan, limit: usize, context: &Context) -> CommandResult {
     })?;
     let order: Vec<&str> = schedule.order.iter().map(|step| step.id).collect();
     let batch = issue_batch(&tree, &order, &mapping, &plan.settings.linear, limit);
-    match context.format {
-        Format::Json => context.printer.json(&batch)?,
-        Format::Text => context.printer.data(&text::batch_text(&batch, plan.id())),
-    }
-    Ok(Exit::Done)
+    context.report(&json!(batch), &text::batch_text(&batch, plan.id()))
 }
 
 /// Prints what `due` finds, once it is remembered that it is offered.
@@ -223,11 +218,7 @@ fn offer(
         write_mapping(plan, &mapping)?;
     }
     drop(ledger);
-    match context.format {
-        Format::Json => context.printer.json(&found)?,
-        Format::Text => context.printer.data(&text::outbox_text(&found, plan.id())),
-    }
-    Ok(Exit::Done)
+    context.report(&json!(found), &text::outbox_text(&found, plan.id()))
 }
 
 fn acknowledge(plan: &OpenPlan, args: AckArgs, context: &Context) -> CommandResult {

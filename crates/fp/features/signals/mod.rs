@@ -19,8 +19,7 @@ use serde_json::json;
 
 use self::measure::{MeasuredTree, TaskSignals};
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
+use crate::error::{CommandError, CommandResult};
 use crate::source::Source;
 
 /// Measure how large and how risky each task is, and write signals.json
@@ -71,13 +70,7 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
     }
     match &args.explain {
         Some(task) => explain(task, &tree, &measured, &source.name, context),
-        None => {
-            match context.format {
-                Format::Json => context.printer.json(&record)?,
-                Format::Text => context.printer.data(&text::table(&tasks)),
-            }
-            Ok(Exit::Done)
-        }
+        None => context.report(&json!(record), &text::table(&tasks)),
     }
 }
 
