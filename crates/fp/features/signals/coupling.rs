@@ -25,10 +25,11 @@ pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
             }
             (lines_left, open_brackets) = (MOST_LINES, 0);
         }
+        let line = line.replace("::", ".").replace('\\', ".");
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
         let found = line.split(|c| !is_word(c)).map(|word| word.trim_end_matches(['.', '/']));
         words.extend(found.filter(|word| !word.is_empty() && !IMPORTS.contains(word)).map(named));
-        open_brackets += count(line, ['(', '{', '[']) - count(line, [')', '}', ']']);
+        open_brackets += count(&line, ['(', '{', '[']) - count(&line, [')', '}', ']']);
         lines_left -= 1;
         if open_brackets <= 0 || line.ends_with(';') {
             lines_left = 0;
@@ -54,7 +55,10 @@ fn begins_import(line: &str) -> bool {
         // A module with its text behind it is no import.
         "mod" => line.ends_with(';'),
         "export" => line.contains(" from "),
-        word => is_import(word) || line.contains("require(") || line.contains("import("),
+        word => {
+            let is_call = || line.contains("require(") || line.contains("import(");
+            is_import(word) || line.contains('(') && is_call()
+        }
     }
 }
 
@@ -104,7 +108,7 @@ pub(super) fn file_links(
 /// What names can mean: files, and folders for all source files right in them.
 struct NamedPaths<'p> {
     /// Files by their whole name; of each language, files by their stem and folders by their name and a slash.
-    named: HashMap<(String, Option<Language>), BTreeSet<&'p str>>,
+    named: HashMap<String, BTreeSet<(Option<Language>, &'p str)>>,
     /// The positions of the files that a path stands for.
     files: HashMap<&'p str, BTreeSet<usize>>,
 }
@@ -115,7 +119,7 @@ impl<'p> NamedPaths<'p> {
         for (at, path) in paths.iter().enumerate() {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let mut add = |name: &str, language, path| {
-                all.named.entry((named(name), language)).or_default().insert(path);
+                all.named.entry(named(name)).or_default().insert((language, path));
                 all.files.entry(path).or_default().insert(at);
             };
             add(name, None, path.as_str());
@@ -152,14 +156,16 @@ impl<'p> NamedPaths<'p> {
     /// where several have as many.
     fn nearest(&self, from: &str, name: &str) -> Option<Option<&'p str>> {
         let (around, _) = from.rsplit_once('/').unwrap_or(("", from));
-        let known = |language| self.named.get(&(name.to_owned(), language)).into_iter().flatten().copied();
-        let all: BTreeSet<&str> = known(None).chain(known(Language::of(from))).collect();
+        let language = Language::of(from);
+        let fits = |(of, path): &&(Option<Language>, &str)| {
+            (of.is_none() || *of == language) && *path != from && *path != around
+        };
         let shared = |path: &str| {
             let same = path.split('/').zip(around.split('/')).take_while(|(a, b)| a == b);
             same.count().min(path.matches('/').count())
         };
-        let others = all.into_iter().filter(|path| *path != from && *path != around);
-        let mut ranked: Vec<(usize, &str)> = others.map(|path| (shared(path), path)).collect();
+        let known = self.named.get(name)?.iter().filter(fits);
+        let mut ranked: Vec<(usize, &str)> = known.map(|(_, path)| (shared(path), *path)).collect();
         ranked.sort_unstable_by_key(|(shared, _)| Reverse(*shared));
         match ranked[..] {
             [] => None,
@@ -180,7 +186,7 @@ mod tests {
             assert_eq!(words.join(" "), expect, "{text:?}");
         };
         check("pub(crate) mod a;\nmod b { use c; }\nmod tests {\n", "a crate mod pub");
-        check("use crate::{\n    a_b,\n    c::D,\n};\nlet plan = 1;", "D a_b c crate");
+        check("use crate::{\n    a_b,\n    c::D,\n};\nlet plan = 1;", "a_b c.D crate");
         check("import {\n  x,\n} from './my-part/foo.service'\nconst y = x", "./my_part/foo.service x");
         check("const a = require('../a.js');\nawait import(`b`)", "../a.js a await b const");
         check("export * from './a'\nexport function f() {\n  b()\n}", "./a export");
