@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::{linear, signals};
 use crate::printer::{Export, Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
@@ -28,7 +29,7 @@ enum Command {
     Explain(commands::explain::Args),
     Critique(commands::critique::Args),
     Show(commands::show::Args),
-    Signals(commands::signals::Args),
+    Signals(signals::SignalsArgs),
     Plan(commands::plan::Args),
     Simulate(commands::simulate::Args),
     Approve(commands::approve::Args),
@@ -54,7 +55,7 @@ enum Command {
     Roadmap(commands::roadmap::Args),
     Commit(commands::commit::Args),
     Comments(commands::comments::CommentsArgs),
-    Linear(commands::linear::Args),
+    Linear(linear::LinearArgs),
     Status(commands::status::Args),
     Ready(commands::ready::Args),
     Why(commands::why::Args),
@@ -108,7 +109,7 @@ impl Command {
             Self::Explain(args) => commands::explain::run(args, context),
             Self::Critique(args) => commands::critique::run(args, context),
             Self::Show(args) => commands::show::run(args, context),
-            Self::Signals(args) => commands::signals::run(args, context),
+            Self::Signals(args) => signals::run(args, context),
             Self::Plan(args) => commands::plan::run(args, context),
             Self::Simulate(args) => commands::simulate::run(args, context),
             Self::Approve(args) => commands::approve::run(args, context),
@@ -134,7 +135,7 @@ impl Command {
             Self::Roadmap(args) => commands::roadmap::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
-            Self::Linear(args) => commands::linear::run(args, context),
+            Self::Linear(args) => linear::run(args, context),
             Self::Status(args) => commands::status::run(args, context),
             Self::Ready(args) => commands::ready::run(args, context),
             Self::Why(args) => commands::why::run(args, context),

@@ -12,8 +12,7 @@ use fp_core::plan::{self, Plan, Task};
 use fp_core::run::event::Leaf;
 use fp_core::run::{State, approval};
 use fp_core::settings::Settings;
-use fp_core::signals::Record;
-use fp_core::signals::record::RecordError;
+use fp_core::signals_record::{SignalsRecordError, composites_in};
 use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
@@ -54,7 +53,7 @@ pub enum SignalsError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: RecordError,
+        source: SignalsRecordError,
     },
 }
 
@@ -180,7 +179,7 @@ impl OpenPlan {
     pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
         let path = self.signals_file();
         let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
-        Record::composites(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
+        composites_in(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
     }
 
     /// Where it came from; `None` where it was made here.

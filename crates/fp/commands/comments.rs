@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
 use fp_core::repo_path::RepoPath;
 use fp_core::settings::CommentMode;
-use fp_core::signals::listed::{Entry, Listed};
+use fp_core::plan::path::normal;
+use globset::GlobBuilder;
 use fp_core::test_files::is_test_file;
 use fp_core::text::{counted, visible_line};
 use fp_host::config::is_set;
@@ -167,12 +168,20 @@ fn source_file(path: &str) -> SourceFile<'_> {
 /// Whether one of the globs `ignore` fits `path`, which is relative to the repository. A glob without a slash fits names
 /// in any folder; one with a slash fits a file, or a folder with everything in it.
 fn ignores(ignore: &[String], path: &str) -> bool {
-    let entries = ignore.iter().flat_map(|glob| {
+    ignore.iter().any(|glob| {
         let glob = glob.trim_end_matches('/');
         let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-        [Entry::new(&format!("{glob}/**")), Entry::new(&glob)]
-    });
-    Listed::of(entries).covers(path)
+        [format!("{glob}/**"), glob].iter().any(|glob| matches_glob(glob, path))
+    })
+}
+
+/// Only `*`, `**` and `?` stand for something else in `glob`.
+fn matches_glob(glob: &str, path: &str) -> bool {
+    let Ok(glob) = normal(glob) else { return false };
+    let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
+    let glob: String = glob.chars().map(literal).collect();
+    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::assets;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
+use crate::features::linear::mirror_findings;
 use crate::printer::Format;
 use crate::render::doctor;
 
@@ -76,11 +77,11 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
     // Settings of the plan that can't be read are one of the findings.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
     let plan = OpenPlan::new(context.repo().clone(), settings, folder);
-    let mut findings = examine(&plan, context.now());
+    let mut findings = examine(&plan, context.now(), mirror_findings);
     let mut mended = Vec::new();
     if fix {
         mended = mend(&plan, &findings)?;
-        findings = examine(&plan, context.now());
+        findings = examine(&plan, context.now(), mirror_findings);
     }
     let (errors, warnings) = counts(&findings);
     match context.format {

@@ -14,7 +14,6 @@ use fp_core::exchange::{
 };
 use fp_core::interview::intent::classify;
 use fp_core::interview::{Interview, Mode};
-use fp_core::linear::Mapping;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::parse;
 use fp_core::rules::check;
@@ -29,6 +28,7 @@ use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use self::report::{Findings, Report, Written};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::linear::mapping_moved_to;
 use crate::printer::Format;
 
 /// Files that come along with a plan of fractal-planner, beside the evidence.
@@ -223,7 +223,9 @@ impl Import {
         if !self.keeps_ids() {
             return texts;
         }
-        if let Some(mapping) = folder.text("linear-mapping.json").and_then(|text| moved(text, plan)) {
+        if let Some(mapping) =
+            folder.text("linear-mapping.json").and_then(|text| mapping_moved_to(text, plan))
+        {
             take("linear-mapping.json", &mapping);
         }
         for id in &self.draft.ids {
@@ -232,14 +234,6 @@ impl Import {
         }
         texts
     }
-}
-
-/// The record of a mirror in Linear, for the plan `id`; `None` where it can't be read.
-fn moved(text: &str, id: &PlanId) -> Option<String> {
-    let mut mapping: Mapping = serde_json::from_str(text).ok()?;
-    mapping.plan_id = id.clone();
-    let text = serde_json::to_string_pretty(&mapping).ok()?;
-    Some(text + "\n")
 }
 
 /// A title for a plan without one: after the file or the nearest folder whose name says something.

@@ -2,14 +2,12 @@
 //! it is seen what was looked at.
 
 mod ledger;
-mod mirror;
 mod run;
 pub mod setup;
 
 use serde::Serialize;
 
 pub use ledger::{LogFacts, SnapshotFacts, log, snapshot};
-pub use mirror::mirror;
 pub use run::{Lead, approval, claims, commits, evidence, intents};
 
 use crate::plan::id::{PlanId, TaskId};
@@ -106,7 +104,8 @@ impl Finding {
 const LISTED: usize = 5;
 
 /// `ids` as a text, cut off with a count.
-fn listed<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
+#[must_use]
+pub fn listed<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     match ids.len() {
         1 => format!("task {}", ids[0]),
@@ -115,7 +114,9 @@ fn listed<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     }
 }
 
-fn verb(count: usize, one: &'static str, several: &'static str) -> &'static str {
+/// `one` or `several`, by the count.
+#[must_use]
+pub fn verb(count: usize, one: &'static str, several: &'static str) -> &'static str {
     if count == 1 { one } else { several }
 }
 

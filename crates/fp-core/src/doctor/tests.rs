@@ -135,25 +135,3 @@ fn commits_that_are_gone() {
     assert_eq!(found.level, Level::Warning);
     assert_eq!(found.command, Some(format!("git branch --contains {commit}")));
 }
-
-#[test]
-fn a_mapping_that_does_not_fit() {
-    let (tree, _) = parse(TREE);
-    let text = r#"{"planId": "sample-20261121", "absent": true,
-        "tasks": {"1": {"linearIssueId": "a"}, "2": {"linearIssueId": "a"}, "9": {"linearIssueId": "b"}},
-        "failures": {"create/root": {"attempts": 3, "reason": "down"}}}"#;
-    let mapping = crate::linear::Mapping::parse(text, &plan()).unwrap();
-    let found: Vec<String> = mirror(&mapping, Some(&tree))
-        .into_iter()
-        .map(|f| format!("{}: {}", f.level.word(), f.detail))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "warning: task 9 has an issue, and is not in the tree any more: close what is left in Linear",
-            "error: tasks 1, 2 have the same issue, a: correct linear-mapping.json",
-            "warning: 1 call failed too often",
-            "warning: Linear could not be reached, and is left alone",
-        ]
-    );
-}

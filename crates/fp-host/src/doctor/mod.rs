@@ -13,7 +13,6 @@ use fp_core::run::{State, notepad};
 use jiff::Timestamp;
 
 use crate::file::{self, TASKS_CAP};
-use crate::linear;
 use crate::plan::OpenPlan;
 
 pub use mend::mend;
@@ -21,11 +20,14 @@ pub use mend::mend;
 /// Name of the notepad in a plan's folder.
 const NOTEPAD: &str = "notepad.md";
 
+/// What the doctor finds about the mirror of a plan, given its tree where that can be read.
+pub type MirrorCheck = fn(&OpenPlan, Option<&Plan<'_>>) -> Vec<Finding>;
+
 /// Looks at everything that belongs to `plan`. Changes nothing, takes no lock, and goes on behind every fault: what
 /// rests on a log that can't be read is left out.
 #[must_use]
-pub fn examine(plan: &OpenPlan, now: Timestamp) -> Vec<Finding> {
-    let mut found = examined(plan, now);
+pub fn examine(plan: &OpenPlan, now: Timestamp, mirror: MirrorCheck) -> Vec<Finding> {
+    let mut found = examined(plan, now, mirror);
     // Paths are told as they are seen from the plan's folder, or else from the repository.
     for above in [plan.folder.path(), &plan.repo.root] {
         let above = above.join("").display().to_string();
@@ -36,7 +38,7 @@ pub fn examine(plan: &OpenPlan, now: Timestamp) -> Vec<Finding> {
     found
 }
 
-fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<Finding> {
+fn examined(plan: &OpenPlan, now: Timestamp, mirror: MirrorCheck) -> Vec<Finding> {
     let mut found = files::files(plan);
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
@@ -49,13 +51,13 @@ fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<Finding> {
     if examined.log.fault.is_none() {
         found.push(doctor::snapshot(plan.id(), &examined.log.entries, &examined.snapshot));
         let state = State::replay(plan.id().clone(), &examined.log.entries);
-        run(plan, &state, &mut found);
+        run(plan, &state, mirror, &mut found);
     }
     found.extend(files::leftovers(plan, now));
     found
 }
 
-fn run(plan: &OpenPlan, state: &State, found: &mut Vec<Finding>) {
+fn run(plan: &OpenPlan, state: &State, mirror: MirrorCheck, found: &mut Vec<Finding>) {
     let tree = plan.tree().ok();
     let parsed = tree.as_ref().map(|tree| tree.parse());
     if let Some((tree, parsed)) = tree.as_ref().zip(parsed.as_ref()) {
@@ -106,18 +108,9 @@ fn notepad_finding(plan: &OpenPlan, state: &State) -> Finding {
     }
 }
 
-fn mirror(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<Finding> {
-    match linear::read(plan) {
-        Ok(None) => Vec::new(),
-        Ok(Some(mapping)) => doctor::mirror(&mapping, tree),
-        Err(error) => {
-            vec![Finding::error("linear", advised(&error))]
-        }
-    }
-}
-
 /// An error with its hint, in one line.
-fn advised(error: &impl Hint) -> String {
+#[must_use]
+pub fn advised(error: &impl Hint) -> String {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("{error}{hint}")
 }
