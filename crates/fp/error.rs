@@ -8,7 +8,6 @@ use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
 use fp_core::run::peer_message::NotSent;
 use fp_core::run::state::Status;
-use fp_host::claude::install::InstallError;
 use fp_host::import::ImportWriteError;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
@@ -47,7 +46,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// An error at the edge: what happened, why, and what to do next.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     /// The exit status it ends with.
     pub(crate) exit: Exit,
@@ -93,8 +92,7 @@ macro_rules! fails_with_its_hint {
 }
 
 fails_with_its_hint!(
-    fp_host::config::ChangeError,
-    fp_host::config::ConfigError,
+    fp_host::config_file::ConfigError,
     fp_host::debts::DebtError,
     fp_host::export::ExportError,
     fp_host::file::FileError,
@@ -166,12 +164,6 @@ impl From<NotAsked> for CommandError {
             }
         };
         Self::refused(error).hint(hint)
-    }
-}
-
-impl From<InstallError> for CommandError {
-    fn from(error: InstallError) -> Self {
-        Self::failed(&error).hint(error.hint())
     }
 }
 

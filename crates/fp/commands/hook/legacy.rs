@@ -2,8 +2,9 @@
 
 use fp_core::hook::Reply;
 use fp_core::hook::legacy::{Builder, goes_idle};
+use fp_host::claude::client_home;
 use fp_host::claude::hook::{HookEvent, block};
-use fp_host::claude::team::{TeamFiles, client_home};
+use fp_host::claude::team::TeamFiles;
 
 use super::runs::place;
 use crate::context::Context;
