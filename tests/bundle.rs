@@ -6,10 +6,11 @@ mod common;
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use common::program::write_program;
 use common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -47,10 +48,7 @@ impl Place {
     }
 
     fn script(&self, path: &str, text: &str) {
-        let path = self.0.beside(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.0.beside(path), format!("#!/bin/sh\n{text}\n"));
     }
 
     /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. The programs say for which
@@ -66,7 +64,7 @@ impl Place {
         let launcher = self.0.beside(bin).join("fp");
         let text = fs::read_to_string(&launcher).unwrap();
         assert_eq!(text.matches(KERNEL).count(), 2, "{text}");
-        fs::write(&launcher, text.replace(KERNEL, self.0.beside("kernel").to_str().unwrap())).unwrap();
+        write_program(&launcher, text.replace(KERNEL, self.0.beside("kernel").to_str().unwrap()));
         launcher
     }
 

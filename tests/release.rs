@@ -6,9 +6,9 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use common::program::write_program;
 use common::{Environment, Output};
 use fp_host::claude::bundle::Target;
 use insta::assert_snapshot;
@@ -27,12 +27,9 @@ struct Sample(Environment);
 impl Sample {
     fn new() -> Self {
         let sample = Self(Environment::new().repo());
-        fs::create_dir(sample.0.path("release")).unwrap();
-        for entry in fs::read_dir(root().join("release")).unwrap() {
-            let script = entry.unwrap().path();
-            // The copy has the mode of the original.
-            fs::copy(&script, sample.0.path("release").join(script.file_name().unwrap())).unwrap();
-        }
+        // The copies keep the modes of the originals, and a child makes them, as `write_program` says.
+        let copied = sample.0.run("cp", &["-R", root().join("release").to_str().unwrap(), "."]);
+        assert_eq!(copied.code, 0, "{copied}");
         sample.0.write(
             "Cargo.toml",
             "[workspace.package]\nversion = \"1.2.3\"\n\n[package]\nname = \"sample\"\n",
@@ -101,8 +98,7 @@ fn the_version_is_that_of_this_program() {
 fn a_program_is_released_that_runs_and_is_of_this_version() {
     let sample = Sample::new();
     let smoke = |text: &str| {
-        sample.0.write("a program", format!("#!/bin/sh\n{text}\n"));
-        fs::set_permissions(sample.0.path("a program"), fs::Permissions::from_mode(0o755)).unwrap();
+        sample.0.write_program("a program", format!("#!/bin/sh\n{text}\n"));
         sample.script("smoke", &["./a program"])
     };
     let demo = |status: i32| {
@@ -174,7 +170,7 @@ fn nothing_to_release_is_an_error() {
 fn plugin(sample: &Sample) {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let program = format!("programs/{target}/fp");
-    sample.0.write(&program, fs::read(env!("CARGO_BIN_EXE_fp")).unwrap());
+    sample.0.write_program(&program, fs::read(env!("CARGO_BIN_EXE_fp")).unwrap());
     sample.0.write("programs/aarch64-apple-darwin/fp", [0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]);
     let said = sample.script("plugin", &[&program, "programs", "bundle"]);
     assert_eq!(said.code, 0, "{said}");
@@ -243,11 +239,9 @@ fn a_push_of_somebody_else_in_between_is_not_overwritten() {
     sample.0.git(&["branch", "other", other.trim()]);
     // A git with which the other push arrives as soon as `dist` was looked up.
     let bin = sample.0.beside("bin");
-    fs::create_dir(&bin).unwrap();
     let git = "#!/bin/sh\nPATH=$REAL_PATH\ngit \"$@\" || exit\n\
                [ \"$1\" != ls-remote ] || git push --quiet ../remote other:dist\n";
-    fs::write(bin.join("git"), git).unwrap();
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&bin.join("git"), git);
     let run = "REAL_PATH=$PATH; PATH=$1:$PATH; export REAL_PATH PATH; exec release/dist bundle/fp ../remote";
     let said = sample.0.run("sh", &["-c", run, "sh", bin.to_str().unwrap()]);
     assert!(said.code != 0 && said.stderr.contains("stale info"), "{said}");

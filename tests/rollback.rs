@@ -5,7 +5,6 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use common::plan::{PLAN, leaf, tree};
 use common::{Environment, Output};
@@ -64,12 +63,6 @@ impl Environment {
 
     fn states(&self) -> Vec<String> {
         self.statuses().into_iter().map(|(_, status)| status).collect()
-    }
-
-    fn hook(&self, name: &str, script: &str) {
-        let path = format!(".git/hooks/{name}");
-        self.write(&path, format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(self.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn commit_of(&self, subject: &str) -> String {
@@ -259,7 +252,7 @@ fn lines_that_others_have_added_elsewhere_stay() {
 #[test]
 fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
     let environment = done();
-    environment.hook("pre-commit", "echo 'not today' >&2; exit 1");
+    environment.git_hook("pre-commit", "echo 'not today' >&2; exit 1");
     assert_snapshot!(environment.refused("3"), @r"
     error: the commit that undoes it could not be made: a commit hook failed: not today
     hint: nothing is changed; settle that and run this again
@@ -267,7 +260,7 @@ fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
     assert_eq!(environment.read("c/d.txt"), "about c/d.txt\n");
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
     environment.done(&["rollback", PLAN, "3"]);
-    environment.hook("pre-commit", "echo 'not today' >&2; exit 1");
+    environment.git_hook("pre-commit", "echo 'not today' >&2; exit 1");
     environment.git(&["-c", "core.hooksPath=/dev/null", "revert", "--no-edit", "HEAD"]);
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
 }
@@ -444,7 +437,7 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     environment.done(&["rollback", PLAN, "2"]);
     let claim =
         format!("{} claim {PLAN} --as builder-7 --format json >.git/claimed", env!("CARGO_BIN_EXE_fp"));
-    environment.hook("pre-commit", &claim);
+    environment.git_hook("pre-commit", &claim);
     let output = environment.rollback("1", &[]);
     assert_eq!(output.code, 0, "{output}");
     let claimed: serde_json::Value = serde_json::from_str(&environment.read(".git/claimed")).unwrap();
@@ -484,7 +477,7 @@ const DIES: &str = "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)";
 fn one_that_died_goes_on_where_it_was() {
     let check = |hook: &str, script: &str| {
         let environment = done();
-        environment.hook(hook, script);
+        environment.git_hook(hook, script);
         assert_eq!(environment.rollback("3", &[]).code, -1);
         assert_eq!(environment.states()[2], "COMPLETED");
         fs::remove_file(environment.path(&format!(".git/hooks/{hook}"))).unwrap();

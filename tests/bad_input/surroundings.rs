@@ -1,11 +1,11 @@
 //! Surroundings that no command can work in: a folder that is gone, an input that is no text, a git that isn't one.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
 
 use crate::common::plan::PLAN;
+use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::{plan_file, started};
 
@@ -64,10 +64,8 @@ fn a_git_that_prints_something_else() {
     environment.write("a.txt", "about 1\n");
     let git = environment.run("sh", &["-c", "command -v git"]).stdout;
     let folder = environment.beside("bin");
-    fs::create_dir(&folder).unwrap();
     let script = "#!/bin/sh\ncase \"$*\" in *write-tree*) echo hello ;; *) exec GIT \"$@\" ;; esac\n";
-    fs::write(folder.join("git"), script.replace("GIT", git.trim())).unwrap();
-    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&folder.join("git"), script.replace("GIT", git.trim()));
     let environment = environment.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r#"
     exit status: 2

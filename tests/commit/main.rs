@@ -11,9 +11,6 @@ mod names;
 mod style;
 mod surroundings;
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
 use common::{Environment, Output};
 
 /// A repository whose commits have these subjects, oldest first, and a file `a.txt` in each.
@@ -82,11 +79,5 @@ impl Environment {
     fn last(&self) -> String {
         let shown = self.git(&["show", "--no-renames", "--format=", "--name-status", "HEAD"]);
         shown.replace('\t', " ")
-    }
-
-    fn hook(&self, name: &str, script: &str) {
-        let path = format!(".git/hooks/{name}");
-        self.write(&path, format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(self.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
     }
 }

@@ -20,14 +20,14 @@ fn changed() -> Environment {
 fn a_hook_that_fails() {
     let environment = changed();
     environment.write("new", "one\n");
-    environment.hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
+    environment.git_hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
     assert_snapshot!(environment.refused(&["a", "new"]), @r"
     error: nothing is committed: a commit hook failed: no trailing blanks, please
     hint: mend what the hook found, and run the same command again
     ");
     environment.refused(&[]);
     std::fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
-    environment.hook("commit-msg", "echo 'no ticket' >&2; exit 3");
+    environment.git_hook("commit-msg", "echo 'no ticket' >&2; exit 3");
     assert!(environment.refused(&["a"]).contains("no ticket"));
     assert!(environment.refused(&[]).contains("no ticket"));
 }
@@ -36,7 +36,7 @@ fn a_hook_that_fails() {
 fn a_hook_that_rewrites_files() {
     let environment = changed();
     environment.write("version", "1\n");
-    environment.hook("pre-commit", "echo formatted >>a; echo 2 >version; git add a version");
+    environment.git_hook("pre-commit", "echo formatted >>a; echo 2 >version; git add a version");
     assert_snapshot!(environment.committed(&["a"]), @r"
     exit status: 0
     --- stdout
@@ -52,7 +52,7 @@ fn a_hook_that_rewrites_files() {
 #[test]
 fn a_hook_that_rewrites_what_is_staged() {
     let environment = changed();
-    environment.hook("pre-commit", "echo formatted >>staged; git add staged");
+    environment.git_hook("pre-commit", "echo formatted >>staged; git add staged");
     environment.committed(&[]);
     assert_eq!(environment.git(&["show", "HEAD:staged"]), "two\nformatted\n");
     assert_eq!(environment.status(), " M a\n");
@@ -61,14 +61,14 @@ fn a_hook_that_rewrites_what_is_staged() {
 #[test]
 fn a_hook_that_rewrites_the_message() {
     let environment = changed();
-    environment.hook("commit-msg", "echo 'Ticket-1: reworded' > $1");
+    environment.git_hook("commit-msg", "echo 'Ticket-1: reworded' > $1");
     assert!(environment.committed(&["a"]).stdout.contains(": Ticket-1: reworded\n"));
 }
 
 #[test]
 fn a_hook_that_is_slow_is_waited_for() {
     let environment = changed();
-    environment.hook("pre-commit", "sleep 2");
+    environment.git_hook("pre-commit", "sleep 2");
     let start = Instant::now();
     environment.committed(&["a"]);
     assert!(start.elapsed() >= Duration::from_secs(2));
@@ -78,7 +78,7 @@ fn a_hook_that_is_slow_is_waited_for() {
 #[test]
 fn hooks_find_exactly_the_files_of_the_commit() {
     let environment = changed();
-    environment.hook("pre-commit", "git diff --cached --name-only >.git/seen");
+    environment.git_hook("pre-commit", "git diff --cached --name-only >.git/seen");
     environment.committed(&["a"]);
     assert_eq!(environment.read(".git/seen"), "a\n");
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use insta::assert_snapshot;
 
 use crate::common::Environment;
+use crate::common::program::write_program;
 use crate::with_user_file;
 
 const PROJECT: &str = ".fractal-planner/config.json";
@@ -258,7 +259,6 @@ fn a_link_is_followed_and_a_folder_that_cannot_be_written_is_named() {
 #[cfg(unix)]
 #[test]
 fn the_editor_is_the_users_and_what_it_wrote_is_kept() {
-    use std::os::unix::fs::PermissionsExt as _;
     let environment = Environment::new().repo();
     assert_snapshot!(environment.fp(&["config", "edit"]), @"
     exit status: 2
@@ -267,9 +267,7 @@ fn the_editor_is_the_users_and_what_it_wrote_is_kept() {
     hint: set VISUAL or EDITOR, or open .fractal-planner/config.json yourself
     ");
     let editor = environment.beside("my editor");
-    fs::write(&editor, "#!/bin/sh\n[ \"$1\" = --wait ] && cat \"$2\" && printf '%s' \"$TEXT\" >\"$2\"\n")
-        .unwrap();
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&editor, "#!/bin/sh\n[ \"$1\" = --wait ] && cat \"$2\" && printf '%s' \"$TEXT\" >\"$2\"\n");
     let command = format!("'{}' --wait", editor.display());
     let environment = environment
         .env("EDITOR", "false")

@@ -2,9 +2,10 @@
 //! on the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
 use crate::common::plan::PLAN;
+use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::page::Page;
 
@@ -26,9 +27,7 @@ impl Place {
         let bin = environment.beside("bin");
         fs::create_dir(&bin).unwrap();
         symlink(env!("CARGO_BIN_EXE_fp"), bin.join("fp")).unwrap();
-        let cargo = bin.join("cargo");
-        fs::write(&cargo, CARGO).unwrap();
-        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&bin.join("cargo"), CARGO);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let search = std::iter::once(bin).chain(std::env::split_paths(&path));
         let search = std::env::join_paths(search).unwrap();

@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use regex::Regex;
 
 use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::{gone, running};
 
@@ -385,8 +386,7 @@ fn program(home: &Home, script: &str) {
     let path = home.bundle("fp/bin/fp");
     fs::remove_file(&path).unwrap();
     let version = format!("[ \"$1\" = --version ] && echo 'fp {VERSION}' && exit 0\n");
-    fs::write(&path, format!("#!/bin/sh\n{version}{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, format!("#!/bin/sh\n{version}{script}\n"));
 }
 
 #[cfg(target_os = "linux")]
@@ -438,8 +438,7 @@ fn home_says_raw(home: &Home, script: &str) -> String {
 fn a_client_that_hangs_is_given_up() {
     let home = Home::bare();
     let client = home.path("slow");
-    fs::write(&client, "#!/bin/sh\nsleep 60\n").unwrap();
-    fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&client, "#!/bin/sh\nsleep 60\n");
     let began = std::time::Instant::now();
     let output = home.0.fp(&["doctor", "--client", client.to_str().unwrap()]);
     assert!(began.elapsed().as_secs() < 40, "{output}");

@@ -1,7 +1,6 @@
 //! A commit that can't be made is a question, and each of its answers does what it says.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
 
@@ -12,7 +11,7 @@ use crate::started;
 /// Task 1 has passed, and a pre-commit hook refuses its commit.
 fn blocked() -> Environment {
     let environment = started(&[]);
-    hook(&environment, "pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
+    environment.git_hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
     environment.build("builder-1", "a.txt", "about 1\n");
     environment
 }
@@ -20,12 +19,6 @@ fn blocked() -> Environment {
 /// What a hook of git runs to kill the `fp` that started that git.
 #[cfg(target_os = "linux")]
 const DIES: &str = "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)";
-
-fn hook(environment: &Environment, name: &str, script: &str) {
-    let path = format!(".git/hooks/{name}");
-    environment.write(&path, format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(environment.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 #[test]
 fn a_hook_that_says_no_is_a_question() {
@@ -84,7 +77,7 @@ fn send_back_gives_the_builder_the_reason() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    hook(&environment, "pre-commit", "exit 0");
+    environment.git_hook("pre-commit", "exit 0");
     environment.build("builder-1", "a.txt", "about 1, mended\n");
     assert_snapshot!(environment.pass("1").masked(), @r"
     exit status: 0
@@ -100,7 +93,7 @@ fn retry_makes_the_commit_once_it_can_be_made() {
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
     assert!(environment.next(&[]).stdout.starts_with("1. ask q2\n"), "the hook still says no");
-    hook(&environment, "pre-commit", "exit 0");
+    environment.git_hook("pre-commit", "exit 0");
     environment.done(&["answer", PLAN, "q2", "--option", "Retry"]);
     assert!(environment.next(&[]).stdout.starts_with("1. resume builder-1\n"));
     assert_snapshot!(environment.commits(), @r"
@@ -154,7 +147,7 @@ fn stop_leaves_the_task_passed_and_a_start_commits_it() {
       3  waiting    Write part 3
                     it waits for 2
     ");
-    hook(&environment, "pre-commit", "exit 0");
+    environment.git_hook("pre-commit", "exit 0");
     environment.done(&["run", "start", PLAN, "--session", "s2"]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
 }
@@ -250,7 +243,7 @@ fn a_lock_left_by_a_git_that_died_is_a_question() {
 fn a_commit_whose_process_died_is_found_and_not_made_again() {
     let environment = started(&[]);
     // The commit is made, but the process that made it dies before it can say so.
-    hook(&environment, "post-commit", DIES);
+    environment.git_hook("post-commit", DIES);
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     assert_eq!(environment.statuses()[0].1, "AWAITING_VERIFICATION");
@@ -282,8 +275,8 @@ fn a_commit_whose_process_died_is_found_and_not_made_again() {
 #[test]
 fn such_a_commit_is_found_though_a_hook_reworded_it() {
     let environment = started(&[]);
-    hook(&environment, "commit-msg", "echo 'Ticket-1: reworded' > $1");
-    hook(&environment, "post-commit", DIES);
+    environment.git_hook("commit-msg", "echo 'Ticket-1: reworded' > $1");
+    environment.git_hook("post-commit", DIES);
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     fs::remove_file(environment.path(".git/hooks/post-commit")).unwrap();
@@ -296,7 +289,7 @@ fn such_a_commit_is_found_though_a_hook_reworded_it() {
 #[test]
 fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
     let environment = started(&[]);
-    hook(&environment, "pre-commit", &format!("{DIES}; sleep 2; exit 0"));
+    environment.git_hook("pre-commit", &format!("{DIES}; sleep 2; exit 0"));
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     assert_snapshot!(environment.next(&[]), @r"
@@ -326,11 +319,8 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
 #[test]
 fn an_index_that_a_dead_git_left_behind_is_brought_to_its_commit() {
     let environment = started(&[]);
-    hook(
-        &environment,
-        "reference-transaction",
-        &format!("test $1 = committed || exit 0; {DIES}; kill -9 $PPID"),
-    );
+    environment
+        .git_hook("reference-transaction", &format!("test $1 = committed || exit 0; {DIES}; kill -9 $PPID"));
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     fs::remove_file(environment.path(".git/hooks/reference-transaction")).unwrap();

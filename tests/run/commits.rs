@@ -2,18 +2,11 @@
 //! and what is in progress.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::{chain, started};
-
-fn hook(environment: &Environment, name: &str, script: &str) {
-    let path = format!(".git/hooks/{name}");
-    environment.write(&path, format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(environment.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// The subject of the first task, which is called `Write part 1`, behind commits with these subjects.
 fn subject(before: &[&str]) -> String {
@@ -51,7 +44,7 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
     ]));
     environment.start(&["--builders", "2"]);
     let [first, second] = ["builder-1", "builder-2"].map(|owner| environment.claim(owner).unwrap().1);
-    hook(&environment, "pre-commit", "echo formatted >>a.txt; date +%N >version; git add a.txt version");
+    environment.git_hook("pre-commit", "echo formatted >>a.txt; date +%N >version; git add a.txt version");
     environment.write("a.txt", "about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &first]);
     assert!(environment.pass("1").stdout.contains("passed: commit"));
@@ -71,7 +64,7 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.start(&["--builders", "2"]);
-    hook(&environment, "pre-commit", "touch .git/begun; sleep 3");
+    environment.git_hook("pre-commit", "touch .git/begun; sleep 3");
     environment.build("builder-1", "a.txt", "about 1\n");
     let mut verdict = environment.command(env!("CARGO_BIN_EXE_fp"));
     let mut verdict = verdict.args(["verdict", PLAN, "1", "--pass", "1: seen"]).spawn().unwrap();

@@ -16,12 +16,6 @@ fn handed_in() -> Environment {
     environment
 }
 
-fn hook(environment: &Environment, script: &str) {
-    environment.write(".git/hooks/pre-commit", format!("#!/bin/sh\n{script}\n"));
-    let path = environment.path(".git/hooks/pre-commit");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
 #[test]
 fn what_the_user_has_staged_or_changed_elsewhere_stays() {
     let environment = handed_in();
@@ -112,13 +106,13 @@ fn what_is_in_the_place_of_a_new_file_is_a_question() {
 #[test]
 fn a_hook_that_says_no_leaves_the_checkout_as_it_was() {
     let environment = handed_in();
-    hook(&environment, "echo ' ' >> a.txt; echo 'formatted' >&2; exit 1");
+    environment.git_hook("pre-commit", "echo ' ' >> a.txt; echo 'formatted' >&2; exit 1");
     let verdict = environment.pass("1");
     assert!(verdict.stdout.contains("a commit hook failed: formatted"), "{verdict}");
     assert_eq!(environment.git(&["status", "--short"]), "");
     environment.next(&[]);
     environment.done(&["answer", PLAN, "q1", "--option", "Send back"]);
-    hook(&environment, "exit 0");
+    environment.git_hook("pre-commit", "exit 0");
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1, mended\nthird\n");
     let verdict = environment.pass("1");
     assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
@@ -128,7 +122,7 @@ fn a_hook_that_says_no_leaves_the_checkout_as_it_was() {
 #[test]
 fn what_stays_uncommitted_by_choice_is_in_the_checkout() {
     let environment = handed_in();
-    hook(&environment, "exit 1");
+    environment.git_hook("pre-commit", "exit 1");
     environment.pass("1");
     environment.next(&[]);
     environment.done(&["answer", PLAN, "q1", "--option", "Leave uncommitted"]);

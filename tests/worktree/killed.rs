@@ -2,10 +2,10 @@
 //! shown in `tests/kill`; here are the moments that matter.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use crate::common::Environment;
 use crate::common::plan::PLAN;
+use crate::common::program::write_program;
 use crate::{sample, worktree};
 
 /// Has the first git that is called with `word` run `script` instead; `$GIT` is the real one. Task 1 is handed in.
@@ -13,7 +13,6 @@ fn with_git_that(word: &str, script: &str) -> Environment {
     let environment = sample();
     let real = environment.run("sh", &["-c", "command -v git"]).stdout;
     let folder = environment.beside("bin");
-    fs::create_dir(&folder).unwrap();
     let text = format!(
         "#!/bin/sh\nGIT={}\ndone={}\nfor argument; do\n  if [ \"$argument\" = {word} ] && [ -e {armed} ] && [ ! -e \
          \"$done\" ]; then\n    : > \"$done\"\n    {script}\n  fi\ndone\nexec \"$GIT\" \"$@\"\n",
@@ -21,8 +20,7 @@ fn with_git_that(word: &str, script: &str) -> Environment {
         environment.beside("done").display(),
         armed = environment.beside("armed").display(),
     );
-    fs::write(folder.join("git"), text).unwrap();
-    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&folder.join("git"), text);
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let environment = environment.env("PATH", path);
     environment.start(&["--builders", "2"]);

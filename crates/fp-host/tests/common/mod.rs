@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a repository that can't be set up fails the test")]
 
+#[path = "../../../../tests/common/program.rs"]
+mod program;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -88,9 +91,8 @@ impl Repo {
 
     /// Installs a hook that is this shell script.
     pub(crate) fn hook(&self, name: &str, script: &str) {
-        let path = format!(".git/hooks/{name}");
-        self.write(&path, format!("#!/bin/sh\n{script}\n"));
-        self.executable(&path);
+        let path = self.path(format!(".git/hooks/{name}"));
+        program::write_program(&path, format!("#!/bin/sh\n{script}\n"));
     }
 
     /// Runs a program in the working tree; its output without the last line ending.
