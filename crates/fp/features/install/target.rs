@@ -23,58 +23,26 @@ pub(super) const LAUNCHER: &str = include_str!("launcher");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BundleTarget {
     pub(super) name: &'static str,
-    system: TargetSystem,
-    cpu: TargetCpu,
+    platform: (&'static str, &'static str),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TargetSystem {
-    Linux,
-    MacOs,
-    Windows,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TargetCpu {
-    X86_64,
-    Aarch64,
-}
+const LINUX: &str = "Linux";
+const MACOS: &str = "macOS";
+const WINDOWS: &str = "Windows";
+/// As in [`std::env::consts::ARCH`].
+const X86_64: &str = "x86_64";
+const AARCH64: &str = "aarch64";
 
 pub(super) const TARGETS: [BundleTarget; 8] = [
-    target("x86_64-unknown-linux-musl", TargetSystem::Linux, TargetCpu::X86_64),
-    target("x86_64-unknown-linux-gnu", TargetSystem::Linux, TargetCpu::X86_64),
-    target("aarch64-unknown-linux-musl", TargetSystem::Linux, TargetCpu::Aarch64),
-    target("aarch64-unknown-linux-gnu", TargetSystem::Linux, TargetCpu::Aarch64),
-    target("x86_64-apple-darwin", TargetSystem::MacOs, TargetCpu::X86_64),
-    target("aarch64-apple-darwin", TargetSystem::MacOs, TargetCpu::Aarch64),
-    target("x86_64-pc-windows-msvc", TargetSystem::Windows, TargetCpu::X86_64),
-    target("aarch64-pc-windows-msvc", TargetSystem::Windows, TargetCpu::Aarch64),
+    BundleTarget { name: "x86_64-unknown-linux-musl", platform: (LINUX, X86_64) },
+    BundleTarget { name: "x86_64-unknown-linux-gnu", platform: (LINUX, X86_64) },
+    BundleTarget { name: "aarch64-unknown-linux-musl", platform: (LINUX, AARCH64) },
+    BundleTarget { name: "aarch64-unknown-linux-gnu", platform: (LINUX, AARCH64) },
+    BundleTarget { name: "x86_64-apple-darwin", platform: (MACOS, X86_64) },
+    BundleTarget { name: "aarch64-apple-darwin", platform: (MACOS, AARCH64) },
+    BundleTarget { name: "x86_64-pc-windows-msvc", platform: (WINDOWS, X86_64) },
+    BundleTarget { name: "aarch64-pc-windows-msvc", platform: (WINDOWS, AARCH64) },
 ];
-
-const fn target(name: &'static str, system: TargetSystem, cpu: TargetCpu) -> BundleTarget {
-    BundleTarget { name, system, cpu }
-}
-
-impl TargetSystem {
-    /// Its name for people, and its name in [`std::env::consts::OS`].
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Linux => ("Linux", "linux"),
-            Self::MacOs => ("macOS", "macos"),
-            Self::Windows => ("Windows", "windows"),
-        }
-    }
-}
-
-impl TargetCpu {
-    /// Its name in [`std::env::consts::ARCH`].
-    fn name(self) -> &'static str {
-        match self {
-            Self::X86_64 => "x86_64",
-            Self::Aarch64 => "aarch64",
-        }
-    }
-}
 
 impl fmt::Display for BundleTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,25 +57,25 @@ impl BundleTarget {
 
     /// Whether a program for `other` runs on the same machines, which need only one of them.
     pub(super) fn is_same_platform(self, other: Self) -> bool {
-        (self.system, self.cpu) == (other.system, other.cpu)
+        self.platform == other.platform
     }
 
     /// Whether this process runs on such a machine.
     pub(super) fn is_here(self) -> bool {
-        (self.system.names().1, self.cpu.name()) == (std::env::consts::OS, std::env::consts::ARCH)
+        let (system, cpu) = self.platform;
+        (system.to_lowercase().as_str(), cpu) == (std::env::consts::OS, std::env::consts::ARCH)
     }
 
     fn is_windows(self) -> bool {
-        self.system == TargetSystem::Windows
+        self.platform.0 == WINDOWS
     }
 
     /// What a file that begins with `start` is instead of a program for this target; `None` if it is one.
     pub(super) fn mismatch(self, start: &[u8]) -> Option<String> {
         match platform_of(start) {
-            Some((system, Some(cpu))) if (system, cpu) == (self.system, self.cpu) => None,
+            Some((system, Some(cpu))) if (system, cpu) == self.platform => None,
             Some((system, cpu)) => {
-                let cpu = cpu.map_or("another processor", TargetCpu::name);
-                Some(format!("it is one for {} on {cpu}", system.names().0))
+                Some(format!("it is one for {system} on {}", cpu.unwrap_or("another processor")))
             }
             None => Some("it begins as none does".into()),
         }
@@ -121,21 +89,21 @@ const START: u64 = 4096;
 ///
 /// The numbers are those of `elf.h` (EM_X86_64, EM_AARCH64), Apple's `mach/machine.h` (CPU_TYPE_X86_64,
 /// CPU_TYPE_ARM64), and Microsoft's PE format (IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64).
-pub(super) fn platform_of(start: &[u8]) -> Option<(TargetSystem, Option<TargetCpu>)> {
+pub(super) fn platform_of(start: &[u8]) -> Option<(&'static str, Option<&'static str>)> {
     let (system, number, [x86_64, aarch64]) = if start.starts_with(b"\x7fELF") {
-        (TargetSystem::Linux, little_endian(start, 18, 2)?, [0x3e, 0xb7])
+        (LINUX, little_endian(start, 18, 2)?, [0x3e, 0xb7])
     } else if start.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
-        (TargetSystem::MacOs, little_endian(start, 4, 4)?, [0x0100_0007, 0x0100_000c])
+        (MACOS, little_endian(start, 4, 4)?, [0x0100_0007, 0x0100_000c])
     } else if start.starts_with(b"MZ") {
         let header = usize::try_from(little_endian(start, 0x3c, 4)?).ok()?;
         if !start.get(header..)?.starts_with(b"PE\0\0") {
             return None;
         }
-        (TargetSystem::Windows, little_endian(start, header + 4, 2)?, [0x8664, 0xaa64])
+        (WINDOWS, little_endian(start, header + 4, 2)?, [0x8664, 0xaa64])
     } else {
         return None;
     };
-    let cpus = [(x86_64, TargetCpu::X86_64), (aarch64, TargetCpu::Aarch64)];
+    let cpus = [(x86_64, X86_64), (aarch64, AARCH64)];
     Some((system, cpus.into_iter().find(|(other, _)| *other == number).map(|(_, cpu)| cpu)))
 }
 
