@@ -377,9 +377,9 @@ fn files_that_can_not_be_read() {
     --- stdout
     Plan sample-20261121
       error    files        there is no tasks.md; plan again, or put it back
-      error    files        plan.json:2:33: maxComplexity: expected a whole number
-                            from 1 to 10, found integer `99`; correct that place, or delete
-                            the file: the plan loses its goal and flags
+      error    files        plan.json:2:35: maxComplexity: expected a whole number
+                            from 1 to 10, found integer `99`; correct that place, or
+                            delete the file: the plan loses its goal and flags
       error    files        signals.json: line 1, column 1: it is not what `fp
                             signals` writes; run `fp signals` again, or remove the
                             file
