@@ -11,6 +11,7 @@ pub mod debt;
 pub mod diagnostic;
 pub mod exchange;
 pub mod exclusive;
+pub mod hint;
 pub mod hook;
 pub mod interview;
 pub mod language;

@@ -1,9 +1,11 @@
 //! A settings file: reads one, says what is wrong in it and where, and changes one setting without touching the rest of
 //! the text.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fp_core::hint::Hint;
 use fp_core::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of};
 use jsonc_parser::ast;
 use serde_json::{Map, Value, json};
@@ -32,12 +34,10 @@ pub enum ConfigError {
     Given(#[from] SettingFault),
 }
 
-impl ConfigError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ConfigError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         let (fault, otherwise) = match self {
-            Self::File(error) => return error.hint().map(Into::into),
+            Self::File(error) => return error.hint(),
             Self::Empty { .. } => return Some("write `{}` into it, or delete it".into()),
             Self::Syntax { .. } => {
                 return Some("look for a missing or extra comma, quote or bracket just before it".into());
@@ -49,15 +49,15 @@ impl ConfigError {
         };
         Some(match fault {
             SettingFault::Unknown { meant: Some(meant), .. }
-            | SettingFault::Value { meant: Some(meant), .. } => {
-                format!("did you mean `{meant}`?")
-            }
+            | SettingFault::Value { meant: Some(meant), .. } => format!("did you mean `{meant}`?").into(),
             SettingFault::Unknown { .. } => "`fp config` lists every setting".into(),
-            SettingFault::Group { keys, .. } => format!("name one of them: {}", keys.join(", ")),
+            SettingFault::Group { keys, .. } => format!("name one of them: {}", keys.join(", ")).into(),
             SettingFault::Value { .. } => otherwise.into(),
         })
     }
+}
 
+impl ConfigError {
     /// A fault in `text`, the content of `path`.
     pub(crate) fn in_text(path: &Path, text: &str, fault: SettingFault) -> Self {
         let at_key = matches!(fault, SettingFault::Unknown { .. });

@@ -1,5 +1,7 @@
 use std::fs;
 
+use fp_core::hint::Hint as _;
+
 use super::*;
 use crate::config_file::{change_setting, parse_layer};
 

@@ -4,6 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Read as _;
 
+use fp_core::hint::Hint as _;
 use fp_core::run::State;
 use fp_core::run::event::Entry;
 
@@ -54,7 +55,7 @@ impl Store {
         let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
         let log = ExaminedLog {
             entries,
-            fault: fault.map(|fault| (fault.to_string(), fault.hint())),
+            fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
             torn: (text.len() - whole) as u64,
         };
         Ok(ExaminedLedger { log, snapshot: self.snapshot(mark) })

@@ -117,8 +117,7 @@ fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
         Ok(None) => {}
         Ok(Some(text)) => {
             if let Err(error) = Interview::parse(&text) {
-                let message = format!("{}: {error}", interview.display());
-                wrong(CommandError::failed(message).hint(error.hint()));
+                wrong(CommandError::worded(format!("{}: {error}", interview.display()), &error));
             }
         }
         Err(error) => wrong(error.into()),
