@@ -1,5 +1,5 @@
-//! Satellites of the planner. Each folder has a feature's pure part, its files and its commands; nothing outside of it
-//! uses it, but the lists of commands and of tests.
+//! Satellites of the planner. Each folder has a feature's pure part, what it does on the disk, and its commands. Only the
+//! list of commands uses it; the doctor also asks the client that an installation talks to.
 
 pub(crate) mod doctor;
 pub(crate) mod install;
