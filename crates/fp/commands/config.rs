@@ -1,9 +1,11 @@
 //! `fp config`: shows the settings in force, changes them, and opens their files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fp_core::settings;
+use fp_core::text::fitted;
 use fp_host::config::{self, SettingOrigin};
 use fp_host::config_file::{ConfigError, change_setting, create_file, parse_value, read_layer};
 use serde_json::{Map, Value, json};
@@ -12,7 +14,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::status::fit;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -149,11 +150,7 @@ fn show(args: &ShowArgs, context: &Context) -> CommandResult {
         }
         Format::Text => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
-            let rows: Vec<ConfigRow> = explained
-                .into_iter()
-                .map(|(key, (value, origin))| ConfigRow { key, value: shown(&value), origin })
-                .collect();
-            context.printer.data(&table(&rows, args.origin));
+            context.printer.data(&table(&explained, args.origin));
             if args.origin {
                 if let Some(client) = client.filter(|_| has_options) {
                     context.printer.note(&format!("plugin:  {}", client.display()));
@@ -187,12 +184,6 @@ fn get(args: &GetArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-struct ConfigRow {
-    key: String,
-    value: String,
-    origin: SettingOrigin,
-}
-
 /// A value for reading: text without quotes, `-` for none.
 fn shown(value: &Value) -> String {
     match value {
@@ -204,18 +195,18 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn table(rows: &[ConfigRow], with_origin: bool) -> String {
-    let key_width = rows.iter().map(|row| row.key.width()).max().unwrap_or(0);
-    let origin_width =
-        if with_origin { rows.iter().map(|row| row.origin.name().len()).max().unwrap_or(0) } else { 0 };
+fn table(explained: &BTreeMap<String, (Value, SettingOrigin)>, with_origin: bool) -> String {
+    let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
+    let origins = explained.values().map(|(_, origin)| origin.name().len());
+    let origin_width = origins.max().filter(|_| with_origin).unwrap_or(0);
     let room = WIDTH - key_width - origin_width - 4;
     let mut text = String::new();
-    for row in rows {
-        let value = fit(&row.value, room);
+    for (key, (value, origin)) in explained {
+        let value = fitted(&shown(value), room);
         let line = if with_origin {
-            format!("{:key_width$}  {:origin_width$}  {value}", row.key, row.origin.name())
+            format!("{key:key_width$}  {:origin_width$}  {value}", origin.name())
         } else {
-            format!("{:key_width$}  {value}", row.key)
+            format!("{key:key_width$}  {value}")
         };
         text.push_str(line.trim_end());
         text.push('\n');

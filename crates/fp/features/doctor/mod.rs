@@ -12,15 +12,14 @@ mod tests;
 use std::path::PathBuf;
 
 use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
 use serde::Serialize;
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::render::WIDTH;
-use crate::render::visible::one_line;
 
 /// Find out what is wrong with the setup or with a plan, and what fixes it
 ///
@@ -198,7 +197,8 @@ fn text(findings: &[DoctorFinding]) -> String {
     let mut text = String::new();
     for found in findings {
         let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
-        text.push_str(&wrapped(&head, &one_line(&found.detail)));
+        let lines = wrapped(&visible_line(&found.detail), WIDTH - MARGIN);
+        text.push_str(&format!("{head:<MARGIN$}{}\n", lines.join(&format!("\n{:MARGIN$}", ""))));
         if let Some(command) = &found.command {
             // A command is not broken, so that it can be copied.
             text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
@@ -208,26 +208,8 @@ fn text(findings: &[DoctorFinding]) -> String {
     let parts: Vec<String> = [(errors, "error"), (warnings, "warning")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}{}", one_or(count, "", "s")))
+        .map(|(count, what)| counted(count, what))
         .collect();
     let sum = if parts.is_empty() { "Everything looks good".to_owned() } else { parts.join(", ") };
     text + &format!("\n{sum}\n")
-}
-
-/// `detail` behind `head`, which has the columns of the margin, on lines of at most 80 where its words allow.
-fn wrapped(head: &str, detail: &str) -> String {
-    let mut out = format!("{head:<MARGIN$}");
-    let mut column = MARGIN;
-    for (number, word) in detail.split(' ').enumerate() {
-        if number > 0 && column + 1 + word.width() > WIDTH {
-            out.push_str(&format!("\n{:MARGIN$}", ""));
-            column = MARGIN;
-        } else if number > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += word.width();
-    }
-    out + "\n"
 }

@@ -14,6 +14,7 @@ use fp_core::run::approval::edited;
 use fp_core::run::event::{Entry, Event};
 use fp_core::run::state::Status;
 use fp_core::run::{Refusal, State, notepad};
+use fp_core::text::counted;
 use fp_host::file::{self, FileError, TASKS_CAP};
 use fp_host::git::{Git, GitError, Oid};
 use fp_host::linear;
@@ -300,9 +301,7 @@ fn notepad_file(plan: &OpenPlan, state: &State) -> DoctorFinding {
     let count = state.notes.len();
     match file::read_text_if_there(&plan.folder.file(NOTEPAD), TASKS_CAP) {
         Ok(None) if count == 0 => DoctorFinding::ok(check, "no note"),
-        Ok(Some(text)) if text == notepad::render(state) => {
-            DoctorFinding::ok(check, format!("{count} {}", one_or(count, "note", "notes")))
-        }
+        Ok(Some(text)) if text == notepad::render(state) => DoctorFinding::ok(check, counted(count, "note")),
         _ => DoctorFinding::warning(check, "notepad.md is not what the log says")
             .fixable(plan.id(), DoctorFix::WriteNotepad),
     }
@@ -398,7 +397,7 @@ pub(super) fn linear_mapping(mapping: &Mapping, tree: Option<&Plan<'_>>) -> Vec<
     }
     let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
     if given_up > 0 {
-        let detail = format!("{given_up} {} failed too often", one_or(given_up, "call", "calls"));
+        let detail = format!("{} failed too often", counted(given_up, "call"));
         found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if mapping.absent {
@@ -487,8 +486,7 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
             DoctorFix::RebuildSnapshot => "rebuilt the snapshot from the log".to_owned(),
             DoctorFix::WriteEvidence(tasks) => {
                 write_evidence(plan, tasks)?;
-                let files = one_or(tasks.len(), "evidence file", "evidence files");
-                format!("wrote {} {files} from the log", tasks.len())
+                format!("wrote {} from the log", counted(tasks.len(), "evidence file"))
             }
             DoctorFix::WriteNotepad => {
                 evidence::write_notepad(plan, ledger.state())?;
@@ -496,8 +494,7 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
             }
             DoctorFix::RemoveTemporary(names) => {
                 names.iter().try_for_each(|name| remove(plan, name))?;
-                let files = one_or(names.len(), "temporary file", "temporary files");
-                format!("removed {} {files}", names.len())
+                format!("removed {}", counted(names.len(), "temporary file"))
             }
         });
     }
