@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::features::{linear, signals};
+use crate::features::{doctor, install, linear, signals};
 use crate::printer::{Export, Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
@@ -65,13 +65,13 @@ enum Command {
     Handoff(commands::handoff::Args),
     Plans(commands::plans::Args),
     Export(commands::export::Args),
-    Doctor(commands::doctor::Args),
-    Config(commands::config::Args),
+    Doctor(doctor::DoctorArgs),
+    Config(commands::config::ConfigArgs),
     Hook(commands::hook::HookArgs),
-    Bundle(commands::bundle::Args),
-    Install(commands::install::Args),
-    Update(commands::update::Args),
-    Uninstall(commands::uninstall::Args),
+    Bundle(install::bundle::BundleArgs),
+    Install(install::register::InstallArgs),
+    Update(install::register::UpdateArgs),
+    Uninstall(install::undo::UninstallArgs),
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
@@ -145,13 +145,13 @@ impl Command {
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Export(args) => commands::export::run(args, context),
-            Self::Doctor(args) => commands::doctor::run(args, context),
+            Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
-            Self::Bundle(args) => commands::bundle::run(args, context),
-            Self::Install(args) => commands::install::run(args, context),
-            Self::Update(args) => commands::update::run(args, context),
-            Self::Uninstall(args) => commands::uninstall::run(args, context),
+            Self::Bundle(args) => install::bundle::run(args, context),
+            Self::Install(args) => install::register::run(args, context),
+            Self::Update(args) => install::register::update(args, context),
+            Self::Uninstall(args) => install::undo::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
             Self::Completions(args) => commands::completions::run(args, context),
             Self::Man(args) => commands::man::run(args, context),

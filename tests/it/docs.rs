@@ -220,8 +220,8 @@ fn settings_that_are_shown_are_understood() {
 
 /// Settings of the client's: those that `fp install` offers.
 fn client_settings(settings: &Value, place: &str) {
-    let permissions = json!({ "permissions": { "allow": fp_core::client_settings::PERMISSIONS } });
-    let teams = json!({ "env": { fp_core::client_settings::TEAMS: "1" } });
+    let permissions = json!({ "permissions": { "allow": fp_host::claude::PERMISSIONS } });
+    let teams = json!({ "env": { fp_host::claude::TEAMS: "1" } });
     assert!(
         [permissions, teams].contains(settings),
         "{place}: `fp install` offers other settings than {settings}"

@@ -97,7 +97,7 @@ fn the_manifest_agrees_with_the_program() {
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(manifest["license"], env!("CARGO_PKG_LICENSE"));
     assert_eq!(manifest["author"]["name"], env!("CARGO_PKG_AUTHORS"));
-    let oldest = fp_host::claude::client::OLDEST;
+    let oldest = crate::features::install::client::OLDEST_CLIENT;
     assert_eq!(manifest["engines"]["claude-code"], format!(">={oldest}"));
 }
 
@@ -127,7 +127,7 @@ fn the_published_marketplace_offers_this_plugin() {
     let text = include_str!("../../.claude-plugin/marketplace.json");
     let catalog: Value = serde_json::from_str(text).unwrap();
     let manifest = json(".claude-plugin/plugin.json");
-    assert_eq!(catalog["name"], fp_host::claude::bundle::MARKETPLACE);
+    assert_eq!(catalog["name"], fp_host::claude::MARKETPLACE);
     assert_eq!(catalog["owner"], manifest["author"]);
     assert_eq!(catalog["plugins"].as_array().unwrap().len(), 1);
     let offer = &catalog["plugins"][0];

@@ -4,18 +4,15 @@
 //! Nothing here reads a file, the environment, the clock, a process or the network; `clippy.toml` beside
 //! this crate forbids it. That is what makes every decision testable with a table.
 
-pub mod client_settings;
 pub mod commit_message;
 pub mod critique;
 pub mod debt;
 pub mod diagnostic;
-pub mod doctor;
 pub mod exchange;
 pub mod exclusive;
 pub mod hint;
 pub mod hook;
 pub mod interview;
-pub mod json_text;
 pub mod language;
 mod markdown;
 pub mod plan;

@@ -19,7 +19,7 @@ use fp_core::plan::parse;
 use fp_core::rules::check;
 use fp_core::run::event::{Decider, Event, ImportedTask};
 use fp_core::run::notepad;
-use fp_core::settings::PartialSettings;
+use fp_core::settings::SettingsLayer;
 use fp_host::facts;
 use fp_host::git::Git;
 use fp_host::import::{self, Content};
@@ -174,7 +174,7 @@ impl Import {
             mode_reason,
             created_at: context.now(),
             by: Decider::User,
-            settings: PartialSettings::default(),
+            settings: SettingsLayer::default(),
         };
         let origin = draft.origin(plan, recognised.source.name(), named, context.now());
         let content = Content {

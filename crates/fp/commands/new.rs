@@ -14,9 +14,9 @@ use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
 use fp_core::run::event::Decider;
 use fp_core::run::state::Status;
-use fp_core::settings::{PartialSettings, Ranged, Settings};
+use fp_core::settings::{self, Settings, SettingsLayer};
 use fp_core::specs::{Category, ReadMode, Spec, applicable};
-use fp_host::config::Origin;
+use fp_host::config::SettingOrigin;
 use fp_host::debts::Read;
 use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::PlanRecord;
@@ -55,8 +55,8 @@ pub(crate) struct Args {
     #[arg(long)]
     auto: bool,
     /// Highest complexity (1-10) of a task in this plan
-    #[arg(long, value_name = "N")]
-    max_complexity: Option<Ranged<1, 10>>,
+    #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
+    max_complexity: Option<u32>,
     /// End with the research, without a plan
     #[arg(long)]
     research_only: bool,
@@ -105,7 +105,7 @@ struct Interrupted {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
-    let settings = context.settings_with(Origin::Plan, flags.clone())?;
+    let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
@@ -154,13 +154,19 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 /// The settings that are given for this plan alone.
-fn flags(args: &Args) -> PartialSettings {
-    PartialSettings {
-        max_complexity: args.max_complexity,
-        research_only: args.research_only.then_some(true),
-        plan_only: args.plan_only.then_some(true),
-        ..PartialSettings::default()
+fn flags(args: &Args) -> SettingsLayer {
+    let mut layer = SettingsLayer::default();
+    let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    if let Some(most) = args.max_complexity {
+        give("maxComplexity", most.into());
     }
+    if args.research_only {
+        give("researchOnly", true.into());
+    }
+    if args.plan_only {
+        give("planOnly", true.into());
+    }
+    layer
 }
 
 /// What kind of work the goal is and how much planning it gets, as asked for or else as its words say.

@@ -1,4 +1,7 @@
-//! Satellites of the planner, one folder each: what is pure, what touches the disk, and the command.
+//! Satellites of the planner. Each folder has a feature's pure part, what it does on the disk, and its commands. Only the
+//! list of commands uses it; the doctor also asks the client that an installation talks to.
 
+pub(crate) mod doctor;
+pub(crate) mod install;
 pub(crate) mod linear;
 pub(crate) mod signals;

@@ -5,7 +5,6 @@ pub(crate) mod clearance;
 pub(crate) mod commit;
 pub(crate) mod debts;
 pub(crate) mod diagnostics;
-pub(crate) mod doctor;
 pub(crate) mod dot;
 pub(crate) mod evidence;
 mod graph;

@@ -16,7 +16,7 @@ mod locate;
 mod lost;
 mod merge;
 mod oid;
-pub(crate) mod question;
+pub mod question;
 mod revert;
 mod stat;
 mod status;
