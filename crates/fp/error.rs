@@ -3,7 +3,6 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use fp_core::debt::NotNoted;
 use fp_core::run::Refusal;
 use fp_core::run::inquiry::NotAsked;
 use fp_core::run::peer_message::NotSent;
@@ -12,7 +11,6 @@ use fp_host::claude::install::InstallError;
 use fp_host::import::ImportWriteError;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
-use fp_host::specs::SpecError;
 use fp_host::store::StoreError;
 
 /// How a command ended. The numbers are public interface.
@@ -95,7 +93,6 @@ macro_rules! fails_with_its_hint {
 fails_with_its_hint!(
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
-    fp_host::debts::DebtError,
     fp_host::export::ExportError,
     fp_host::file::FileError,
     fp_host::git::GitError,
@@ -103,8 +100,7 @@ fails_with_its_hint!(
     fp_host::linear::LinearError,
     fp_host::plan::OriginError,
     fp_host::plan::SignalsError,
-    fp_host::plan_folder::PlanError,
-    fp_host::roadmaps::RoadmapError
+    fp_host::plan_folder::PlanError
 );
 
 impl From<ArchiveError> for CommandError {
@@ -172,22 +168,6 @@ impl From<NotAsked> for CommandError {
 impl From<InstallError> for CommandError {
     fn from(error: InstallError) -> Self {
         Self::failed(&error).hint(error.hint())
-    }
-}
-
-impl From<SpecError> for CommandError {
-    fn from(error: SpecError) -> Self {
-        Self::failed(&error).hint(error.hint())
-    }
-}
-
-impl From<NotNoted> for CommandError {
-    fn from(error: NotNoted) -> Self {
-        let hint = match error {
-            NotNoted::Empty => "say what is to be done: `fp debt add 'Refresh expired tokens'`",
-            NotNoted::Path { .. } => "name a file by its path from the root of the repository",
-        };
-        Self::failed(&error).hint(hint)
     }
 }
 

@@ -4,9 +4,9 @@ mod assets;
 mod cli;
 mod commands;
 mod context;
-mod debts;
 mod demo;
 mod error;
+mod features;
 mod input;
 mod open;
 #[cfg(test)]
@@ -14,9 +14,7 @@ mod plugin_lint;
 mod printer;
 mod progress;
 mod render;
-mod roadmap;
 mod source;
-mod specs;
 mod watch;
 
 use std::process::ExitCode;
