@@ -24,7 +24,7 @@ use self::wanted::Wanted;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
-use crate::features::specs::{PlanningSpec, specs_for_planning};
+use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::open::Known;
 use crate::printer::Format;
 
@@ -72,7 +72,7 @@ struct Report {
     history: History,
     /// What people read is written in it, where that is known.
     language: Option<String>,
-    specs: Vec<PlanningSpec>,
+    specs: PlanningSpecs,
     /// Why the goal may be several plans.
     several: Option<String>,
     warnings: Vec<String>,
@@ -94,7 +94,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
-    let debts = offer_for(&goal, &known, context, &mut warnings)?;
+    let debts = offer_for(&goal, &known, context, &mut warnings);
 
     let (intent, proposal) = kind_and_mode(&words, &args);
     let proposal = if settings.research_only { proposal.for_research() } else { proposal };
@@ -133,7 +133,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     }
     match context.format {
         Format::Json => context.printer.json(&report.json())?,
-        Format::Text => context.printer.data(&report.text(context)),
+        Format::Text => context.printer.data(&report.text()),
     }
     Ok(Exit::Done)
 }
@@ -235,12 +235,12 @@ impl Report {
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
             "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
-            "specs": self.specs,
+            "specs": self.specs.json,
             "warnings": self.warnings,
         })
     }
 
-    fn text(&self, context: &Context) -> String {
+    fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
         let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
@@ -262,10 +262,10 @@ impl Report {
             text += "\nFind out:\n";
             text += &bullets(self.strategy.research_prompts);
         }
-        if !self.specs.is_empty() {
+        if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");
         }
-        text.extend(self.specs.iter().map(|spec| spec.line(context)));
+        text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";

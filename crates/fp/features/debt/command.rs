@@ -2,16 +2,12 @@
 
 use fp_core::plan::id::TaskId;
 use fp_core::plan::path;
-use fp_host::plan::OpenPlan;
 use serde_json::{Value, json};
 
 use super::disk::{debt_plans, extend_log, read_log};
-use super::model::{
-    Debt, DebtEvent, DebtId, DebtOffer, DebtOrigin, DebtPlan, DebtStanding, all_debts, next_id, one_line,
-};
+use super::model::{Debt, DebtEvent, DebtOffer, DebtOrigin, DebtStanding, all_debts, next_id, one_line};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::open::Known;
 use crate::render::WIDTH;
 use crate::render::visible;
 use crate::render::wrap::wrap;
@@ -68,7 +64,7 @@ struct ListDebtsArgs {
 struct CloseDebtsArgs {
     /// The id in `fp debt list`.
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<DebtId>,
+    ids: Vec<String>,
     /// The plan that takes it up: done with that plan, and open again if the plan ends before all of it is done.
     #[arg(long)]
     plan: Option<String>,
@@ -95,7 +91,12 @@ fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
         return Err(CommandError::failed("the debt has no text")
             .hint("say what to do: `fp debt add 'Refresh expired tokens'`"));
     }
-    let files = args.file.iter().map(|file| repo_path(file)).collect::<Result<Vec<_>, _>>()?;
+    let normal = |file: &String| match path::normal(file.trim()) {
+        Ok(path) => Ok(path.into_owned()),
+        Err(why) => Err(CommandError::failed(format!("{file:?} is no file of the repository: {why}"))
+            .hint("name a file by its path from the root of the repository")),
+    };
+    let files = args.file.iter().map(normal).collect::<Result<Vec<_>, _>>()?;
     let from = plan.map(|plan| DebtOrigin { plan: plan.id().clone(), task: args.task });
     let known = context.known_plans()?;
     let (id, new) = extend_log(context, |entries| {
@@ -112,19 +113,10 @@ fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "id": id, "new": new }), &text)
 }
 
-fn repo_path(file: &str) -> Result<String, CommandError> {
-    path::normal(file.trim()).map(|path| path.into_owned()).map_err(|why| {
-        CommandError::failed(format!("{file:?} is no file of the repository: {why}"))
-            .hint("name a file by its path from the root of the repository")
-    })
-}
-
 fn list(args: &ListDebtsArgs, context: &Context) -> CommandResult {
     let known = context.known_plans()?;
     context.warn_of_unread(&known);
-    let log = read_log(context.repo())?;
-    context.notices(log.notice.as_slice());
-    let debts = all_debts(&log.entries, &debt_plans(&known));
+    let debts = all_debts(&read_log(context.repo())?, &debt_plans(&known));
     let listed: Vec<&Debt> = debts.iter().filter(|debt| args.all || debt.standing.is_due()).collect();
     let closed = debts.len() - listed.len();
     let mut text: String = listed.iter().map(|debt| list_item(debt)).collect();
@@ -139,58 +131,47 @@ fn list(args: &ListDebtsArgs, context: &Context) -> CommandResult {
 
 fn close(args: &CloseDebtsArgs, context: &Context) -> CommandResult {
     let plan = args.plan.as_ref().map(|plan| context.open(Some(plan))).transpose()?;
+    let plan = plan.map(|plan| plan.id().clone());
     let known = context.known_plans()?;
-    if let Some(plan) = &plan {
-        refuse_ended(plan, &known)?;
-    }
     let plans = debt_plans(&known);
     let closed = extend_log(context, |entries| {
         let mut debts = all_debts(entries, &plans);
-        if let Some(id) = args.ids.iter().find(|id| debts.iter().all(|debt| debt.id != **id)) {
+        let is = |debt: &Debt, id: &String| debt.id.eq_ignore_ascii_case(id);
+        if let Some(id) = args.ids.iter().find(|id| !debts.iter().any(|debt| is(debt, id))) {
             return Err(CommandError::failed(format!("there is no debt {id}"))
                 .hint("`fp debt list --all` lists all of them"));
         }
-        debts.retain(|debt| args.ids.contains(&debt.id));
+        debts.retain(|debt| args.ids.iter().any(|id| is(debt, id)));
         let mut new = Vec::new();
         for debt in &mut debts {
-            let event = closing_event(args, debt.id.clone(), plan.as_ref());
-            if let Some((_, standing)) = event.standing(&plans).filter(|(_, new)| *new != debt.standing) {
-                debt.standing = standing;
-                // A clock that was set back must not put the end before the beginning.
-                new.push(event.at(context.now().max(debt.at)));
+            let id = debt.id.clone();
+            let event = match args.drop {
+                true => DebtEvent::Dropped { id },
+                false => DebtEvent::Closed { id, plan: plan.clone() },
+            };
+            match (event.standing(&plans), &plan) {
+                (Some((_, DebtStanding::Open)), Some(plan)) => {
+                    return Err(CommandError::refused(format!("{plan} is over, and not all of it is done"))
+                        .hint("leave out --plan to mark the debt as done"));
+                }
+                (Some((_, standing)), _) if standing != debt.standing => {
+                    debt.standing = standing;
+                    // A clock that was set back must not put the end before the beginning.
+                    new.push(event.at(context.now().max(debt.at)));
+                }
+                _ => {}
             }
         }
         Ok((new, debts))
     })?;
     let text: String =
         closed.iter().map(|debt| format!("{} is {}\n", debt.id, standing_words(debt))).collect();
-    context.report(&json!({ "debts": closed.iter().map(closed_json).collect::<Vec<_>>() }), &text)
-}
-
-fn closing_event(args: &CloseDebtsArgs, id: DebtId, plan: Option<&OpenPlan>) -> DebtEvent {
-    match args.drop {
-        true => DebtEvent::Dropped { id },
-        false => DebtEvent::Closed { id, plan: plan.map(|plan| plan.id().clone()) },
-    }
-}
-
-/// Fails for a plan that has ended with something undone: a debt it took up would be open at once.
-fn refuse_ended(plan: &OpenPlan, known: &[Known]) -> Result<(), CommandError> {
-    let state = known.iter().find(|known| known.folder.id() == plan.id());
-    let state = state.and_then(|known| known.state.as_deref().ok());
-    match state.map(|state| DebtPlan { state, archived: false }.standing_of_taken()) {
-        Some(DebtStanding::Open) => {
-            Err(CommandError::refused(format!("{} is over, and not all of it is done", plan.id()))
-                .hint("leave out --plan to mark the debt as done"))
-        }
-        Some(DebtStanding::Taken { .. } | DebtStanding::Done { .. } | DebtStanding::Dropped) | None => Ok(()),
-    }
-}
-
-fn closed_json(debt: &Debt) -> Value {
-    let mut value = json!(debt.standing);
-    value["id"] = json!(debt.id);
-    value
+    let outcome = |debt: &Debt| {
+        let mut value = json!(debt.standing);
+        value["id"] = json!(debt.id);
+        value
+    };
+    context.report(&json!({ "debts": closed.iter().map(outcome).collect::<Vec<_>>() }), &text)
 }
 
 fn list_item(debt: &Debt) -> String {

@@ -9,7 +9,6 @@ mod model;
 
 pub(crate) use self::model::DebtOffer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::open::Known;
 
 /// The open debts to show to whoever starts a plan for `goal`. A log that can't be read becomes a warning.
@@ -18,11 +17,10 @@ pub(crate) fn offer_for(
     known: &[Known],
     context: &Context,
     warnings: &mut Vec<String>,
-) -> Result<DebtOffer, CommandError> {
-    let log = disk::read_log(context.repo()).unwrap_or_else(|error| {
+) -> DebtOffer {
+    let entries = disk::read_log(context.repo()).unwrap_or_else(|error| {
         warnings.push(error.message);
-        disk::DebtLog::default()
+        Vec::new()
     });
-    warnings.extend(log.notice);
-    Ok(model::offer(model::all_debts(&log.entries, &disk::debt_plans(known)), goal))
+    model::offer(model::all_debts(&entries, &disk::debt_plans(known)), goal)
 }

@@ -2,8 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
 
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::report::status::Phase;
@@ -22,55 +20,6 @@ pub(super) const MOST_OFFERED: usize = 10;
 const COMPARED_CHARS: usize = 4_000;
 /// How many shared words a shared file is worth.
 const FILE_WEIGHT: usize = 4;
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(super) enum DebtId {
-    /// `D3`: the third one that was noted.
-    Noted(u32),
-    /// `PLAN:TASK`: the run of that plan left that task undone.
-    Left(PlanId, TaskId),
-}
-
-impl FromStr for DebtId {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let id = match text.split_once(':') {
-            Some((plan, task)) => {
-                let ids = PlanId::new(plan).ok().zip(TaskId::new(task).ok());
-                ids.map(|(plan, task)| Self::Left(plan, task))
-            }
-            None => {
-                let digits = text.strip_prefix(['D', 'd']).filter(|rest| !rest.starts_with('+'));
-                let number = digits.and_then(|digits| digits.parse().ok());
-                number.filter(|number| *number > 0).map(Self::Noted)
-            }
-        };
-        id.ok_or("the id of a debt is `D3` or `PLAN:TASK`")
-    }
-}
-
-impl fmt::Display for DebtId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Noted(number) => write!(f, "D{number}"),
-            Self::Left(plan, task) => write!(f, "{plan}:{task}"),
-        }
-    }
-}
-
-impl TryFrom<String> for DebtId {
-    type Error = &'static str;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<DebtId> for String {
-    fn from(id: DebtId) -> Self {
-        id.to_string()
-    }
-}
 
 /// Where somebody noticed a debt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +43,8 @@ pub(super) struct DebtEntry {
 #[serde(tag = "event", rename_all = "camelCase")]
 pub(super) enum DebtEvent {
     Noted {
-        id: DebtId,
+        /// `D` and a number.
+        id: String,
         /// One line.
         text: String,
         /// Paths from the root of the repository.
@@ -104,13 +54,13 @@ pub(super) enum DebtEvent {
         from: Option<DebtOrigin>,
     },
     Closed {
-        id: DebtId,
+        id: String,
         /// The plan that does it: the debt is taken up until that plan is done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<PlanId>,
     },
     Dropped {
-        id: DebtId,
+        id: String,
     },
 }
 
@@ -120,7 +70,7 @@ impl DebtEvent {
     }
 
     /// What this makes of a debt; `None` where it doesn't end one.
-    pub(super) fn standing(&self, plans: &[DebtPlan<'_>]) -> Option<(&DebtId, DebtStanding)> {
+    pub(super) fn standing(&self, plans: &[DebtPlan<'_>]) -> Option<(&str, DebtStanding)> {
         match self {
             Self::Noted { .. } => None,
             Self::Dropped { id } => Some((id, DebtStanding::Dropped)),
@@ -135,7 +85,8 @@ impl DebtEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Debt {
-    pub(super) id: DebtId,
+    /// `D3` for the third that was noted, `PLAN:TASK` for a task that a run left undone.
+    pub(super) id: String,
     /// One line.
     pub(super) text: String,
     pub(super) files: Vec<String>,
@@ -211,10 +162,10 @@ pub(super) fn all_debts(log: &[DebtEntry], plans: &[DebtPlan<'_>]) -> Vec<Debt> 
         let (id, standing) = entry.event.standing(plans)?;
         Some((id, (entry.at, standing)))
     });
-    let ends: BTreeMap<&DebtId, (Timestamp, DebtStanding)> = ends.collect();
+    let ends: BTreeMap<&str, (Timestamp, DebtStanding)> = ends.collect();
     for debt in &mut debts {
         // A task that a later run left over again is open again.
-        if let Some((_, standing)) = ends.get(&debt.id).filter(|(at, _)| *at >= debt.at) {
+        if let Some((_, standing)) = ends.get(&*debt.id).filter(|(at, _)| *at >= debt.at) {
             debt.standing = standing.clone();
         }
     }
@@ -246,7 +197,7 @@ fn leftover(state: &State, task: &TaskState) -> Option<Debt> {
     };
     let plan = state.plan_id.clone();
     Some(Debt {
-        id: DebtId::Left(plan.clone(), leaf.id.clone()),
+        id: format!("{plan}:{}", leaf.id),
         text: one_line(&text),
         files: leaf.files.clone(),
         from: Some(DebtOrigin { plan, task: Some(leaf.id.clone()) }),
@@ -264,13 +215,10 @@ pub(super) fn one_line(text: &str) -> String {
     }
 }
 
-/// The number of the next debt that is noted. Only right under the lock that its line is written under.
-pub(super) fn next_id(known: &[Debt]) -> DebtId {
-    let numbers = known.iter().filter_map(|debt| match debt.id {
-        DebtId::Noted(number) => Some(number),
-        DebtId::Left(..) => None,
-    });
-    DebtId::Noted(numbers.max().unwrap_or(0).saturating_add(1))
+/// The id of the next debt that is noted. Only right under the lock that its line is written under.
+pub(super) fn next_id(known: &[Debt]) -> String {
+    let numbers = known.iter().filter_map(|debt| debt.id.strip_prefix('D')?.parse::<u32>().ok());
+    format!("D{}", numbers.max().unwrap_or(0).saturating_add(1))
 }
 
 /// Open debts, those first that concern a goal.
@@ -322,8 +270,8 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn id(text: &str) -> DebtId {
-        text.parse().unwrap()
+    fn id(text: &str) -> String {
+        text.to_owned()
     }
 
     fn noted(name: &str, text: &str, second: i64) -> DebtEntry {
@@ -363,26 +311,6 @@ mod tests {
             plans.iter().map(|(state, archived)| DebtPlan { state, archived: *archived }).collect();
         let line = |debt: &Debt| format!("{}: {} {:?}", debt.id, debt.text, debt.standing);
         all_debts(log, &plans).iter().map(line).collect()
-    }
-
-    #[test]
-    fn ids() {
-        let check = |text: &str, expect: Option<&str>| {
-            assert_eq!(text.parse::<DebtId>().ok().map(|id| id.to_string()).as_deref(), expect, "{text:?}");
-        };
-        check("D1", Some("D1"));
-        check("d12", Some("D12"));
-        check("sample-20261121:1.2", Some("sample-20261121:1.2"));
-        check("D0", None);
-        check("D", None);
-        check("D+1", None);
-        check("D99999999999", None);
-        check("3", None);
-        check("", None);
-        check("../x:1", None);
-        check("x:1/2", None);
-        check("x:", None);
-        assert_eq!("x".parse::<DebtId>().unwrap_err(), "the id of a debt is `D3` or `PLAN:TASK`");
     }
 
     #[test]
@@ -452,7 +380,7 @@ mod tests {
     #[test]
     fn numbers_and_texts() {
         let known = all_debts(&[noted("D4", "four", 1), noted("D7", "seven", 1), closed("D7", None, 2)], &[]);
-        assert_eq!((next_id(&[]), next_id(&known)), (DebtId::Noted(1), DebtId::Noted(8)));
+        assert_eq!((next_id(&[]), next_id(&known)), ("D1".to_owned(), "D8".to_owned()));
         assert_eq!(one_line(" a\n b "), "a b");
         let long = one_line(&"한".repeat(600));
         assert_eq!((long.chars().count(), long.ends_with("한…")), (MAX_CHARS, true));

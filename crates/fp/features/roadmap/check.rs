@@ -10,10 +10,13 @@ use fp_core::rules::vague_phrase;
 
 use super::model::{LayerItem, LayerOrder, Roadmap, RoadmapLayer};
 
-/// Most layers that are checked.
-const MOST_LAYERS: usize = 100;
 /// How many layers a reader keeps in mind.
 const MANY_LAYERS: usize = 7;
+
+const NESTED: &str = "write all layers as headings of one level; a layer's plan takes it apart";
+const NO_GOAL: &str = "add `- Goal:` with one sentence: its plan is made for that";
+const NO_END: &str = "add `- Done when:` with what anybody can see then";
+
 /// The rule of inputs.
 pub(super) const UNMADE_INPUT: &str = "unmade-input";
 
@@ -25,13 +28,18 @@ pub(super) fn check_roadmap(
     exists: impl Fn(&str) -> bool,
 ) -> Vec<Diagnostic> {
     let mut found = RoadmapFindings(parsed);
-    found.check_size(roadmap.layers.len());
-    if roadmap.layers.len() <= MOST_LAYERS {
-        let order = LayerOrder::new(roadmap);
-        found.check_layers(roadmap);
-        found.check_dependencies(roadmap, &order);
-        found.check_exchange(roadmap, &order, exists);
+    let layers = roadmap.layers.len();
+    if layers == 0 {
+        let hint = "write one as `## [1] Title`; `fp help roadmap` has the form";
+        found.on_page(Error, "no-layer", "there is no layer", hint);
+    } else if layers > MANY_LAYERS {
+        let detail = format!("there are {layers} layers: a reader keeps no more than {MANY_LAYERS} in mind");
+        found.on_page(Warning, "many-layers", &detail, "join layers that are only usable together");
     }
+    let order = LayerOrder::new(roadmap);
+    found.check_layers(roadmap);
+    found.check_dependencies(roadmap, &order);
+    found.check_exchange(roadmap, &order, exists);
     found.0.sort_by_key(|diagnostic| diagnostic.span);
     found.0
 }
@@ -76,21 +84,6 @@ impl RoadmapFindings {
         }
     }
 
-    fn check_size(&mut self, layers: usize) {
-        if layers == 0 {
-            let hint = "write one as `## [1] Title`; `fp help roadmap` has the form";
-            self.on_page(Error, "no-layer", "there is no layer", hint);
-        } else if layers > MOST_LAYERS {
-            let detail = format!("there are {layers} layers, and at most {MOST_LAYERS} are checked");
-            let hint = "join layers that belong together: each one becomes a plan";
-            self.on_page(Error, "many-layers", &detail, hint);
-        } else if layers > MANY_LAYERS {
-            let detail =
-                format!("there are {layers} layers: a reader keeps no more than {MANY_LAYERS} in mind");
-            self.on_page(Warning, "many-layers", &detail, "join layers that are only usable together");
-        }
-    }
-
     /// Checks each layer by itself.
     fn check_layers(&mut self, roadmap: &Roadmap) {
         let mut ids = HashSet::new();
@@ -103,17 +96,18 @@ impl RoadmapFindings {
                 let detail = format!("there is a layer {} already", layer.id);
                 self.add(id, Error, "duplicate-layer", &detail, "give each layer an id of its own");
             }
-            if layer.nested {
-                let hint = "write all layers as headings of one level; a layer's plan takes it apart";
-                self.add(line, Error, "nested-layer", "the layer stands below another one", hint);
-            }
-            if layer.goal.is_empty() {
-                let hint = "add `- Goal:` with one sentence: its plan is made for that";
-                self.add(line, Error, "missing-goal", "the layer has no goal", hint);
-            }
-            if layer.done_when.is_empty() {
-                let hint = "add `- Done when:` with what anybody can see then";
-                self.add(line, Error, "missing-done-when", "nothing says when the layer is done", hint);
+            let missing = [
+                (layer.nested, "nested-layer", "the layer stands below another one", NESTED),
+                (layer.goal.is_empty(), "missing-goal", "the layer has no goal", NO_GOAL),
+                (
+                    layer.done_when.is_empty(),
+                    "missing-done-when",
+                    "nothing says when the layer is done",
+                    NO_END,
+                ),
+            ];
+            for (_, rule, detail, hint) in missing.into_iter().filter(|(is_so, ..)| *is_so) {
+                self.add(line, Error, rule, detail, hint);
             }
             for item in &layer.done_when {
                 if let Some(phrase) = vague_phrase(&item.text) {
@@ -121,10 +115,6 @@ impl RoadmapFindings {
                     let hint = "say what is seen: a value, an error, a page, a file";
                     self.add((layer, item.span), Warning, "vague-done-when", &detail, hint);
                 }
-            }
-            for label in &layer.repeated {
-                let detail = format!("`{}` is given twice, and the first one counts", label.text);
-                self.add((layer, label.span), Error, "duplicate-field", &detail, "join both in one field");
             }
         }
     }
@@ -140,12 +130,12 @@ impl RoadmapFindings {
                 }
             }
         }
-        for cycle in order.cycles() {
-            let layer = &roadmap.layers[cycle[0]];
-            let ids = cycle.iter().chain(cycle.first()).map(|at| &*roadmap.layers[*at].id);
+        let cycle = order.in_cycles();
+        if let Some(first) = cycle.first() {
+            let layer = &roadmap.layers[*first];
             let span = layer.depends_on.iter().flatten().next().map_or(layer.span, |item| item.span);
-            let detail =
-                format!("layers wait for each other: {}", ids.collect::<Vec<_>>().join(" waits for "));
+            let ids: Vec<&str> = cycle.iter().map(|at| &*roadmap.layers[*at].id).collect();
+            let detail = format!("layers wait for each other: {}", ids.join(", "));
             let hint = "remove one of the dependencies, or join the layers";
             self.add((layer, span), Error, "layer-cycle", &detail, hint);
         }
@@ -179,22 +169,17 @@ impl RoadmapFindings {
                 let is_file = || path::normal(text).is_ok_and(|path| exists(&path));
                 let (detail, hint) = match makers.get(&plain_name(text)) {
                     Some(maker) if before.contains(maker) => continue,
-                    Some(maker) if *maker == at => (
-                        format!("the layer makes `{text}` itself"),
-                        "remove it from the inputs or from the outputs",
-                    ),
-                    Some(maker) => (
-                        format!(
-                            "layer {} makes `{text}`, and it does not come before",
-                            roadmap.layers[*maker].id
-                        ),
-                        "add that layer to `Depends on`, or change the order",
-                    ),
                     None if is_file() => continue,
-                    None => (
-                        format!("no layer makes `{text}`, and it is no file of the repository"),
-                        "use the name that the other layer has for it, or add it to the outputs of one",
-                    ),
+                    Some(maker) => {
+                        let maker = &roadmap.layers[*maker].id;
+                        let hint = "depend on that layer, change the order, or remove the input";
+                        (format!("layer {maker} makes `{text}`, and does not come before"), hint)
+                    }
+                    None => {
+                        let hint =
+                            "use the name that another layer has for it, or add it to the outputs of one";
+                        (format!("no layer makes `{text}`, and it is no file of the repository"), hint)
+                    }
                 };
                 self.add((layer, *span), Error, UNMADE_INPUT, &detail, hint);
             }

@@ -30,9 +30,6 @@ pub(super) const FORM: &str = "\
 - Depends on: 1
 ";
 
-/// The labels of a layer's own fields, in lower case.
-const LABELS: [&str; 5] = ["goal", "inputs", "outputs", "done when", "depends on"];
-
 /// A roadmap as its page has it, which may break every rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Roadmap {
@@ -58,8 +55,6 @@ pub(super) struct RoadmapLayer {
     pub(super) done_when: Vec<LayerItem>,
     /// The layers before it; `None` where it doesn't say, which means the one before it on the page.
     pub(super) depends_on: Option<Vec<LayerItem>>,
-    /// Labels that occur a second time and don't count.
-    pub(super) repeated: Vec<LayerItem>,
     /// Whether it stands below another layer.
     pub(super) nested: bool,
 }
@@ -96,11 +91,6 @@ fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
     };
     let goal = first("goal").map(|item| item.text.split_whitespace().collect::<Vec<_>>().join(" "));
     let description = task.fields.description.as_ref().map(|field| field.value.to_string());
-    let again = LABELS.into_iter().flat_map(|label| all(label).skip(1)).chain(&task.fields.duplicates);
-    let repeated = again.map(|(label, item)| LayerItem {
-        text: (*label).to_owned(),
-        span: Span::new(item.span.start, item.span.start + label.len()),
-    });
     RoadmapLayer {
         id: task.id.to_string(),
         id_span: task.id_span,
@@ -111,7 +101,6 @@ fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
         outputs: list("outputs", FieldKind::Files, &None).unwrap_or_default(),
         done_when: list("done when", FieldKind::Acceptance, &task.fields.acceptance).unwrap_or_default(),
         depends_on: list("depends on", FieldKind::Dependencies, &task.fields.dependencies),
-        repeated: repeated.collect(),
         nested: false,
     }
 }
@@ -183,27 +172,9 @@ impl LayerOrder {
         found
     }
 
-    /// One cycle for each group of layers that wait for each other, beginning with its first layer on the page.
-    pub(super) fn cycles(&self) -> Vec<Vec<usize>> {
-        let mut met: Vec<usize> = Vec::new();
-        let mut cycles = Vec::new();
-        for start in (0..self.before.len()).filter(|at| self.waves[*at].is_none()) {
-            let (mut way, mut at) = (Vec::new(), start);
-            // Each layer without a wave waits for another one without a wave.
-            while !met.contains(&at) {
-                met.push(at);
-                way.push(at);
-                let next = self.before[at].iter().find(|next| self.waves[**next].is_none());
-                at = next.copied().unwrap_or(at);
-            }
-            if let Some(first) = way.iter().position(|layer| *layer == at) {
-                let mut cycle = way.split_off(first);
-                let smallest = (0..cycle.len()).min_by_key(|place| cycle[*place]).unwrap_or(0);
-                cycle.rotate_left(smallest);
-                cycles.push(cycle);
-            }
-        }
-        cycles
+    /// The layers that come before themselves.
+    pub(super) fn in_cycles(&self) -> Vec<usize> {
+        (0..self.before.len()).filter(|at| self.all_before(*at).contains(at)).collect()
     }
 }
 

@@ -149,7 +149,7 @@ fn what_is_wrong_is_found_at_once() {
         "2 and 3",
         "2, 7",
         &[
-            "31:5 unmade-input: layer 3 makes `the log`, and it does not come before",
+            "31:5 unmade-input: layer 3 makes `the log`, and does not come before",
             "34:18 unknown-layer: there is no layer `7`",
         ],
     );
@@ -172,19 +172,10 @@ fn what_is_wrong_is_found_at_once() {
     check(
         "Inputs: src/main.rs",
         "Inputs: the account store",
-        &["8:11 unmade-input: the layer makes `the account store` itself"],
+        &["8:11 unmade-input: layer 1 makes `the account store`, and does not come before"],
     );
     check("  - the session\n", "", &["16:12 unused-output: no later layer uses `the session`"]);
-    check(
-        "- Owner: me\n",
-        "- Goal: another\n",
-        &["18:3 duplicate-field: `Goal` is given twice, and the first one counts"],
-    );
-    check(
-        "Depends on: 1\n",
-        "Depends on: 4\n",
-        &["25:15 layer-cycle: layers wait for each other: 3 waits for 4 waits for 3"],
-    );
+    check("Depends on: 1\n", "Depends on: 4\n", &["25:15 layer-cycle: layers wait for each other: 3, 4"]);
 }
 
 #[test]
@@ -198,15 +189,14 @@ fn how_many_layers() {
         found(&layers(8)),
         ["1:1 many-layers: there are 8 layers: a reader keeps no more than 7 in mind"]
     );
-    assert_eq!(found(&layers(3000)), ["1:1 many-layers: there are 3000 layers, and at most 100 are checked"]);
 }
 
 #[test]
-fn cycles_are_told_once_each() {
+fn layers_that_wait_for_themselves() {
     let text = "## [1] A\n- Depends on: 2\n## [2] B\n- Depends on: 3, 4\n## [3] C\n- Depends on: 2\n## [4] D\n- Depends on: 4\n## [5] E\n- Depends on: none\n";
     let (roadmap, _) = read_roadmap(text);
     let order = LayerOrder::new(&roadmap);
-    assert_eq!(order.cycles(), [vec![1, 2], vec![3]]);
+    assert_eq!(order.in_cycles(), [1, 2, 3]);
     assert_eq!(order.waves, [None, None, None, None, Some(1)]);
     assert_eq!(order.all_before(0), [1, 3, 2]);
 }
@@ -243,7 +233,7 @@ proptest! {
             }
         }
         let waiting = order.waves.iter().filter(|wave| wave.is_none()).count();
-        prop_assert_eq!(waiting > 0, !order.cycles().is_empty());
+        prop_assert_eq!(waiting > 0, !order.in_cycles().is_empty());
         for finding in check_roadmap(&roadmap, parsed, |_| false) {
             prop_assert!(text.get(finding.span.start..finding.span.end).is_some(), "{:?} in {:?}", finding, text);
             prop_assert!(finding.hint.is_some() || finding.rule == "syntax");

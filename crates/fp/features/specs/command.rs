@@ -2,25 +2,18 @@
 
 use fp_core::plan::id::TaskId;
 use fp_host::plan;
-use serde::Serialize;
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use super::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};
-use super::model::{
-    JudgedSpec, Spec, SpecCategory, SpecName, SpecReadMode, judge_specs, word_of, work_of_task,
-};
+use super::model::{JudgedSpec, Spec, SpecCategory, judge_specs, named_line, word_of, work_of_task};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::render::WIDTH;
 use crate::render::status::fit;
-use crate::render::wrap::wrap;
 
-/// Most columns of a name.
-const NAME: usize = 28;
-/// Most lines of a reason.
-const MOST_LINES: usize = 4;
+/// Columns of a name.
+const NAME: usize = 20;
 
 /// Show what the project wants of every task: the pages in `.fractal-planner/specs`
 #[derive(Debug, clap::Args)]
@@ -84,8 +77,7 @@ pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
 fn list(strict: bool, context: &Context) -> CommandResult {
     let found = load_with_warnings(context);
     let rows: Vec<Value> = found.specs.iter().map(|spec| spec_json(spec, &found)).collect();
-    let width = name_width(found.specs.iter());
-    let text: String = found.specs.iter().map(|spec| spec_line(spec, width)).collect();
+    let text: String = found.specs.iter().map(spec_line).collect();
     context.report(&json!({ "specs": rows, "faults": found.faults }), &text)?;
     if found.specs.is_empty() && found.faults.is_empty() {
         context.printer.note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
@@ -112,15 +104,9 @@ fn show(name: &str, context: &Context) -> CommandResult {
 /// Why there is no spec `name`: its own fault where it has one.
 fn not_found(name: &str, found: ProjectSpecs) -> CommandError {
     let file = format!("{}.md", name.strip_suffix(".md").unwrap_or(name));
-    let like = |spec: &&Spec| strsim::jaro_winkler(spec.name.as_str(), name);
-    let closest = found.specs.iter().max_by(|a, b| like(a).total_cmp(&like(b)));
-    let hint = match closest.filter(|spec| like(spec) > 0.8) {
-        Some(spec) => format!("did you mean `{}`?", spec.name),
-        None => "`fp specs list` lists them".to_owned(),
-    };
     match found.faults.into_iter().find(|fault| fault.path.ends_with(&file)) {
         Some(fault) => fault.into(),
-        None => CommandError::failed(format!("there is no spec `{name}`")).hint(hint),
+        None => CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them"),
     }
 }
 
@@ -130,28 +116,6 @@ fn spec_json(spec: &Spec, found: &ProjectSpecs) -> Value {
     value
 }
 
-/// A spec, and how it is handed on.
-#[derive(Serialize)]
-struct ChosenSpec<'a> {
-    #[serde(flatten)]
-    spec: &'a Spec,
-    #[serde(flatten)]
-    form: SpecForm,
-    why: String,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "as", rename_all = "camelCase")]
-enum SpecForm {
-    Whole {
-        text: String,
-    },
-    /// By its path: the budget has no room for it.
-    Named,
-    /// It doesn't apply.
-    Out,
-}
-
 fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
     let about = description_of_work(args, context)?;
     let stages = match (args.stage.as_slice(), &args.task) {
@@ -159,20 +123,42 @@ fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
         (stages, _) => stages,
     };
     let found = load_with_warnings(context);
-    let mut chosen = choose_forms(judge_specs(&found.specs, stages, &about), args.budget);
-    if !args.explain {
-        chosen.retain(|chosen| !matches!(chosen.form, SpecForm::Out));
+    let judged = judge_specs(&found.specs, stages, &about);
+    let mut room = args.budget;
+    let (mut rows, mut texts, mut beyond, mut explained) =
+        (Vec::new(), String::new(), String::new(), String::new());
+    for JudgedSpec { spec, why } in judged.iter().filter(|judged| args.explain || judged.why.is_ok()) {
+        let (mode, path) = (word_of(spec.read_mode), context.shown(&found.path(&spec.name)));
+        let text = format!("# Spec {}: {} ({mode})\n\n{}\n\n", spec.name, spec.title, spec.body);
+        let (length, mut row) = (text.chars().count(), spec_json(spec, &found));
+        let form = match why {
+            Err(_) => "out",
+            Ok(_) if length <= room => {
+                room -= length;
+                texts += &text;
+                row["text"] = json!(text);
+                "whole"
+            }
+            Ok(_) => {
+                beyond += &named_line(spec, &path);
+                "named"
+            }
+        };
+        let why = why.as_ref().unwrap_or_else(|why| why);
+        let name = fit(spec.name.as_str(), NAME);
+        explained += &fit(&format!("{name:<NAME$}  {form:<5}  {why} ({length} characters)"), WIDTH);
+        explained.push('\n');
+        (row["as"], row["why"]) = (json!(form), json!(why));
+        rows.push(row);
     }
-    let text = match args.explain {
-        true => explained_text(&chosen),
-        false => chosen_text(&chosen, args.budget, |name| context.shown(&found.path(name))),
+    if !beyond.is_empty() {
+        texts += &format!("# Beyond the budget of {} characters\n\n{beyond}", args.budget);
+    }
+    let text = if args.explain {
+        explained
+    } else {
+        texts.trim_end().to_owned() + if rows.is_empty() { "" } else { "\n" }
     };
-    let row = |chosen: &ChosenSpec<'_>| {
-        let mut value = json!(chosen);
-        value["path"] = json!(found.path(&chosen.spec.name));
-        value
-    };
-    let rows: Vec<Value> = chosen.iter().map(row).collect();
     context.report(
         &json!({ "stages": stages, "budget": args.budget, "specs": rows, "faults": found.faults }),
         &text,
@@ -199,80 +185,9 @@ fn description_of_work(args: &SpecsForArgs, context: &Context) -> Result<String,
     Ok(about + "\n" + &plan.goal())
 }
 
-/// Those that apply as whole texts as long as `budget` characters last, or else by name.
-fn choose_forms(judged: Vec<JudgedSpec<'_>>, budget: usize) -> Vec<ChosenSpec<'_>> {
-    let mut room = budget;
-    let chosen = judged.into_iter().map(|JudgedSpec { spec, why }| match why {
-        Err(why) => ChosenSpec { spec, form: SpecForm::Out, why },
-        Ok(why) => {
-            let mode = word_of(spec.read_mode);
-            let text = format!("# Spec {}: {} ({mode})\n\n{}\n\n", spec.name, spec.title, spec.body);
-            let form = match room.checked_sub(text.chars().count()) {
-                Some(left) => {
-                    room = left;
-                    SpecForm::Whole { text }
-                }
-                None => SpecForm::Named,
-            };
-            ChosenSpec { spec, form, why }
-        }
-    });
-    chosen.collect()
-}
-
-fn spec_line(spec: &Spec, width: usize) -> String {
+fn spec_line(spec: &Spec) -> String {
     let (mode, priority) = (word_of(spec.read_mode), word_of(spec.priority));
-    let name = padded_name(spec, width);
-    let head = format!("{name}  {mode:<8}  {priority:<8}  {:<11}  ", word_of(spec.category));
-    format!("{head}{}\n", fit(&spec.title, WIDTH.saturating_sub(head.width())))
-}
-
-fn name_width<'a>(specs: impl Iterator<Item = &'a Spec>) -> usize {
-    specs.map(|spec| spec.name.as_str().width().min(NAME)).max().unwrap_or(0)
-}
-
-fn padded_name(spec: &Spec, width: usize) -> String {
-    let name = fit(spec.name.as_str(), NAME);
-    let pad = " ".repeat(width.saturating_sub(name.width()));
-    name + &pad
-}
-
-fn explained_text(chosen: &[ChosenSpec<'_>]) -> String {
-    let width = name_width(chosen.iter().map(|chosen| chosen.spec));
-    let line = |ChosenSpec { spec, form, why }: &ChosenSpec<'_>| {
-        let (word, more) = match form {
-            SpecForm::Whole { text } => ("in", format!(" ({} characters)", text.chars().count())),
-            SpecForm::Named => ("named", "; the budget has no room for its text".to_owned()),
-            SpecForm::Out => ("out", String::new()),
-        };
-        let head = format!("{}  {word:<5}  ", padded_name(spec, width));
-        let lines = wrap(&format!("{why}{more}"), WIDTH.saturating_sub(head.width()), MOST_LINES);
-        format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(head.width()))))
-    };
-    chosen.iter().map(line).collect()
-}
-
-/// The texts of the specs that apply, between the names of those beyond the budget: required ones come first.
-fn chosen_text(chosen: &[ChosenSpec<'_>], budget: usize, path: impl Fn(&SpecName) -> String) -> String {
-    let named = |mode: SpecReadMode, heading: &str, line: fn(&str, &str) -> String| {
-        let named = chosen.iter().filter(|chosen| matches!(chosen.form, SpecForm::Named));
-        let named = named.filter(|chosen| chosen.spec.read_mode == mode);
-        let lines: String = named.map(|named| line(&path(&named.spec.name), &named.spec.title)).collect();
-        match lines.is_empty() {
-            true => String::new(),
-            false => format!("# {heading} the budget of {budget} characters\n\n{lines}\n"),
-        }
-    };
-    let mut text = named(SpecReadMode::Required, "Required, and beyond", |path, title| {
-        format!("- Read {path} before you begin: {title}\n")
-    });
-    for chosen in chosen {
-        if let SpecForm::Whole { text: whole } = &chosen.form {
-            text += whole;
-        }
-    }
-    text += &named(SpecReadMode::Optional, "Optional, and beyond", |path, title| {
-        format!("- Where it helps, read {path}: {title}\n")
-    });
-    text.trim_end().to_owned() + if text.is_empty() { "" } else { "\n" }
+    let (name, category) = (fit(spec.name.as_str(), NAME), word_of(spec.category));
+    let line = format!("{name:<NAME$}  {mode:<8}  {priority:<8}  {category:<11}  {}", spec.title);
+    fit(&line, WIDTH) + "\n"
 }

@@ -18,8 +18,6 @@ use crate::render::visible::one_line;
 
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
-/// Most pages that are read.
-const MAX_SPECS: usize = 1000;
 
 /// Why a page was not read.
 #[derive(Debug, Serialize)]
@@ -107,11 +105,6 @@ pub(super) fn load_specs(repo: &Repo) -> ProjectSpecs {
     let mut pages = Vec::new();
     found.find_pages(repo, &folder, "", &mut pages);
     pages.sort();
-    if pages.len() > MAX_SPECS {
-        pages.truncate(MAX_SPECS);
-        let message = format!("{} has more than {MAX_SPECS} specs: the rest is not read", folder.display());
-        found.faults.push(SpecFault::new(&folder, message, "put specs that belong together into one file"));
-    }
     for (name, path) in pages {
         match read_page(repo, &path).and_then(|text| parse_page(name, &path, &text)) {
             Ok(spec) => found.specs.push(spec),

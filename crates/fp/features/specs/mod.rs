@@ -8,50 +8,36 @@ pub(crate) mod promote;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
 use fp_core::plan::Task;
 use fp_core::run::State;
 use fp_core::run::payload::{Around, room_for_specs};
 use fp_core::run::state::TaskState;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use self::disk::{load_specs, load_with_warnings};
-use self::model::{SpecCategory, SpecReadMode, applicable_specs, payload_section, word_of, work_of_task};
+use self::model::{Spec, SpecCategory, applicable_specs, payload_section, word_of, work_of_task};
 use crate::context::Context;
 
-/// A spec that applies to exploration or planning.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PlanningSpec {
-    title: String,
-    path: PathBuf,
-    read_mode: SpecReadMode,
-    category: SpecCategory,
-}
-
-impl PlanningSpec {
-    pub(crate) fn line(&self, context: &Context) -> String {
-        format!("  {:<8}  {}: {}\n", word_of(self.read_mode), context.shown(&self.path), self.title)
-    }
+/// The specs that apply to planning a goal, for programs and as lines.
+pub(crate) struct PlanningSpecs {
+    pub(crate) json: Vec<Value>,
+    pub(crate) text: String,
 }
 
 /// The specs that apply to planning `goal`; those that can't be read become warnings.
-pub(crate) fn specs_for_planning(
-    goal: &str,
-    context: &Context,
-    warnings: &mut Vec<String>,
-) -> Vec<PlanningSpec> {
+pub(crate) fn specs_for_planning(goal: &str, context: &Context, warnings: &mut Vec<String>) -> PlanningSpecs {
     let found = load_specs(context.repo());
     warnings.extend(found.faults.iter().map(disk::SpecFault::line));
     let stages = [SpecCategory::Exploration, SpecCategory::Planning];
-    let apply = applicable_specs(&found.specs, &stages, goal).into_iter().map(|spec| PlanningSpec {
-        title: spec.title.clone(),
-        path: found.path(&spec.name),
-        read_mode: spec.read_mode,
-        category: spec.category,
-    });
-    apply.collect()
+    let mut planning = PlanningSpecs { json: Vec::new(), text: String::new() };
+    for Spec { name, title, read_mode, category, .. } in applicable_specs(&found.specs, &stages, goal) {
+        let path = found.path(name);
+        planning.text += &format!("  {:<8}  {}: {title}\n", word_of(read_mode), context.shown(&path));
+        planning
+            .json
+            .push(json!({ "title": title, "path": path, "readMode": read_mode, "category": category }));
+    }
+    planning
 }
 
 /// The section with the specs of `task` in its payload, as long as the payload has room for it; empty without any.

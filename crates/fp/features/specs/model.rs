@@ -1,12 +1,9 @@
 //! A spec as its page has it, and to which work it applies.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::str::FromStr;
 
 use fp_core::plan::Task;
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,15 +129,15 @@ pub(super) struct FrontmatterFault {
 
 /// The known keys. Others are for other tools.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "keys and their values")]
+#[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
 struct SpecFrontmatter {
     title: Option<String>,
-    dimension: Option<AnyCase<SpecDimension>>,
-    category: Option<AnyCase<SpecCategory>>,
-    keywords: Option<SpecKeywords>,
+    dimension: SpecDimension,
+    category: SpecCategory,
+    keywords: Vec<String>,
     #[serde(alias = "readmode", alias = "read_mode", alias = "read-mode")]
-    read_mode: Option<AnyCase<SpecReadMode>>,
-    priority: Option<AnyCase<SpecPriority>>,
+    read_mode: SpecReadMode,
+    priority: SpecPriority,
 }
 
 /// The spec `name` whose file has this text. A file without frontmatter is an optional spec for every stage. Fails where
@@ -155,11 +152,11 @@ pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, Frontmatter
     let mut titles = titles.into_iter().flatten().map(|title| short_line(&title));
     Ok(Spec {
         title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
-        dimension: front.dimension.map_or_else(SpecDimension::default, |found| found.0),
-        category: front.category.map_or_else(SpecCategory::default, |found| found.0),
-        keywords: front.keywords.map_or_else(Vec::new, |found| found.0),
-        read_mode: front.read_mode.map_or_else(SpecReadMode::default, |found| found.0),
-        priority: front.priority.map_or_else(SpecPriority::default, |found| found.0),
+        dimension: front.dimension,
+        category: front.category,
+        keywords: front.keywords,
+        read_mode: front.read_mode,
+        priority: front.priority,
         name,
         body,
     })
@@ -206,82 +203,10 @@ fn short_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE).collect()
 }
 
+/// The text of the first heading that begins with `#`.
 fn first_heading(body: &str) -> Option<String> {
-    let mut events =
-        Parser::new(body).skip_while(|event| !matches!(event, Event::Start(Tag::Heading { .. })));
-    events.next()?;
-    let mut title = String::new();
-    for event in events {
-        match event {
-            Event::End(TagEnd::Heading(_)) => break,
-            Event::Text(text) | Event::Code(text) => title.push_str(&text),
-            Event::SoftBreak | Event::HardBreak => title.push(' '),
-            _ => {}
-        }
-    }
-    Some(title)
-}
-
-/// One of a few words, in any case. Read by a visitor, since the parser knows the place of an error raised there.
-#[derive(Debug)]
-struct AnyCase<T>(T);
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for AnyCase<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(WordVisitor(PhantomData))
-    }
-}
-
-struct WordVisitor<T>(PhantomData<T>);
-
-impl<T: DeserializeOwned> Visitor<'_> for WordVisitor<T> {
-    type Value = AnyCase<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a word")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<AnyCase<T>, E> {
-        T::deserialize(short_line(text).to_lowercase().into_deserializer()).map(AnyCase)
-    }
-}
-
-/// A list of words, or words with commas between them.
-#[derive(Debug)]
-struct SpecKeywords(Vec<String>);
-
-impl<'de> Deserialize<'de> for SpecKeywords {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(KeywordsVisitor)
-    }
-}
-
-struct KeywordsVisitor;
-
-impl<'de> Visitor<'de> for KeywordsVisitor {
-    type Value = SpecKeywords;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of words")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<SpecKeywords, E> {
-        let words = text.split(',').map(short_line).filter(|word| !word.is_empty());
-        let words: Vec<String> = words.collect();
-        match words.iter().find(|word| !word.contains(char::is_alphanumeric)) {
-            // It would never be found.
-            Some(word) => Err(E::custom(format!("`{word}` has no letter and no digit"))),
-            None => Ok(SpecKeywords(words)),
-        }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<SpecKeywords, A::Error> {
-        let mut words = Vec::new();
-        while let Some(word) = list.next_element::<String>()? {
-            words.extend(KeywordsVisitor.visit_str::<A::Error>(&word)?.0);
-        }
-        Ok(SpecKeywords(words))
-    }
+    let heading = body.lines().find(|line| line.starts_with('#'))?;
+    Some(heading.trim_matches(['#', ' ']).replace(['*', '`'], ""))
 }
 
 /// A spec, and why it applies to some work or why not.
@@ -346,6 +271,14 @@ pub(super) fn work_of_task(leaf: &Task) -> String {
     format!("\n{}\n{}\n", leaf.description, files.join("\n"))
 }
 
+/// The line for a spec that is named instead of handed on as text.
+pub(super) fn named_line(spec: &Spec, path: &str) -> String {
+    match spec.read_mode {
+        SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
+        SpecReadMode::Optional => format!("- Where it helps, read {path}: {}\n", spec.title),
+    }
+}
+
 /// The section of a payload with `specs`, which apply to its task. `room` is in bytes; `path` says where a spec is,
 /// `command` prints all of them.
 ///
@@ -361,9 +294,7 @@ pub(super) fn payload_section(
     let (required, optional): (Vec<&Spec>, Vec<&Spec>) =
         specs.iter().partition(|spec| spec.read_mode == SpecReadMode::Required);
     let mut text = String::from("\n## PROJECT SPECS\n");
-    let named =
-        required.iter().map(|spec| format!("- Read {} before you begin: {}\n", path(spec), spec.title));
-    let named: Vec<String> = named.collect();
+    let named: Vec<String> = required.iter().map(|spec| named_line(spec, &path(spec))).collect();
     let mut reserved: usize = named.iter().map(String::len).sum();
     if text.len() + reserved > room {
         return text + &format!("- Run `{command}` before you begin, and keep to what it prints\n");
@@ -374,7 +305,7 @@ pub(super) fn payload_section(
         text += if text.len() + quoted.len() + reserved <= room { &quoted } else { &line };
     }
     for (at, spec) in optional.iter().enumerate() {
-        let line = format!("- Where it helps, read {}: {}\n", path(spec), spec.title);
+        let line = named_line(spec, &path(spec));
         let rest = format!("- ({} more where they help: `{command}`)\n", optional.len() - at);
         let is_last = at + 1 == optional.len();
         if text.len() + line.len() + if is_last { 0 } else { rest.len() } > room {

@@ -180,7 +180,8 @@ fn has_note(page: &str, note: &Note) -> bool {
 /// The text to write behind `page`, so that it has `note` with where it was learnt. A new page begins with frontmatter.
 fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting], today: Date) -> String {
     let mut text = match page {
-        Some(page) => gap_after(page).to_owned(),
+        Some(page) if page.is_empty() || page.ends_with('\n') => String::new(),
+        Some(_) => "\n".to_owned(),
         None => {
             let title = serde_json::Value::from(title);
             format!("---\ntitle: {title}\ncategory: execution\nreadMode: optional\n---\n\n")
@@ -193,18 +194,6 @@ fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting]
     text += &format!("\n  - learnt in {}; kept on {today}\n", places.join(", "));
     let crlf = page.is_some_and(|page| page.contains("\r\n"));
     if crlf { text.replace('\n', "\r\n") } else { text }
-}
-
-/// What keeps the end of `page` and a list item apart: nothing behind another item.
-fn gap_after(page: &str) -> &'static str {
-    let last = page.lines().rfind(|line| !line.trim().is_empty());
-    let in_list = last.is_none_or(|line| line.starts_with("- ") || line.starts_with("  "));
-    let is_ended = page.is_empty() || page.ends_with('\n');
-    match (is_ended, in_list || page.ends_with("\n\n") || page.ends_with("\n\r\n")) {
-        (true, true) => "",
-        (true, false) | (false, true) => "\n",
-        (false, false) => "\n\n",
-    }
 }
 
 impl PromoteReport {
