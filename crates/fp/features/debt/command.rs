@@ -27,7 +27,15 @@ pub(crate) struct DebtArgs {
 #[derive(Debug, clap::Subcommand)]
 enum DebtAction {
     Add(AddDebtArgs),
-    List(ListDebtsArgs),
+    /// List open debts
+    ///
+    /// The list has noted debts, tasks that failed or were skipped in a run that is over, and whatever verification
+    /// found unfinished in a task that passed. Archived plans count too.
+    List {
+        /// Include those that are done or dropped.
+        #[arg(long)]
+        all: bool,
+    },
     Close(CloseDebtsArgs),
 }
 
@@ -48,17 +56,6 @@ struct AddDebtArgs {
     file: Vec<String>,
 }
 
-/// List open debts
-///
-/// The list has noted debts, tasks that failed or were skipped in a run that is over, and whatever verification found
-/// unfinished in a task that passed. Archived plans count too.
-#[derive(Debug, clap::Args)]
-struct ListDebtsArgs {
-    /// Include those that are done or dropped.
-    #[arg(long)]
-    all: bool,
-}
-
 /// Mark debts as done, taken up by a plan, or dropped
 #[derive(Debug, clap::Args)]
 struct CloseDebtsArgs {
@@ -76,7 +73,7 @@ struct CloseDebtsArgs {
 pub(crate) fn run(args: DebtArgs, context: &Context) -> CommandResult {
     match args.action {
         DebtAction::Add(args) => add(args, context),
-        DebtAction::List(args) => list(&args, context),
+        DebtAction::List { all } => list(all, context),
         DebtAction::Close(args) => close(&args, context),
     }
 }
@@ -113,11 +110,11 @@ fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "id": id, "new": new }), &text)
 }
 
-fn list(args: &ListDebtsArgs, context: &Context) -> CommandResult {
+fn list(all: bool, context: &Context) -> CommandResult {
     let known = context.known_plans()?;
     context.warn_of_unread(&known);
     let debts = all_debts(&read_log(context.repo())?, &debt_plans(&known));
-    let listed: Vec<&Debt> = debts.iter().filter(|debt| args.all || debt.standing.is_due()).collect();
+    let listed: Vec<&Debt> = debts.iter().filter(|debt| all || debt.standing.is_due()).collect();
     let closed = debts.len() - listed.len();
     let mut text: String = listed.iter().map(|debt| list_item(debt)).collect();
     if listed.is_empty() {

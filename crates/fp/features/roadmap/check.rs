@@ -31,10 +31,10 @@ pub(super) fn check_roadmap(
     let layers = roadmap.layers.len();
     if layers == 0 {
         let hint = "write one as `## [1] Title`; `fp help roadmap` has the form";
-        found.on_page(Error, "no-layer", "there is no layer", hint);
+        found.add(None, Error, "no-layer", "there is no layer", hint);
     } else if layers > MANY_LAYERS {
         let detail = format!("there are {layers} layers: a reader keeps no more than {MANY_LAYERS} in mind");
-        found.on_page(Warning, "many-layers", &detail, "join layers that are only usable together");
+        found.add(None, Warning, "many-layers", &detail, "join layers that are only usable together");
     }
     let order = LayerOrder::new(roadmap);
     found.check_layers(roadmap);
@@ -53,35 +53,28 @@ fn plain_name(name: &str) -> String {
 struct RoadmapFindings(Vec<Diagnostic>);
 
 impl RoadmapFindings {
-    fn on_page(&mut self, severity: Severity, rule: &'static str, detail: &str, hint: &str) {
+    /// Adds a finding in a layer, or about the page as a whole.
+    fn add<'l>(
+        &mut self,
+        place: impl Into<Option<(&'l RoadmapLayer, Span)>>,
+        severity: Severity,
+        rule: &'static str,
+        detail: &str,
+        hint: &str,
+    ) {
+        let (layer, span) = place.into().unzip();
         self.0.push(Diagnostic {
             rule,
             severity,
-            span: Span::default(),
-            task_id: String::new(),
-            task_description: String::new(),
+            span: span.unwrap_or_default(),
+            task_id: layer.map_or_else(String::new, |layer| layer.id.clone()),
+            task_description: layer.map_or_else(String::new, |layer| layer.title.clone()),
             parent_id: None,
             depth: 0,
             detail: detail.to_owned(),
             hint: Some(hint.to_owned()),
             fixes: Vec::new(),
         });
-    }
-
-    fn add(
-        &mut self,
-        (layer, span): (&RoadmapLayer, Span),
-        severity: Severity,
-        rule: &'static str,
-        detail: &str,
-        hint: &str,
-    ) {
-        self.on_page(severity, rule, detail, hint);
-        if let Some(added) = self.0.last_mut() {
-            added.span = span;
-            added.task_id.clone_from(&layer.id);
-            added.task_description.clone_from(&layer.title);
-        }
     }
 
     /// Checks each layer by itself.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::disk::{check_page, create_page, open_page, progress};
-use super::model::{FORM, LayerItem, LayerPlan, RoadmapLayer, RoadmapProgress};
+use super::model::{FORM, LayerPlan, RoadmapLayer, RoadmapProgress};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::render::status::fit;
@@ -134,18 +134,10 @@ fn next(selector: Option<&str>, context: &Context) -> CommandResult {
 }
 
 fn layer_json(layer: &RoadmapLayer, progress: &RoadmapProgress) -> Value {
-    let texts = |items: &[LayerItem]| items.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
-    json!({
-        "id": layer.id,
-        "title": layer.title,
-        "goal": layer.goal,
-        "inputs": texts(&layer.inputs),
-        "outputs": texts(&layer.outputs),
-        "doneWhen": texts(&layer.done_when),
-        "dependsOn": layer.depends_on.as_deref().map(texts),
-        "state": progress.state(&layer.id).0,
-        "plans": progress.plans(&layer.id),
-    })
+    let mut value = json!(layer);
+    value["state"] = json!(progress.state(&layer.id).0);
+    value["plans"] = json!(progress.plans(&layer.id));
+    value
 }
 
 fn counted(number: usize, what: &str) -> String {

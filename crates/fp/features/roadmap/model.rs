@@ -40,12 +40,15 @@ pub(super) struct Roadmap {
 }
 
 /// A part of a roadmap that becomes one plan.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct RoadmapLayer {
     pub(super) id: String,
+    #[serde(skip)]
     pub(super) id_span: Span,
     pub(super) title: String,
     /// The line of id and title.
+    #[serde(skip)]
     pub(super) span: Span,
     /// One line; empty where it is missing.
     pub(super) goal: String,
@@ -56,13 +59,16 @@ pub(super) struct RoadmapLayer {
     /// The layers before it; `None` where it doesn't say, which means the one before it on the page.
     pub(super) depends_on: Option<Vec<LayerItem>>,
     /// Whether it stands below another layer.
+    #[serde(skip)]
     pub(super) nested: bool,
 }
 
 /// An entry of a field and its place on the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub(super) struct LayerItem {
     pub(super) text: String,
+    #[serde(skip)]
     pub(super) span: Span,
 }
 

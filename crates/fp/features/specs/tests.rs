@@ -220,7 +220,7 @@ proptest! {
         match read(&text) {
             Ok(spec) => prop_assert!(!spec.title.is_empty() && !spec.title.contains('\n')),
             Err(fault) => {
-                prop_assert!((1..=text.lines().count() + 1).contains(&fault.line), "{}", fault);
+                prop_assert!((1..=text.lines().count() + 1).contains(&fault.line), "{:?}", fault);
                 prop_assert!(fault.column > 0 && !fault.hint.is_empty());
             }
         }
