@@ -252,9 +252,11 @@ fn long_words(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.chars().count() > if word.is_ascii() { 3 } else { 1 }).collect()
 }
 
-/// Whether one word begins with the other, as `tokens` with `token`, or a Korean noun with a particle.
+/// Whether one word begins with the other, as `tokens` with `token`; outside of ASCII, whether both begin alike, as Korean
+/// nouns with different particles do.
 fn are_alike(word: &str, other: &str) -> bool {
-    word.starts_with(other) || other.starts_with(word)
+    let same_start = || !word.is_ascii() && word.chars().take(2).eq(other.chars().take(2));
+    word.starts_with(other) || other.starts_with(word) || same_start()
 }
 
 #[cfg(test)]

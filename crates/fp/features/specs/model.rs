@@ -262,7 +262,11 @@ fn plain_words(text: &str) -> String {
 /// to words or have no blanks between them.
 fn mentions(words: &str, keyword: &str) -> bool {
     let keyword = plain_words(keyword);
-    if keyword.is_ascii() { words.contains(&keyword) } else { words.contains(keyword.trim()) }
+    match keyword.trim() {
+        "" => false,
+        _ if keyword.is_ascii() => words.contains(&keyword),
+        part => words.contains(part),
+    }
 }
 
 /// What a task says about its work: title and files.

@@ -137,7 +137,7 @@ fn stage_keywords_and_importance_decide() {
         spec("auth", "keywords: [jwt, 인증]\ncategory: execution\npriority: high", "x"),
         spec("must", "readMode: required\npriority: low", "x"),
         spec("plan", "category: planning\nreadMode: required", "x"),
-        spec("ui", "keywords: [button, css]", "x"),
+        spec("ui", "keywords: ['', '++', button, css]", "x"),
     ];
     let check = |stages: &[SpecCategory], about: &str, expect: &str| {
         assert_eq!(outcomes(&specs, stages, about), expect);
@@ -150,7 +150,7 @@ must in: required
 auth in: keyword `jwt`
 all in: no keywords, so for everything
 plan out: only for planning
-ui out: no keyword occurs: button, css
+ui out: no keyword occurs: , ++, button, css
 ",
     );
     check(
@@ -172,7 +172,7 @@ plan in: required
 must in: required
 auth in: keyword `인증`
 all in: no keywords, so for everything
-ui out: no keyword occurs: button, css
+ui out: no keyword occurs: , ++, button, css
 ",
     );
 }
