@@ -2,15 +2,14 @@
 
 use fp_core::plan::id::TaskId;
 use fp_core::plan::path;
+use fp_core::text::{visible_line, wrapped_within};
 use serde_json::{Value, json};
 
 use super::disk::{debt_plans, extend_log, read_log};
-use super::model::{Debt, DebtEvent, DebtOffer, DebtOrigin, DebtStanding, all_debts, next_id, one_line};
+use super::model::{Debt, DebtEvent, DebtOffer, DebtOrigin, DebtStanding, all_debts, debt_text, next_id};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render::WIDTH;
-use crate::render::visible;
-use crate::render::wrap::wrap;
 
 /// Most lines of one debt's text in a list.
 const MOST_LINES: usize = 4;
@@ -83,7 +82,7 @@ fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
     if let (Some(plan), Some(task)) = (&plan, &args.task) {
         plan.load()?.state.expect_task(task)?;
     }
-    let text = one_line(&args.text);
+    let text = debt_text(&args.text);
     if text.is_empty() {
         return Err(CommandError::failed("the debt has no text")
             .hint("say what to do: `fp debt add 'Refresh expired tokens'`"));
@@ -176,9 +175,10 @@ fn list_item(debt: &Debt) -> String {
         DebtStanding::Open => String::new(),
         _ => format!("  ({})", standing_words(debt)),
     };
-    let files = debt.files.iter().map(|file| visible::one_line(file)).collect::<Vec<_>>().join(", ");
+    let files = debt.files.iter().map(|file| visible_line(file)).collect::<Vec<_>>().join(", ");
     let room = WIDTH - INDENT;
-    let lines = wrap(&debt.text, room, MOST_LINES).into_iter().chain(wrap(&files, room, 1));
+    let lines =
+        wrapped_within(&debt.text, room, MOST_LINES).into_iter().chain(wrapped_within(&files, room, 1));
     let text: String = lines.map(|line| format!("{:INDENT$}{line}\n", "")).collect();
     format!("{}{standing}\n{text}", debt.id)
 }
@@ -206,7 +206,7 @@ impl DebtOffer {
         }
         let mut text = "\nOpen debts (ask which of them belong to this goal):\n".to_owned();
         for debt in &self.debts {
-            let lines = wrap(&format!("{}: {}", debt.id, debt.text), WIDTH - INDENT, 2);
+            let lines = wrapped_within(&format!("{}: {}", debt.id, debt.text), WIDTH - INDENT, 2);
             text.extend(lines.iter().map(|line| format!("{:INDENT$}{line}\n", "")));
         }
         if self.more > 0 {

@@ -7,6 +7,7 @@ use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::report::status::Phase;
 use fp_core::run::State;
 use fp_core::run::state::{RunStatus, Status, TaskState};
+use fp_core::text::{clipped, one_line};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -198,7 +199,7 @@ fn leftover(state: &State, task: &TaskState) -> Option<Debt> {
     let plan = state.plan_id.clone();
     Some(Debt {
         id: format!("{plan}:{}", leaf.id),
-        text: one_line(&text),
+        text: debt_text(&text),
         files: leaf.files.clone(),
         from: Some(DebtOrigin { plan, task: Some(leaf.id.clone()) }),
         at: task.ended_at.or(state.last_at)?,
@@ -207,12 +208,8 @@ fn leftover(state: &State, task: &TaskState) -> Option<Debt> {
 }
 
 /// `text` on one line of at most [`MAX_CHARS`] characters.
-pub(super) fn one_line(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MAX_CHARS) {
-        Some(_) => text.chars().take(MAX_CHARS - 1).chain(['…']).collect(),
-        None => text,
-    }
+pub(super) fn debt_text(text: &str) -> String {
+    clipped(&one_line(text), MAX_CHARS)
 }
 
 /// The id of the next debt that is noted. Only right under the lock that its line is written under.
@@ -383,8 +380,8 @@ mod tests {
     fn numbers_and_texts() {
         let known = all_debts(&[noted("D4", "four", 1), noted("D7", "seven", 1), closed("D7", None, 2)], &[]);
         assert_eq!((next_id(&[]), next_id(&known)), ("D1".to_owned(), "D8".to_owned()));
-        assert_eq!(one_line(" a\n b "), "a b");
-        let long = one_line(&"한".repeat(600));
+        assert_eq!(debt_text(" a\n b "), "a b");
+        let long = debt_text(&"한".repeat(600));
         assert_eq!((long.chars().count(), long.ends_with("한…")), (MAX_CHARS, true));
     }
 

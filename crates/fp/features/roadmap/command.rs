@@ -4,6 +4,7 @@ use fp_core::diagnostic::Severity;
 use fp_core::plan::Lines;
 use fp_core::plan::id::RoadmapId;
 use fp_core::report::validation::Violations;
+use fp_core::text::{counted, fitted, wrapped_within};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -11,8 +12,6 @@ use super::disk::{check_page, create_page, open_page, progress};
 use super::model::{FORM, LayerPlan, RoadmapLayer, RoadmapProgress};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::status::fit;
-use crate::render::wrap::wrap;
 use crate::render::{WIDTH, diagnostics};
 
 /// Columns of the id and title of a layer.
@@ -140,14 +139,10 @@ fn layer_json(layer: &RoadmapLayer, progress: &RoadmapProgress) -> Value {
     value
 }
 
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 fn shown_text(id: &RoadmapId, path: &str, progress: &RoadmapProgress) -> String {
     let (roadmap, waves) = (&progress.roadmap, &progress.order.waves);
     let mut text = format!("Roadmap {id}\n  {path}\n");
-    text.extend(wrap(&roadmap.goal, WIDTH - 2, 4).iter().map(|line| format!("  {line}\n")));
+    text.extend(wrapped_within(&roadmap.goal, WIDTH - 2, 4).iter().map(|line| format!("  {line}\n")));
     text.push('\n');
     let last = waves.iter().flatten().max().copied().unwrap_or(0);
     // Waves of one layer each say nothing.
@@ -168,7 +163,7 @@ fn done_text(progress: &RoadmapProgress) -> String {
 
 fn layer_line(layer: &RoadmapLayer, progress: &RoadmapProgress) -> String {
     let (state, plan) = progress.state(&layer.id);
-    let head = format!("  {}", fit(&titled(layer), TITLE));
+    let head = format!("  {}", fitted(&titled(layer), TITLE));
     let pad = " ".repeat((TITLE + 4).saturating_sub(head.width()));
     let plan = plan.map(|plan| format!("      {}\n", plan_text(plan)));
     format!("{head}{pad}{}\n{}", state.word(), plan.unwrap_or_default())
@@ -197,7 +192,7 @@ fn next_text(id: &RoadmapId, progress: &RoadmapProgress, due: &[&RoadmapLayer]) 
     }
     let mut text = String::new();
     for layer in due {
-        text += &format!("{}\n", fit(&format!("{}: {}", titled(layer), layer.goal), WIDTH));
+        text += &format!("{}\n", fitted(&format!("{}: {}", titled(layer), layer.goal), WIDTH));
         text += &format!("  {}\n", start_command(id, layer));
         if let Some(plan) = progress.state(&layer.id).1.filter(|plan| !plan.archived) {
             text += &format!("  or continue {}: /fp:implement {}\n", plan_text(plan), plan.plan_id);
@@ -206,7 +201,7 @@ fn next_text(id: &RoadmapId, progress: &RoadmapProgress, due: &[&RoadmapLayer]) 
     for layer in progress.under_way() {
         let (state, plan) = progress.state(&layer.id);
         let plan = plan.map(plan_text).unwrap_or_default();
-        text += &format!("{}: {}\n  {plan}\n", fit(&titled(layer), TITLE), state.word());
+        text += &format!("{}: {}\n  {plan}\n", fitted(&titled(layer), TITLE), state.word());
     }
     if due.is_empty() {
         text += "Nothing else is due before that is done\n";

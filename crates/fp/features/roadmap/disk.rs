@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::interview::slug::slug;
 use fp_core::plan::id::RoadmapId;
+use fp_core::text::counted;
 use fp_host::file::{self, FileError};
 use fp_host::repo::{ROADMAPS, Repo};
 use jiff::civil::Date;
@@ -134,8 +135,8 @@ pub(super) fn progress(page: &RoadmapPage, context: &Context) -> Result<RoadmapP
     match found.iter().filter(counts).count() {
         0 => Ok(progress),
         errors => {
-            let (path, s) = (context.shown(&page.path), if errors == 1 { "" } else { "s" });
-            Err(CommandError::refused(format!("{path} is not valid: it has {errors} error{s}"))
+            let (path, errors) = (context.shown(&page.path), counted(errors, "error"));
+            Err(CommandError::refused(format!("{path} is not valid: it has {errors}"))
                 .hint(format!("`fp roadmap check {}` shows them", page.id)))
         }
     }

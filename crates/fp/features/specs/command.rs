@@ -1,6 +1,7 @@
 //! `fp specs`.
 
 use fp_core::plan::id::TaskId;
+use fp_core::text::fitted;
 use fp_host::plan;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::render::WIDTH;
-use crate::render::status::fit;
 
 /// Columns of a name.
 const NAME: usize = 20;
@@ -145,8 +145,8 @@ fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
             }
         };
         let why = why.as_ref().unwrap_or_else(|why| why);
-        let name = fit(spec.name.as_str(), NAME);
-        explained += &fit(&format!("{name:<NAME$}  {form:<5}  {why} ({length} characters)"), WIDTH);
+        let name = fitted(spec.name.as_str(), NAME);
+        explained += &fitted(&format!("{name:<NAME$}  {form:<5}  {why} ({length} characters)"), WIDTH);
         explained.push('\n');
         (row["as"], row["why"]) = (json!(form), json!(why));
         rows.push(row);
@@ -187,7 +187,7 @@ fn description_of_work(args: &SpecsForArgs, context: &Context) -> Result<String,
 
 fn spec_line(spec: &Spec) -> String {
     let (mode, priority) = (word_of(spec.read_mode), word_of(spec.priority));
-    let (name, category) = (fit(spec.name.as_str(), NAME), word_of(spec.category));
+    let (name, category) = (fitted(spec.name.as_str(), NAME), word_of(spec.category));
     let line = format!("{name:<NAME$}  {mode:<8}  {priority:<8}  {category:<11}  {}", spec.title);
-    fit(&line, WIDTH) + "\n"
+    fitted(&line, WIDTH) + "\n"
 }

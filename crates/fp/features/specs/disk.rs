@@ -6,6 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_core::hint::Hint as _;
+use fp_core::text::visible_line;
 use fp_host::file::{self, FileError};
 use fp_host::repo::{HOME, Repo};
 use fp_host::store::acquire;
@@ -14,7 +16,6 @@ use serde::Serialize;
 use super::model::{NAME_RULE, Spec, SpecName, parse_spec};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::render::visible::one_line;
 
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
@@ -33,13 +34,13 @@ impl SpecFault {
     }
 
     pub(super) fn line(&self) -> String {
-        one_line(&format!("{} ({})", self.message, self.hint)).into_owned()
+        visible_line(&format!("{} ({})", self.message, self.hint))
     }
 }
 
 impl From<FileError> for SpecFault {
     fn from(error: FileError) -> Self {
-        Self::new(error.path(), &error, error.hint().unwrap_or("look at the file"))
+        Self::new(error.path(), &error, error.hint().as_deref().unwrap_or("look at the file"))
     }
 }
 

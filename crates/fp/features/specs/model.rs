@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use fp_core::plan::Task;
+use fp_core::text::{clipped, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -149,7 +150,7 @@ pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, Frontmatter
     let body = body.replace("\r\n", "\n");
     let body = body.trim_start_matches('\n').trim_end().to_owned();
     let titles = [front.title, first_heading(&body), Some(name.file().to_owned())];
-    let mut titles = titles.into_iter().flatten().map(|title| short_line(&title));
+    let mut titles = titles.into_iter().flatten().map(|title| clipped(&one_line(&title), MAX_TITLE));
     Ok(Spec {
         title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
         dimension: front.dimension,
@@ -195,12 +196,6 @@ fn read_frontmatter(front: &str) -> Result<SpecFrontmatter, FrontmatterFault> {
             hint: "correct it, or leave the key out for its default",
         }
     })
-}
-
-/// `text` on one line, without control characters, cut to the length of a title.
-fn short_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE).collect()
 }
 
 /// The text of the first heading that begins with `#`.
