@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::features::{doctor, install, linear, signals};
+use crate::features::{self, doctor, install, linear, signals};
 use crate::printer::{Export, Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
@@ -50,9 +50,9 @@ enum Command {
     Evidence(commands::evidence::Args),
     Cancel(commands::cancel::Args),
     Note(commands::note::Args),
-    Specs(commands::specs::Args),
-    Debt(commands::debt::Args),
-    Roadmap(commands::roadmap::Args),
+    Specs(features::specs::command::SpecsArgs),
+    Debt(features::debt::command::DebtArgs),
+    Roadmap(features::roadmap::command::RoadmapArgs),
     Commit(commands::commit::Args),
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
@@ -130,9 +130,9 @@ impl Command {
             Self::Evidence(args) => commands::evidence::run(args, context),
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
-            Self::Specs(args) => commands::specs::run(args, context),
-            Self::Debt(args) => commands::debt::run(args, context),
-            Self::Roadmap(args) => commands::roadmap::run(args, context),
+            Self::Specs(args) => features::specs::command::run(args, context),
+            Self::Debt(args) => features::debt::command::run(args, context),
+            Self::Roadmap(args) => features::roadmap::command::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
             Self::Linear(args) => linear::run(args, context),

@@ -4,7 +4,6 @@ mod assets;
 mod cli;
 mod commands;
 mod context;
-mod debts;
 mod demo;
 mod error;
 mod features;
@@ -15,9 +14,7 @@ mod open;
 mod plugin_lint;
 mod printer;
 mod render;
-mod roadmap;
 mod source;
-mod specs;
 mod watch;
 
 use std::process::ExitCode;

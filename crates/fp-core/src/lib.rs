@@ -6,7 +6,6 @@
 
 pub mod commit_message;
 pub mod critique;
-pub mod debt;
 pub mod diagnostic;
 pub mod exchange;
 pub mod exclusive;
@@ -14,18 +13,16 @@ pub mod hint;
 pub mod hook;
 pub mod interview;
 pub mod language;
-mod markdown;
+pub mod markdown;
 pub mod plan;
 pub mod reading_language;
 pub mod repo_path;
 pub mod report;
-pub mod roadmap;
 pub mod rules;
 pub mod run;
 pub mod schedule;
 pub mod settings;
 pub mod signals_record;
-pub mod specs;
 pub mod test_files;
 pub mod text;
 pub mod verification;

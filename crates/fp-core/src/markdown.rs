@@ -18,8 +18,7 @@ pub(crate) fn code(out: &mut String, text: &str) -> fmt::Result {
 }
 
 /// Writes `text` such that it can't be markup, its code spans excepted, which are left as they are.
-#[expect(clippy::unnecessary_wraps, reason = "one of several ways of writing")]
-pub(crate) fn inline(out: &mut String, text: &str) -> fmt::Result {
+pub fn inline(out: &mut String, text: &str) -> fmt::Result {
     let (mut at, mut line, mut written) = (0, 0, 0);
     while let Some(found) = text[at..].bytes().position(may_be_markup) {
         at += found;

@@ -17,8 +17,6 @@ pub mod plan;
 pub mod plan_folder;
 pub mod process;
 pub mod repo;
-pub mod roadmaps;
 pub mod run;
 pub mod screen;
-pub mod specs;
 pub mod store;
