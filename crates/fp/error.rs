@@ -9,7 +9,6 @@ use fp_core::run::inquiry::NotAsked;
 use fp_core::run::peer_message::NotSent;
 use fp_core::run::state::Status;
 use fp_host::claude::install::InstallError;
-use fp_host::import::ImportWriteError;
 use fp_host::plan_folder::ArchiveError;
 use fp_host::run::RunError;
 use fp_host::specs::SpecError;
@@ -96,12 +95,9 @@ fails_with_its_hint!(
     fp_host::config::ChangeError,
     fp_host::config::ConfigError,
     fp_host::debts::DebtError,
-    fp_host::export::ExportError,
     fp_host::file::FileError,
     fp_host::git::GitError,
-    fp_host::import::GatherError,
     fp_host::linear::LinearError,
-    fp_host::plan::OriginError,
     fp_host::plan::SignalsError,
     fp_host::plan_folder::PlanError,
     fp_host::roadmaps::RoadmapError
@@ -205,15 +201,6 @@ impl From<NotSent> for CommandError {
             NotSent::Itself(_) | NotSent::NoBuilder { .. } => "--to NAME, or --to all for all others",
         };
         Self::refused(error).hint(hint)
-    }
-}
-
-impl From<ImportWriteError> for CommandError {
-    fn from(error: ImportWriteError) -> Self {
-        match error {
-            ImportWriteError::Plan(error) => error.into(),
-            ImportWriteError::Store(error) => error.into(),
-        }
     }
 }
 

@@ -7,6 +7,7 @@ mod context;
 mod debts;
 mod demo;
 mod error;
+mod features;
 mod input;
 mod open;
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl FileError {
 }
 
 /// The system's words without its error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((words, _)) => words.to_lowercase(),
