@@ -232,4 +232,30 @@ mod tests {
         check(&[&done, &TaskWork::Skipped], &failed);
         check(&[&done, &TaskWork::Running], &TaskWork::Running);
     }
+
+    fn json_of(plan: &PortablePlan) -> String {
+        export_text(ExportFormat::Json, plan, &Plan::default())
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        /// Whoever reads what was exported as JSON has the same plan, and every other format is written.
+        #[test]
+        fn json_is_read_back(mut plan in crate::draft::tests::any_plan()) {
+            for (at, task) in plan.tasks.iter_mut().enumerate() {
+                task.id = format!("{at} {}", task.id);
+            }
+            let folder = [("plan.json", json_of(&plan))].into_iter().collect();
+            let (back, notices) = crate::read_source(crate::SourceFormat::Json, &folder).unwrap();
+            proptest::prop_assert_eq!(notices, []);
+            proptest::prop_assert_eq!(back, plan.clone());
+            let github = export_text(ExportFormat::Github, &plan, &Plan::default());
+            let issues: Vec<Value> = serde_json::from_str(&github).unwrap();
+            proptest::prop_assert_eq!(issues.len(), plan.tasks.len());
+            let csv = export_text(ExportFormat::Csv, &plan, &Plan::default());
+            let rows = ::csv::ReaderBuilder::new().from_reader(csv.as_bytes()).into_records().count();
+            proptest::prop_assert_eq!(rows, plan.tasks.len());
+        }
+    }
 }

@@ -81,7 +81,9 @@ impl BeadsReader {
         }
         let (waits, part_of, others) = links_of(map);
         let mut map = map.clone();
-        map.insert("dependencies".into(), waits.into());
+        if let Some(links) = map.get_mut("dependencies") {
+            *links = waits.into();
+        }
         if !others.is_empty() {
             map.insert("links".into(), others.into());
         }
@@ -117,8 +119,7 @@ impl BeadsReader {
             }
         }
         if self.internal > 0 {
-            let text =
-                format!("{} issues are the program's own, such as messages, and stay out", self.internal);
+            let text = format!("issues of the program's own, such as messages, stay out: {}", self.internal);
             self.notices.push(ImportNotice::new(NoticeKind::LeftOut, text));
         }
         let tasks = parents_first(self.tasks, parents, &mut self.notices);

@@ -280,7 +280,7 @@ impl TaskFolderReader {
 }
 
 /// What ids are sorted by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
-fn natural_order(id: &str) -> Vec<(String, u64)> {
+pub(super) fn natural_order(id: &str) -> Vec<(String, u64)> {
     let mut runs: Vec<(String, u64)> = vec![(String::new(), 0)];
     let mut in_number = false;
     for c in id.chars() {
@@ -347,5 +347,17 @@ fn step_of(step: &Value) -> Option<String> {
     match (text("title"), text("description")) {
         (Some(title), Some(description)) => Some(format!("{title}: {description}")),
         (title, description) => title.or(description).or_else(|| sentence_of(step)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_numbers() {
+        let mut ids = ["IMPL-10", "IMPL-2", "IMPL-10.1", "IMPL-010"];
+        ids.sort_by_key(|id| natural_order(id));
+        assert_eq!(ids, ["IMPL-2", "IMPL-10", "IMPL-010", "IMPL-10.1"]);
     }
 }

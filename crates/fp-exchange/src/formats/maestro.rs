@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::ccw::{read_task_folder, reads_first};
+use super::ccw::{natural_order, read_task_folder, reads_first};
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::json_task::{WAITS_FOR, id_of, ids_in, joined_lists, read_json_task};
@@ -121,6 +121,12 @@ impl MaestroReader {
         let tasks = tasks_of(value);
         let has_tasks = tasks.iter().any(|(_, task)| is_task(task));
         if has_tasks {
+            let mut tasks = tasks;
+            // An object of JSON has no order.
+            tasks.sort_by_cached_key(|(key, task)| {
+                let wave = task.get("wave").and_then(Value::as_u64);
+                key.map(|key| (wave, natural_order(key)))
+            });
             for (at, (key, task)) in tasks.into_iter().enumerate() {
                 self.read_entry(path, at, key, task);
             }

@@ -254,3 +254,306 @@ fn parents_first(
     });
     moved.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::settle::settle;
+
+    fn folder(files: &[(&str, &str)]) -> SourceFolder {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn each_sign_is_that_of_one_format() {
+        let check = |path: &str, text: &str, expect: Source| {
+            assert_eq!(
+                recognise_source(&folder(&[(path, text)])).map(|found| found.source),
+                Ok(expect),
+                "{text}"
+            );
+        };
+        check("PLAN.md", "# WORK-01: A\n", SourceFormat::Uctm);
+        check("TASK-01.md", "anything", SourceFormat::Uctm);
+        check(
+            "tasks.json",
+            r#"[{"id": "A-1", "title": "A", "role": "x", "deps": []}]"#,
+            SourceFormat::Maestro,
+        );
+        check("tasks.json", r#"{"A-1": {"title": "A", "deps": []}}"#, SourceFormat::Maestro);
+        check("tasks.json", r#"{"tasks": {"A-1": {"title": "A", "role": "r"}}}"#, SourceFormat::Maestro);
+        check("tasks.csv", "id,title,role\nA,B,C\n", SourceFormat::Maestro);
+        check("task.json", r#"{"id": "T", "read_first": [], "convergence": {}}"#, SourceFormat::Maestro);
+        check("task-analysis.json", r#"{"dependency_graph": {"A": []}}"#, SourceFormat::Maestro);
+        check(".task/IMPL-1.json", r#"{"id": "IMPL-1", "flow_control": {}}"#, SourceFormat::Ccw);
+        check("IMPL-1.json", r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#, SourceFormat::Ccw);
+        check("plan.json", r#"{"summary": "A", "task_ids": []}"#, SourceFormat::Ccw);
+        check(
+            "plan.json",
+            r#"{"approach": "A", "tasks": [{"id": "T1", "title": "A", "depends_on": []}]}"#,
+            SourceFormat::Ccw,
+        );
+        check(
+            "tasks.json",
+            r#"{"tasks": [{"id": 1, "title": "A", "dependencies": []}]}"#,
+            SourceFormat::TaskMaster,
+        );
+        check("tasks.json", r#"{"main": {"tasks": [{"id": 1, "subtasks": []}]}}"#, SourceFormat::TaskMaster);
+        check("tasks.md", "- [ ] T001 A\n", SourceFormat::SpecKit);
+        check("issues.jsonl", r#"{"id": "a", "title": "A", "status": "open"}"#, SourceFormat::Beads);
+        check("tasks.md", "## 1. A\n- [ ] 1.1 B\n", SourceFormat::Boxes);
+        check("tasks.md", "- [x] 1. A\n  - [ ]* 1.1 B\n", SourceFormat::Boxes);
+        check("tasks.md", "- [ID: 1] A\n", SourceFormat::FractalPlanner);
+        check("any.md", "## [1] A\n- Complexity: 2\n", SourceFormat::FractalPlanner);
+        assert!(
+            recognise_source(&folder(&[("CHANGELOG.md", "## [0.2.0] - 2026-01-01\n\n- More\n")])).is_err()
+        );
+        check(
+            "plan.json",
+            r#"{"schemaVersion": 1, "title": "A", "tasks": [{"id": "1", "title": "B", "dependencies": []}]}"#,
+            SourceFormat::Json,
+        );
+    }
+
+    #[test]
+    fn files_of_a_plan_folder_are_no_plans_of_others() {
+        let files = [
+            ("tasks.md", "- [ID: root] R\n- [ID: 1] A\n"),
+            ("plan.json", r#"{"schemaVersion": 1, "planId": "p", "goal": "g", "settings": {}}"#),
+            (
+                "import.json",
+                r#"{"schemaVersion": 1, "from": "ccw", "path": "x", "tasks": {"1": {"id": "IMPL-1", "ext": {"depends_on": []}}}}"#,
+            ),
+            (
+                "linear-mapping.json",
+                r#"{"planId": "p", "tasks": {"1": {"linearIssueId": "i", "linearIdentifier": "T-1"}}}"#,
+            ),
+            (
+                "execution-state.json",
+                r#"{"planId": "p", "taskMap": {"1": "1"}, "state": {"tasks": [{"leaf": {"id": "1"}, "status": "COMPLETED", "commit": "abc"}]}}"#,
+            ),
+            ("events.jsonl", r#"{"schemaVersion":1,"seq":1,"at":"2026-01-01T00:00:00Z","events":["told"]}"#),
+            ("evidence/task-1-verification.md", "# Verification Evidence: Task 1\n\nResult: PASS\n"),
+        ];
+        let folder = folder(&files);
+        assert_eq!(recognise_source(&folder).map(|found| found.source), Ok(SourceFormat::FractalPlanner));
+        let (plan, notices) = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
+        assert_eq!(notices, []);
+        assert_eq!(plan.tasks[0].work, TaskWork::DoneBefore { commit: Some("abc".into()) });
+    }
+
+    #[test]
+    fn reports_of_older_versions_say_what_is_done() {
+        let files = [
+            ("tasks.md", "- [ID: root] R\n- [ID: T1] A\n- [ID: T2] B\n- [ID: T3] C\n- [ID: T4] D\n"),
+            (
+                "progress.md",
+                "| Task | State | Commit |\n|---|---|---|\n| T1 | COMPLETED | `ABCDEF0` |\n| 2 | FAILED | - |\n",
+            ),
+            (
+                "execution-state.json",
+                r#"{"iterationMap": {"T1": 1, "T3": 2}, "skippedTasks": {"T4": "Blocked by T2"}}"#,
+            ),
+        ];
+        let (plan, _) = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
+        let work: Vec<TaskWork> = plan.tasks.into_iter().map(|task| task.work).collect();
+        let expected = [
+            TaskWork::DoneBefore { commit: Some("abcdef0".into()) },
+            TaskWork::Failed { reason: None },
+            TaskWork::Running,
+            TaskWork::Skipped,
+        ];
+        assert_eq!(work, expected);
+    }
+
+    #[test]
+    fn one_broken_file_is_not_the_end_and_all_are() {
+        let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
+        let (plan, notices) =
+            read_source(SourceFormat::Ccw, &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]))
+                .unwrap();
+        assert_eq!(plan.tasks.len(), 2, "its id is known");
+        let said: Vec<String> = notices.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"]
+        );
+        let error = read_source(SourceFormat::Ccw, &folder(&[(".task/b.json", "{\n  x")])).unwrap_err();
+        assert_eq!(error.to_string(), ".task/b.json:2:3: not valid JSON: key must be a string");
+        assert_eq!(recognise_source(&folder(&[(".task/b.json", "{\n  x")])), Err(error));
+    }
+
+    /// Names that mean something to some format.
+    const NAMES: [&str; 14] = [
+        "PLAN.md",
+        "TASK-01.md",
+        "TASK-01_result.md",
+        "tasks.json",
+        "tasks.csv",
+        "task-analysis.json",
+        ".task/IMPL-1.json",
+        "plan.json",
+        "TODO_LIST.md",
+        "tasks.md",
+        "issues.jsonl",
+        "execution-state.json",
+        "progress.md",
+        "a/b.json",
+    ];
+
+    /// Keys and words that mean something to some format.
+    const WORDS: [&str; 40] = [
+        "id",
+        "title",
+        "tasks",
+        "deps",
+        "role",
+        "status",
+        "done",
+        "description",
+        "depends_on",
+        "dependencies",
+        "subtasks",
+        "convergence",
+        "criteria",
+        "files",
+        "path",
+        "action",
+        "flow_control",
+        "target_files",
+        "context",
+        "requirements",
+        "read_first",
+        "task_ids",
+        "task_count",
+        "schemaVersion",
+        "parent",
+        "dependency_graph",
+        "blockedBy",
+        "capabilities",
+        "meta",
+        "test",
+        "commands",
+        "type",
+        "parent-child",
+        "depends_on_id",
+        "1",
+        "IMPL-1",
+        "1.1",
+        "T001",
+        "work",
+        "a:b:1",
+    ];
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (0..5_i64).prop_map(Value::from),
+            prop::sample::select(WORDS.to_vec()).prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            let key = prop::sample::select(WORDS.to_vec());
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(key, inner, 0..6).prop_map(|map| map
+                    .into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()),
+            ]
+        })
+    }
+
+    fn file_text() -> impl Strategy<Value = String> {
+        let lines = prop::sample::select(vec![
+            "# WORK-01: A",
+            "| TASK | Title | Depends on | Status |",
+            "|---|---|---|---|",
+            "| TASK-01 | A | TASK-02 | Done |",
+            "### TASK-02: B",
+            "- **Files**: `a`",
+            "## Dependencies",
+            "(none)",
+            "없음",
+            "```",
+            "- [ ] T001 [P] A in a.rs",
+            "- [x] T002",
+            "- [ID: 1] A",
+            "  - [ID: 1.1] B",
+            "  - Dependencies: 1",
+            "> Status: done",
+            "Result: PASS",
+            "- 1: A | Commit: abcdef0",
+            "id,title,role,deps",
+            "1,\"a",
+            "a;b,c",
+            "- [ ] IMPL-1: x",
+            "",
+            "\u{feff}",
+            "## Files",
+            "| a |",
+            "|",
+            "[](",
+            "](",
+            "\\|",
+        ]);
+        prop_oneof![
+            json_value().prop_map(|value| value.to_string()),
+            prop::collection::vec(json_value(), 0..4)
+                .prop_map(|all| all.iter().map(|v| format!("{v}\n")).collect()),
+            prop::collection::vec(lines, 0..20).prop_map(|lines| lines.join("\n")),
+            any::<String>(),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn nothing_panics(files in prop::collection::vec((prop::sample::select(NAMES.to_vec()), file_text()), 0..5)) {
+            let folder: SourceFolder = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
+            let _ = recognise_source(&folder);
+            for source in SourceFormat::ALL {
+                let Ok((mut plan, _)) = read_source(source, &folder) else { continue };
+                prop_assert!(!plan.tasks.is_empty());
+                let above = plan.tasks.iter().enumerate().all(|(at, task)| task.parent.is_none_or(|parent| parent < at));
+                prop_assert!(above, "parents stand before their children");
+                let _ = settle(&mut plan);
+            }
+        }
+    }
+
+    #[test]
+    fn every_format_has_its_name() {
+        for source in SourceFormat::ALL {
+            assert_eq!(source.name().parse(), Ok(source));
+            assert_eq!(json!(source), json!(source.name()));
+        }
+        assert_eq!("jira".parse::<SourceFormat>(), Err("\"jira\" is no format that can be read".to_owned()));
+    }
+
+    fn arranged(tasks: &[(&str, Option<usize>)]) -> (Vec<(String, Option<usize>)>, usize) {
+        let parents: Vec<Option<usize>> = tasks.iter().map(|(_, parent)| *parent).collect();
+        let task = |id: &str| PortableTask { id: id.into(), ..PortableTask::default() };
+        let mut notices = Vec::new();
+        let found = parents_first(tasks.iter().map(|(id, _)| task(id)).collect(), parents, &mut notices);
+        (found.into_iter().map(|task| (task.id, task.parent)).collect(), notices.len())
+    }
+
+    #[test]
+    fn parents_come_first_and_loops_are_cut() {
+        let check = |tasks: &[(&str, Option<usize>)], expect: &[(&str, Option<usize>)], said: usize| {
+            let expect: Vec<_> = expect.iter().map(|(id, parent)| ((*id).to_owned(), *parent)).collect();
+            assert_eq!(arranged(tasks), (expect, said), "{tasks:?}");
+        };
+        check(&[("a", None), ("b", Some(0))], &[("a", None), ("b", Some(0))], 0);
+        check(&[("c", Some(2)), ("d", None), ("p", None)], &[("p", None), ("c", Some(0)), ("d", None)], 0);
+        check(&[("a", Some(0))], &[("a", None)], 1);
+        check(&[("a", Some(1)), ("b", Some(0))], &[("b", None), ("a", Some(0))], 1);
+    }
+}
