@@ -12,6 +12,7 @@ pub mod debt;
 pub mod diagnostic;
 pub mod doctor;
 pub mod exclusive;
+pub mod hint;
 pub mod hook;
 pub mod interview;
 pub mod json_text;

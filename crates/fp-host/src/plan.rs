@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_core::hint::Hint;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::{self, Plan, Task};
 use fp_core::run::event::Leaf;
@@ -52,13 +53,11 @@ pub enum SignalsError {
     },
 }
 
-impl SignalsError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for SignalsError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
-            Self::Record { .. } => Some("run `fp signals` again, or remove the file"),
+            Self::Record { .. } => Some("run `fp signals` again, or remove the file".into()),
         }
     }
 }

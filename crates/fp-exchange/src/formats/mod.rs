@@ -13,9 +13,11 @@ mod spec_kit;
 mod task_master;
 mod uctm;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use fp_core::hint::Hint;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -161,20 +163,21 @@ impl ImportError {
             folders.iter().map(|folder| if folder.is_empty() { "." } else { folder }).collect();
         Self::SeveralPlans { format, folders: first_of(&folders) }
     }
+}
 
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for ImportError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
             Self::NotRecognised(_) => {
                 let signs = SourceFormat::ALL.map(|format| format!("\n  {format}: {}", format.sign()));
-                format!("name the folder of a plan, which is known by:{}", signs.concat())
+                format!("name the folder of a plan, which is known by:{}", signs.concat()).into()
             }
             Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
-            Self::NoTask(format) => format!("it is known by {}", format.sign()),
+            Self::NoTask(format) => format!("it is known by {}", format.sign()).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-        }
+        })
     }
 }
 

@@ -81,9 +81,8 @@ struct Import {
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     let path = context.cwd.join(&args.path);
     let (folder, mut notices) = gather_texts(&path)?;
-    let failed = |error: ImportError| {
-        CommandError::failed(located(&error, &args.path, path.is_dir())).hint(error.hint())
-    };
+    let failed =
+        |error: ImportError| CommandError::worded(located(&error, &args.path, path.is_dir()), &error);
     let recognised = match args.from {
         Some(source) => RecognisedSource { source, because: "as --from says".into() },
         None => recognise_source(&folder).map_err(failed)?,

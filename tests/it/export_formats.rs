@@ -1,0 +1,307 @@
+//! `fp export`: a plan with everything in it, in each neutral format.
+use std::fs;
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+const FOLDER: &str = ".fractal-planner/plans/sample-20261121";
+
+/// Parents, groups, Korean, every field, and texts that would be something else elsewhere.
+const TREE: &str = r#"# Task Decomposition
+
+## Root Task
+- [ID: root] Greet people, 그리고 인사 (Complexity: 7)
+
+### Subtasks
+- [ID: 1] Build the greeting (Complexity: 5)
+  - [ID: 1.1] Write `greeting`, see #12 and @octocat (Complexity: 3)
+    - Acceptance:
+      - `greeting("")` returns `Hello, world!`
+      - =1+1 is no formula, and <b> no markup
+    - Dependencies: none
+    - Files: a.txt (new)
+    - Tests Required: yes
+    - Hints:
+      - Return a String
+      - @octocat fixes #3 and GH-4, see https://github.com/a/b/issues/5
+    - References:
+      - README.md:1 - the title
+    - Guardrails:
+      - Do NOT modify files outside: a.txt
+      - Do NOT add new dependencies
+    - Test Commands: none
+    - Covers: REQ-1, US2
+    - Group: core
+    - Risk: high
+    - Priority: high
+    - Owner: somebody
+  - [ID: 1.2] 한국어 인사를 쓴다 (Complexity: 2)
+    - Acceptance:
+      - `b.txt` has a line
+    - Dependencies: 1.1 (for its text)
+    - Files: b.txt
+    - Tests Required: no
+    - Hints:
+      - One line
+      - Two lines
+    - Guardrails:
+      - Do NOT modify files outside: b.txt
+      - Do NOT add new dependencies
+    - Test Commands: none
+    - Verify: test -f b.txt
+    - Group: core
+
+    Prose about *this* one.
+
+    ```text
+    T001 [P] a fence
+    ```
+- [ID: 2] Print it (Complexity: 2)
+  - Acceptance:
+    - `c.txt` has a line
+  - Dependencies: 1
+  - Files: c.txt
+  - Tests Required: no
+  - Hints:
+    - One line
+    - Two lines
+  - Guardrails:
+    - Do NOT modify files outside: c.txt
+    - Do NOT add new dependencies
+  - Test Commands: grep -q . c.txt; true
+- [ID: 3] Explain it (Complexity: 1)
+  - Acceptance:
+    - `d.txt` has a line
+  - Dependencies: none
+  - Files: d.txt
+  - Tests Required: no
+  - Hints:
+    - One line
+    - Two lines
+  - Guardrails:
+    - Do NOT modify files outside: d.txt
+    - Do NOT add new dependencies
+  - Test Commands: none
+"#;
+
+/// The plan, with its goal.
+fn planned() -> Environment {
+    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    environment.plan(TREE);
+    environment.write(
+        &format!("{FOLDER}/plan.json"),
+        r##"{"goal": "Greet people\n# in *every* language", "settings": {}}"##,
+    );
+    environment.shared()
+}
+
+/// The plan in a run in which 1.1 is done, 1.2 was given up, 2 was skipped, and 3 is being built.
+fn begun() -> Environment {
+    let environment = planned();
+    environment.start(&["--builders", "2"]);
+    environment.build_task("builder-1", "1.1", "a.txt", "Hello\n");
+    environment.done(&[
+        "verdict",
+        PLAN,
+        "1.1",
+        "--pass",
+        "1: seen",
+        "--pass",
+        "2: seen",
+        "--summary",
+        "fine",
+    ]);
+    environment.done(&["fail", PLAN, "1.2", "--reason", "no `Korean`\nhere"]);
+    environment.claim_task("builder-2", "3");
+    environment
+}
+
+fn exported(to: &str) -> String {
+    begun().fp(&["export", PLAN, "--to", to]).masked().to_string()
+}
+
+#[test]
+fn json() {
+    assert_snapshot!(exported("json"));
+}
+
+#[test]
+fn csv() {
+    assert_snapshot!(exported("csv"));
+}
+
+#[test]
+fn mermaid() {
+    assert_snapshot!(exported("mermaid"));
+}
+
+#[test]
+fn markdown() {
+    assert_snapshot!(exported("markdown"));
+}
+
+#[test]
+fn github() {
+    assert_snapshot!(exported("github"));
+    assert_eq!(exported("github-issues"), exported("github"), "its earlier name");
+}
+
+#[test]
+fn a_file_is_written_where_it_should_be_and_replaces_nothing_unasked() {
+    let environment = planned();
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv", "--out", "tasks.csv"]), @r"
+    exit status: 0
+    --- stderr
+    note: written to tasks.csv
+    ");
+    assert_eq!(environment.read("tasks.csv"), environment.done(&["export", PLAN, "--to", "csv"]).stdout);
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "tasks.csv"]), @r"
+    exit status: 1
+    --- stderr
+    error: tasks.csv is there already
+    hint: name another place, or add --force to replace what is there
+    ");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "tasks.csv", "--force"]), @r"
+    exit status: 0
+    --- stderr
+    note: written to tasks.csv
+    note: tasks.csv was replaced
+    ");
+    assert!(environment.read("tasks.csv").starts_with("{\n  \"schemaVersion\": 1,"));
+    let told =
+        environment.done(&["export", PLAN, "--to", "csv", "--out", "b.csv", "--format", "json"]).json();
+    assert_eq!(
+        (&told["written"], &told["replaced"]),
+        (&serde_json::json!(["b.csv"]), &serde_json::json!([]))
+    );
+    environment.write("folder/a.txt", "a");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "folder"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/folder is not a file
+    hint: name the file too, such as --out folder/plan.json
+    ");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "none/plan.json"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/none/plan.json can't be written: no such file or directory
+    hint: check the path
+    ");
+}
+
+#[test]
+fn a_drawing_is_the_one_that_is_shown() {
+    let environment = begun();
+    let shown = environment.done(&["show", PLAN, "--format", "mermaid"]);
+    assert_eq!(environment.done(&["export", PLAN, "--to", "mermaid"]), shown);
+}
+
+#[test]
+fn an_archived_plan_is_exported_as_well() {
+    let environment = begun();
+    environment.done(&["cancel", PLAN]);
+    let before = environment.done(&["export", PLAN, "--to", "json"]).stdout;
+    environment.done(&["plans", "archive", PLAN]);
+    assert_eq!(environment.done(&["export", PLAN, "--to", "json"]).stdout, before);
+}
+
+#[test]
+fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
+    let environment = planned();
+    environment
+        .plan("- [ID: 1] A\n  - Dependencies: 9, 2\n- [ID: 2] B (Complexity: many)\n  - Dependencies: 1\n");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "schemaVersion": 1,
+      "title": "Greet people",
+      "goal": "Greet people\n# in *every* language",
+      "tasks": [
+        {
+          "id": "1",
+          "title": "A",
+          "dependencies": [
+            "9",
+            "2"
+          ],
+          "work": {
+            "status": "todo"
+          }
+        },
+        {
+          "id": "2",
+          "title": "B",
+          "dependencies": [
+            "1"
+          ],
+          "work": {
+            "status": "todo"
+          },
+          "ext": {
+            "Complexity": "many"
+          }
+        }
+      ]
+    }
+    "#);
+    environment.plan("- [ID: 1] A\n- [ID: 1] B\n");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r"
+    exit status: 1
+    --- stderr
+    error: two tasks of sample-20261121 have the id 1
+    hint: `fp validate sample-20261121` shows what is wrong with it
+    ");
+    environment.plan("Nothing here.\n");
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv"]), @r"
+    exit status: 1
+    --- stderr
+    error: sample-20261121 has no task to export
+    hint: `fp validate sample-20261121` shows what is wrong with it
+    ");
+    fs::remove_file(environment.path(&format!("{FOLDER}/tasks.md"))).unwrap();
+    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/tasks.md can't be read: no such file or directory
+    hint: write the task tree there, or plan again: /fp:plan
+    ");
+}
+
+/// What a plan is as JSON, but for how far its tasks are.
+fn tasks(environment: &Environment, plan: &str) -> Value {
+    let mut whole = environment.done(&["export", plan, "--to", "json"]).json();
+    for task in whole["tasks"].as_array_mut().unwrap() {
+        let task = task.as_object_mut().unwrap();
+        task.remove("work");
+        task.remove("ext");
+    }
+    whole
+}
+
+#[test]
+fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
+    let environment = begun();
+    environment.done(&["cancel", PLAN]);
+    environment.done(&["export", PLAN, "--to", "json", "--out", "plan.json"]);
+    let told = environment.done(&["import", "plan.json", "--format", "json"]).json();
+    let id = told["planId"].as_str().unwrap_or_else(|| panic!("{told:#}"));
+    let (before, after) = (tasks(&environment, PLAN), tasks(&environment, id));
+    assert_eq!((&after["title"], &after["goal"]), (&before["title"], &before["goal"]));
+    assert_eq!(after["tasks"], before["tasks"]);
+    environment.done(&["fmt", PLAN]);
+    let old = environment.read(&format!("{FOLDER}/tasks.md"));
+    let new = environment.read(&format!(".fractal-planner/plans/{id}/tasks.md"));
+    let gone: Vec<&str> = old.lines().filter(|line| !new.lines().any(|new| new == *line)).collect();
+    // What stands in import.json instead, and prose that became a description.
+    assert_snapshot!(gone.join("\n"), @r"
+    - Owner: somebody
+    - Dependencies: 1.1 (for its text)
+    Prose about *this* one.
+    ```text
+    T001 [P] a fence
+    ```
+    ");
+}
