@@ -559,10 +559,8 @@ pub(crate) mod tests {
 
     #[test]
     fn done_leaves_are_named_as_in_the_tree() {
-        let done = |task: PortableTask| PortableTask {
-            work: TaskWork::DoneBefore { commit: Some("abc".into()) },
-            ..task
-        };
+        let done =
+            |task: PortableTask| PortableTask { work: TaskWork::Done { commit: Some("abc".into()) }, ..task };
         let plan = PortablePlan {
             tasks: vec![done(task("p", "P")), done(PortableTask { parent: Some(0), ..task("q", "# Q  q") })],
             ..PortablePlan::default()

@@ -317,24 +317,27 @@ fn report_disconnected(
 /// Sets everything that is not done back to its beginning.
 fn begin_anew(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) {
     let is_parent = parents_of(plan);
-    let mut found: BTreeMap<(NoticeKind, &str), Vec<String>> = BTreeMap::new();
+    let mut groups = [
+        (NoticeKind::BeginsAnew, "were under way and begin anew", Vec::new()),
+        (NoticeKind::BeginsAnew, "had failed and begin anew", Vec::new()),
+        (NoticeKind::BeginsAnew, "were skipped and begin anew", Vec::new()),
+        (NoticeKind::Deferred, "are deferred or blocked in the source", Vec::new()),
+    ];
     for (task, is_parent) in plan.tasks.iter_mut().zip(is_parent) {
-        let state = match task.work {
+        let group = match task.work {
             TaskWork::Todo | TaskWork::Done { .. } => continue,
-            TaskWork::Running => (NoticeKind::BeginsAnew, "were under way and begin anew"),
-            TaskWork::Failed { .. } => (NoticeKind::BeginsAnew, "had failed and begin anew"),
-            TaskWork::Skipped => (NoticeKind::BeginsAnew, "were skipped and begin anew"),
-            TaskWork::Deferred | TaskWork::Cancelled => {
-                (NoticeKind::Deferred, "are deferred or blocked in the source")
-            }
+            TaskWork::Running => 0,
+            TaskWork::Failed { .. } => 1,
+            TaskWork::Skipped => 2,
+            TaskWork::Deferred | TaskWork::Cancelled => 3,
         };
         if !is_parent {
-            found.entry(state).or_default().push(task.id.clone());
+            groups[group].2.push(task.id.clone());
         }
         let work = serde_json::to_value(std::mem::take(&mut task.work)).expect("a state is plain data");
         task.ext.insert(WORK.into(), work);
     }
-    for ((kind, state), ids) in found {
+    for (kind, state, ids) in groups.into_iter().filter(|(.., ids)| !ids.is_empty()) {
         let text = format!("these {state}: {}", name_ids(&ids));
         notices.push(ImportNotice::new(kind, text).about_all(ids));
     }
@@ -379,7 +382,7 @@ mod tests {
         let notices: Vec<String> = settle(&mut plan).into_iter().map(|notice| notice.text).collect();
         assert_eq!(shown(&plan), left, "{tasks:?}");
         assert_eq!(notices, said, "{tasks:?}");
-        let again: Vec<Notice> = settle(&mut plan)
+        let again: Vec<ImportNotice> = settle(&mut plan)
             .into_iter()
             .filter(|n| n.kind.is_problem() && n.kind != NoticeKind::DuplicateId)
             .collect();
@@ -495,7 +498,7 @@ mod tests {
         plan.tasks[0].work = TaskWork::Running;
         plan.tasks[1].work = TaskWork::Failed { reason: Some("tired".into()) };
         plan.tasks[2].work = TaskWork::Skipped;
-        plan.tasks[3].work = TaskWork::DoneBefore { commit: None };
+        plan.tasks[3].work = TaskWork::Done { commit: None };
         let said: Vec<String> = settle(&mut plan).into_iter().map(|notice| notice.text).collect();
         assert_eq!(
             said,
@@ -506,7 +509,7 @@ mod tests {
             ]
         );
         assert_eq!(plan.tasks[1].ext[WORK], serde_json::json!({ "status": "failed", "reason": "tired" }));
-        assert_eq!(plan.tasks[3].work, TaskWork::DoneBefore { commit: None });
+        assert_eq!(plan.tasks[3].work, TaskWork::Done { commit: None });
     }
 
     #[test]

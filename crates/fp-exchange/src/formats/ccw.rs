@@ -17,7 +17,7 @@ use crate::words::{joined_paragraphs, one_line, portable_file, title_of};
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
     let in_tasks = folder_of(path) == ".task" || folder_of(path).ends_with("/.task");
-    let converges = has(&["convergence", "implementation", "read_first"]) && has(&["title"]);
+    let converges = has(&["read_first"]) || (has(&["convergence", "implementation"]) && has(&["title"]));
     has(&["id", "task_id"]) && (in_tasks || has(&["flow_control"]) || converges)
 }
 
@@ -34,7 +34,7 @@ fn base_of(path: &str) -> &str {
 
 /// Whether a task is one of the newer maestro, and so is its folder.
 pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
-    let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && map.contains_key("title");
+    let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
     folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
 }
 

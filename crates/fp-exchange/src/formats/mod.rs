@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn each_sign_is_that_of_one_format() {
-        let check = |path: &str, text: &str, expect: Source| {
+        let check = |path: &str, text: &str, expect: SourceFormat| {
             assert_eq!(
                 recognise_source(&folder(&[(path, text)])).map(|found| found.source),
                 Ok(expect),
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(recognise_source(&folder).map(|found| found.source), Ok(SourceFormat::FractalPlanner));
         let (plan, notices) = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
         assert_eq!(notices, []);
-        assert_eq!(plan.tasks[0].work, TaskWork::DoneBefore { commit: Some("abc".into()) });
+        assert_eq!(plan.tasks[0].work, TaskWork::Done { commit: Some("abc".into()) });
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
         let (plan, _) = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
         let work: Vec<TaskWork> = plan.tasks.into_iter().map(|task| task.work).collect();
         let expected = [
-            TaskWork::DoneBefore { commit: Some("abcdef0".into()) },
+            TaskWork::Done { commit: Some("abcdef0".into()) },
             TaskWork::Failed { reason: None },
             TaskWork::Running,
             TaskWork::Skipped,
