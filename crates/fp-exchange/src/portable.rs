@@ -67,6 +67,17 @@ pub struct PortableTask {
     pub ext: Map<String, Value>,
 }
 
+impl PortableTask {
+    /// Adds a line to the description.
+    pub(crate) fn add_line(&mut self, line: &str) {
+        let description = self.description.get_or_insert_default();
+        if !description.is_empty() {
+            description.push('\n');
+        }
+        description.push_str(line.trim());
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PortableFile {
     pub path: String,

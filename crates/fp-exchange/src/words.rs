@@ -109,6 +109,15 @@ fn work_of_sign(sign: char) -> Option<TaskWork> {
     }
 }
 
+/// How far a box says its task is.
+pub(crate) fn work_of_box(mark: &str) -> TaskWork {
+    match mark {
+        "x" | "X" => TaskWork::Done { commit: None },
+        " " => TaskWork::Todo,
+        _ => TaskWork::Running,
+    }
+}
+
 /// The commit that `text` names behind the word for it.
 pub(crate) fn commit_in(text: &str) -> Option<String> {
     static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
@@ -167,6 +176,12 @@ pub(crate) fn is_command(text: &str) -> bool {
     let text = text.trim();
     let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
     !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
+}
+
+/// The files that a sentence names.
+pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
+    let files: Vec<_> = paths_in(text).iter().filter_map(|path| portable_file(path, None, None)).collect();
+    (!files.is_empty()).then_some(files)
 }
 
 /// The paths that a sentence names: words with an extension, and folders that end with `/`.

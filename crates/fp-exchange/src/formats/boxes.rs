@@ -9,7 +9,7 @@ use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{InCode, PageSection, plain_text, sections_of};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{one_line, paths_in, pieces_of, portable_file, title_of};
+use crate::words::{files_named_in, one_line, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
@@ -83,12 +83,7 @@ impl BoxReader {
         for line in section.lines.iter().filter(|line| line.in_code == InCode::No) {
             let indented = line.text.starts_with(['\t', ' ']) && !line.text.trim().is_empty();
             if let Some(found) = BOX.captures(line.text) {
-                let work = match &found[1] {
-                    "x" | "X" => TaskWork::Done { commit: None },
-                    " " => TaskWork::Todo,
-                    _ => TaskWork::Running,
-                };
-                self.add_task(&found[3], &found[4], work, group.clone());
+                self.add_task(&found[3], &found[4], work_of_box(&found[1]), group.clone());
                 let task = self.plan.tasks.last_mut().expect("it was added");
                 if !found[2].is_empty() {
                     task.ext.insert("optional".into(), true.into());
@@ -122,15 +117,13 @@ impl BoxReader {
             self.add_task(&above, &title, TaskWork::Todo, None);
         }
         let (title, description) = title_of(&plain_text(text));
-        let files: Vec<_> =
-            paths_in(text).iter().filter_map(|path| portable_file(path, None, None)).collect();
         self.positions.entry(number.to_owned()).or_insert(self.plan.tasks.len());
         self.plan.tasks.push(PortableTask {
             id: number.to_owned(),
             parent: above.and_then(|above| self.positions.get(&above)).copied(),
             title,
             description,
-            files: Some(files).filter(|files| !files.is_empty()),
+            files: files_named_in(text),
             group,
             work,
             ..PortableTask::default()
@@ -160,6 +153,5 @@ fn read_detail(task: &mut PortableTask, line: &str) {
         task.covers.get_or_insert_default().extend(pieces_of(&found[1]));
         return;
     }
-    let before = task.description.take().into_iter();
-    task.description = Some(before.chain([line.trim().to_owned()]).collect::<Vec<_>>().join("\n"));
+    task.add_line(line);
 }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{InCode, PageLine, plain_text, sections_of};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{one_line, paths_in, portable_file, title_of};
+use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
+use crate::words::{files_named_in, one_line, title_of, work_of_box};
 
 /// `- [ ] T001 [P] [US1] what to do`.
 static TASK: LazyLock<Regex> = LazyLock::new(|| {
@@ -163,9 +163,7 @@ impl SpecKitReader {
                 self.read_task(&found, phase);
                 below_task = true;
             } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && indented) {
-                let before = task.description.take().into_iter();
-                task.description =
-                    Some(before.chain([line.text.trim().to_owned()]).collect::<Vec<_>>().join("\n"));
+                task.add_line(line.text);
             } else {
                 if ALMOST.is_match(line.text) {
                     let text = format!("it is no box with a number, and left out: {}", one_line(line.text));
@@ -204,20 +202,14 @@ impl SpecKitReader {
             ext.insert("tags".into(), Value::from(others));
         }
         let whole = FILE_IN_FOLDER.replace_all(&found[4], "$2$1");
-        let files: Vec<_> =
-            paths_in(&whole).iter().filter_map(|path| portable_file(path, None, None)).collect();
         self.plan.tasks.push(PortableTask {
             title: if title.is_empty() { id.clone() } else { title },
             description,
             dependencies: Some(waits),
-            files: Some(files).filter(|files| !files.is_empty()),
+            files: files_named_in(&whole),
             covers: Some(covers).filter(|covers| !covers.is_empty()),
             group: Some(phase.to_owned()).filter(|phase| !phase.is_empty()),
-            work: match &found[1] {
-                "x" | "X" => TaskWork::Done { commit: None },
-                " " => TaskWork::Todo,
-                _ => TaskWork::Running,
-            },
+            work: work_of_box(&found[1]),
             ext,
             id,
             ..PortableTask::default()
