@@ -9,13 +9,13 @@ use std::sync::LazyLock;
 use fp_core::plan::id::TaskId;
 use fp_core::plan::meaning::{Difference, difference};
 use fp_core::plan::{Field, FieldKind, Fields, Item, Plan, Risk, Task, parse, write};
+use fp_core::text::one_line;
 use jiff::Timestamp;
 use regex::Regex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
-use crate::words::one_line;
 
 /// The name in `ext` of what can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";

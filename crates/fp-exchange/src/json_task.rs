@@ -1,11 +1,12 @@
 //! A task as an object of JSON. Fields are taken out under all the names that the systems have for them; the rest is
 //! kept.
 
+use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortableTask, TaskWork};
 use crate::words::{
-    entries_of, is_command, is_none, joined_paragraphs, one_line, pieces_of, portable_file, title_of, work_of,
+    entries_of, is_command, is_none, joined_paragraphs, pieces_of, portable_file, title_of, work_of,
 };
 
 pub(crate) const WAITS_FOR: [&str; 6] =

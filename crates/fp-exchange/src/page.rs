@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use fp_core::text::one_line;
 use regex::Regex;
 
-use crate::words::{bare_entry, one_line};
+use crate::words::bare_entry;
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]

@@ -2,18 +2,13 @@
 
 use std::sync::LazyLock;
 
+use fp_core::text::one_line;
 use regex::Regex;
 
 use crate::portable::{PortableFile, TaskWork};
 
 /// Most characters of a title; a longer one becomes a description as well.
 const TITLE: usize = 160;
-
-/// `text` as one line: whatever is blank or a control character is one blank.
-pub(crate) fn one_line(text: &str) -> String {
-    let blank = |c: char| c.is_whitespace() || c.is_control();
-    text.split(blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
 
 /// A title, and what of `text` it does not say.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {

@@ -113,18 +113,24 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     }
 }
 
-/// What stands in fields that are not of the language or can't be read, by label.
+/// What no field of a portable task has, by label: fields that are not of the language or can't be read, and what
+/// stands behind a dependency.
 fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     let mut unread = Map::new();
+    let mut add = |label: &str, text: &str| match unread.get_mut(label) {
+        Some(Value::Array(texts)) => texts.push(text.into()),
+        Some(before) => *before = Value::Array(vec![before.take(), text.into()]),
+        None => drop(unread.insert(label.to_owned(), text.into())),
+    };
     let fields = &task.fields;
-    let labelled = fields.unknown.iter().chain(&fields.duplicates).map(|(label, item)| (*label, item));
-    let unreadable = fields.unreadable.iter().map(|(kind, item)| (kind.label(), item));
-    let complexity = task.complexity_source.as_ref().filter(|_| task.complexity.is_none());
-    for (label, item) in labelled.chain(unreadable).chain(complexity.map(|item| ("Complexity", item))) {
-        match unread.get_mut(label) {
-            Some(Value::Array(texts)) => texts.push((*item.text).into()),
-            Some(before) => *before = Value::Array(vec![before.take(), (*item.text).into()]),
-            None => drop(unread.insert(label.to_owned(), (*item.text).into())),
+    fields.unknown.iter().chain(&fields.duplicates).for_each(|(label, item)| add(label, &item.text));
+    fields.unreadable.iter().for_each(|(kind, item)| add(kind.label(), &item.text));
+    if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
+        add(FieldKind::Complexity.label(), &source.text);
+    }
+    for item in fields.dependencies.iter().flat_map(|field| &field.value) {
+        if let Some(note) = &item.note {
+            add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));
         }
     }
     unread

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat, parents_first};
 use crate::folder::{SourceFolder, folder_of, not_json};
 use crate::json_task::{id_of, read_json_task};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{commit_in, one_line};
+use crate::words::commit_in;
 
 /// Types of dependencies that make an issue wait.
 const BLOCKING: [&str; 3] = ["blocks", "waits-for", "conditional-blocks"];

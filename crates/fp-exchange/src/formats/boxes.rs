@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use fp_core::text::one_line;
 use regex::Regex;
 
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{InCode, PageSection, plain_text, sections_of};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{files_named_in, one_line, pieces_of, title_of, work_of_box};
+use crate::words::{files_named_in, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
 static BOX: LazyLock<Regex> = LazyLock::new(|| {

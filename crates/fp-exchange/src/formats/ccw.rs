@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat, parents_first};
@@ -11,7 +12,7 @@ use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::json_task::{JsonObject, WAITS_FOR, id_of, ids_in, joined_lists, read_json_task, sentence_of};
 use crate::page::{list_entries, page_lines, plain_text, sections_of};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{joined_paragraphs, one_line, portable_file, title_of};
+use crate::words::{joined_paragraphs, portable_file, title_of};
 
 /// What belongs in `.task` and is no task.
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {

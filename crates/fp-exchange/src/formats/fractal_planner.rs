@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use fp_core::plan::{Lines, parse};
+use fp_core::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{page_lines, plain_text, tables_in};
 use crate::portable::{ImportNotice, NoticeKind, TaskWork};
-use crate::words::{one_line, work_of};
+use crate::words::work_of;
 
 fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is valid")

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use super::ccw::{natural_order, read_task_folder, reads_first};
@@ -10,7 +11,7 @@ use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::json_task::{WAITS_FOR, id_of, ids_in, joined_lists, read_json_task};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
-use crate::words::{bare_entry, is_none, joined_paragraphs, one_line, pieces_of, title_of};
+use crate::words::{bare_entry, is_none, joined_paragraphs, pieces_of, title_of};
 
 fn is_task(value: &Value) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| value.get(*key).is_some());

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use fp_core::text::one_line;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{InCode, PageLine, plain_text, sections_of};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
-use crate::words::{files_named_in, one_line, title_of, work_of_box};
+use crate::words::{files_named_in, title_of, work_of_box};
 
 /// `- [ ] T001 [P] [US1] what to do`.
 static TASK: LazyLock<Regex> = LazyLock::new(|| {

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of};
 use crate::json_task::{id_of, ids_in, read_json_task};
 use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
-use crate::words::{one_line, title_of};
+use crate::words::title_of;
 
 /// The tag that new plans have.
 const MAIN_TAG: &str = "master";

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use fp_core::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -15,8 +16,8 @@ use crate::page::{
 };
 use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
-    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, one_line, paths_in, pieces_of,
-    portable_file, work_of,
+    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pieces_of, portable_file,
+    work_of,
 };
 
 fn pattern(pattern: &str) -> Regex {

@@ -16,6 +16,7 @@ use fp_core::rules::check;
 use fp_core::run::event::{Decider, Event, ImportedTask};
 use fp_core::run::notepad;
 use fp_core::settings::PartialSettings;
+use fp_core::text::counted;
 use fp_exchange::{
     DoneBefore, ImportError, ImportNotice, NoticeKind, PlanDraft, PortablePlan, RecognisedSource,
     SourceFolder, SourceFormat, read_source, recognise_source, settle,
@@ -492,10 +493,6 @@ fn earlier_imports(import: &Import, context: &Context) -> Result<Vec<PlanId>, Co
         (head.from == import.recognised.source.name() && head.path == import.path).then_some(())
     };
     Ok(plans.list()?.into_iter().filter(|id| is_same(id).is_some()).collect())
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn listed(heading: &str, notices: &[&ImportNotice]) -> String {
