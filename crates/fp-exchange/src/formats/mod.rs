@@ -559,4 +559,107 @@ mod tests {
         check(&[("a", Some(0))], &[("a", None)], 1);
         check(&[("a", Some(1)), ("b", Some(0))], &[("b", None), ("a", Some(0))], 1);
     }
+
+    /// The tasks of what is read, each with what it waits for and a `+` where it is done.
+    fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let (mut plan, mut notices) = read_source(format, &folder(files)).unwrap();
+        notices.extend(settle(&mut plan));
+        let task = |task: &PortableTask| {
+            let waits: String = task.dependencies.iter().flatten().map(|id| format!(" {id}")).collect();
+            let done = if matches!(task.work, TaskWork::Done { .. }) { "+" } else { "" };
+            format!("{}{done}{waits}", task.id)
+        };
+        let tasks = plan.tasks.iter().map(task).collect();
+        (tasks, notices.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn every_object_in_the_task_folder_is_a_task_and_waves_are_an_order() {
+        let (tasks, said) = told(
+            SourceFormat::Ccw,
+            &[
+                (".task/A.json", r#"{"task_id": "T-1", "title": "A", "status": "completed"}"#),
+                (".task/B.json", r#"{"id": "T-2", "title": "B", "dependencies": ["T-1"], "wave": 1}"#),
+                (
+                    ".task/C.json",
+                    r#"{"id": "T-3", "title": "C", "wave": 2, "predecessor_depends": [{"x": 1}]}"#,
+                ),
+                ("plan.json", r#"{"summary": "S", "task_ids": ["T-1", "T-2", "T-3", "T-4"]}"#),
+            ],
+        );
+        assert_eq!(tasks, ["T-1+", "T-2 T-1", "T-3 T-2"]);
+        assert_eq!(
+            said[..2],
+            [
+                ".task/C.json: T-3 has `predecessor_depends`, which looks like dependencies and can't be read",
+                "plan.json: these tasks are listed and have no file: T-4"
+            ]
+        );
+    }
+
+    #[test]
+    fn lite_plans_have_their_criteria_and_files() {
+        let text = r#"{"summary": "S", "approach": "A", "tasks": [{"id": "T1", "title": "A",
+            "acceptance": ["it runs"], "modification_points": [{"file": "a.rs", "change": "all"}]}]}"#;
+        let (plan, _) = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
+        assert_eq!(plan.tasks[0].acceptance.as_deref(), Some(&["it runs".to_owned()][..]));
+        assert_eq!(plan.tasks[0].files.as_ref().unwrap()[0].to_string(), "a.rs (all)");
+    }
+
+    #[test]
+    fn results_beside_a_table_are_no_more_tasks() {
+        let table = "id,title,deps,wave\n1,A,,1\n2,B,1,2\n";
+        let files = [("tasks.csv", table), ("results.csv", table), ("wave-1.csv", table)];
+        assert_eq!(told(SourceFormat::Maestro, &files).0, ["1", "2 1"]);
+    }
+
+    #[test]
+    fn deleted_issues_and_messages_stay_out_and_all_that_blocks_is_read() {
+        let issues = [
+            r#"{"_schema": 1}"#,
+            r#"{"id": "a", "title": "A", "status": "closed"}"#,
+            r#"{"id": "b", "title": "B", "status": "tombstone"}"#,
+            r#"{"id": "m", "title": "M", "status": "open", "issue_type": "message"}"#,
+            r#"{"id": "c", "title": "C", "status": "open", "dependencies": [
+                {"depends_on_id": "a", "type": "waits-for"}, {"depends_on_id": "d", "type": "related"}]}"#,
+            r#"{"id": "d", "title": "D", "status": "open", "dependencies": [{"depends_on_id": "c", "type": "conditional-blocks"}]}"#,
+        ];
+        let text = issues.map(|issue| issue.replace('\n', " ")).join("\n");
+        let (tasks, said) = told(SourceFormat::Beads, &[("issues.jsonl", &text)]);
+        assert_eq!(tasks, ["a+", "c a", "d c"]);
+        assert_eq!(
+            said,
+            [
+                "issues of the program's own, such as messages, stay out: 1",
+                "these are cancelled or deleted and stay out: b"
+            ]
+        );
+    }
+
+    #[test]
+    fn stories_wait_for_the_foundation_and_not_for_each_other() {
+        let page = "## Phase 1: Setup\n- [x] T001 A\n## Phase 2: User Story 1\n- [ ] T002 B\n- [ ] T003 C\n\
+            ## Phase 3: User Story 2\n- [ ] T004 D.swift in Lib/A/ (depends on T002)\n- [ ] no number\n\
+            ## Phase 4: Polish\n- [ ] T005 E\n";
+        let (tasks, said) = told(SourceFormat::SpecKit, &[("tasks.md", page)]);
+        assert_eq!(tasks, ["T001+", "T002 T001", "T003 T002", "T004 T001 T002", "T005 T003 T004"]);
+        assert_eq!(said[0], "tasks.md:8: it is no box with a number, and left out: - [ ] no number");
+        let (plan, _) = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
+        assert_eq!(plan.tasks[3].files.as_ref().unwrap()[0].path, "Lib/A/D.swift");
+    }
+
+    #[test]
+    fn a_table_of_progress_has_tasks_too() {
+        let files = [
+            ("PLAN.md", "# WORK-01: A\n"),
+            ("TASK-02.md", "# TASK-02: B\n"),
+            (
+                "PROGRESS.md",
+                "| TASK | Title | Status | 우선순위 |\n|--|--|--|--|\n| TASK-01 | A | Done | Must |\n",
+            ),
+        ];
+        assert_eq!(told(SourceFormat::Uctm, &files).0, ["TASK-01+", "TASK-02"]);
+        let (plan, _) = read_source(SourceFormat::Uctm, &folder(&files)).unwrap();
+        assert_eq!(plan.tasks[0].priority.as_deref(), Some("Must"));
+    }
 }
