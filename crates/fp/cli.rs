@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::exchange::{export, import};
 use crate::features::{self, doctor, install, linear, signals};
 use crate::printer::{Export, Output, Printer};
 
@@ -22,7 +23,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     New(commands::new::Args),
-    Import(commands::import::Args),
+    Import(import::ImportArgs),
     Interview(commands::interview::Args),
     Validate(commands::validate::Args),
     Fmt(commands::fmt::Args),
@@ -64,7 +65,7 @@ enum Command {
     Report(commands::report::Args),
     Handoff(commands::handoff::Args),
     Plans(commands::plans::Args),
-    Export(commands::export::Args),
+    Export(export::ExportArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Hook(commands::hook::HookArgs),
@@ -102,7 +103,7 @@ impl Command {
     fn run(self, context: &Context) -> CommandResult {
         match self {
             Self::New(args) => commands::new::run(args, context),
-            Self::Import(args) => commands::import::run(args, context),
+            Self::Import(args) => import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
             Self::Validate(args) => commands::validate::run(args, context),
             Self::Fmt(args) => commands::fmt::run(args, context),
@@ -144,7 +145,7 @@ impl Command {
             Self::Report(args) => commands::report::run(args, context),
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
-            Self::Export(args) => commands::export::run(args, context),
+            Self::Export(args) => export::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),

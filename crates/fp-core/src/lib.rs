@@ -7,7 +7,6 @@
 pub mod commit_message;
 pub mod critique;
 pub mod diagnostic;
-pub mod exchange;
 pub mod exclusive;
 pub mod hint;
 pub mod hook;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 /// Writes a code span of `text`, whatever backticks are in it.
-pub(crate) fn code(out: &mut String, text: &str) -> fmt::Result {
+pub fn code(out: &mut String, text: &str) -> fmt::Result {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
@@ -51,7 +51,7 @@ pub fn inline(out: &mut String, text: &str) -> fmt::Result {
 }
 
 /// The parts of what [`inline`] wrote, in their order, and whether each is a code span.
-pub(crate) fn spans(written: &str) -> Vec<(&str, bool)> {
+pub fn spans(written: &str) -> Vec<(&str, bool)> {
     let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = written[at..].find(['\\', '`']) {
         at += found;

@@ -3,6 +3,7 @@
 
 pub(crate) mod debt;
 pub(crate) mod doctor;
+pub(crate) mod exchange;
 pub(crate) mod install;
 pub(crate) mod linear;
 pub(crate) mod signals;
