@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use fp_core::settings::{PartialSettings, Settings};
-use fp_host::config::{Config, Origin};
+use fp_core::settings::{Settings, SettingsLayer};
+use fp_host::config::{Config, SettingOrigin};
 use fp_host::plan_folder::{PlanFolder, Plans};
 use fp_host::repo::Repo;
 use jiff::Timestamp;
@@ -92,8 +92,8 @@ impl Context {
     /// The settings in force with what `layer` says, in its place among the others.
     pub(crate) fn settings_with(
         &self,
-        origin: Origin,
-        layer: PartialSettings,
+        origin: SettingOrigin,
+        layer: SettingsLayer,
     ) -> Result<Settings, CommandError> {
         let mut config = self.config()?.clone();
         config.add(origin, layer);
@@ -102,7 +102,7 @@ impl Context {
 
     /// The settings in force for a plan, which keeps the flags that it was made with.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
-        self.settings_with(Origin::Plan, folder.settings()?)
+        self.settings_with(SettingOrigin::Plan, folder.settings()?)
     }
 
     /// The plans of the repository.

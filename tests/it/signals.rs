@@ -1,4 +1,4 @@
-//! `fp signals`: what is measured, what is written, and that nobody's file names do anything.
+//! `fp signals`: what it measures and writes, and that file names do nothing.
 
 mod history;
 mod hostile;

@@ -22,7 +22,7 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::examine::Examined;
+pub use self::examine::{ExaminedLedger, ExaminedLog, ExaminedSnapshot};
 pub use self::reader::{Line, Past, Portion, Reader};
 pub(crate) use self::snapshot::LogMark;
 

@@ -10,46 +10,35 @@ use crate::render::page;
 
 /// Print the help of a command, or the page on a topic
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// A topic, or a command with its subcommand; what there are where left out.
+pub(crate) struct HelpArgs {
+    /// A topic, or a command with its subcommand; all of them if left out.
     #[arg(value_name = "TOPIC|COMMAND")]
     words: Vec<String>,
 }
 
-/// A page of `docs/`, by the word that it is asked for.
-struct Topic {
-    name: &'static str,
-    page: &'static str,
-}
-
-macro_rules! topic {
-    ($name:literal, $file:literal) => {
-        Topic { name: $name, page: include_str!(concat!("../../../docs/", $file)) }
-    };
-}
-
-static TOPICS: [Topic; 10] = [
-    topic!("tasks", "task-tree.md"),
-    topic!("plan", "plan-folder.md"),
-    topic!("run", "run-protocol.md"),
-    topic!("log", "log.md"),
-    topic!("hooks", "hooks.md"),
-    topic!("exit-codes", "exit-codes.md"),
-    topic!("config", "configuration.md"),
-    topic!("specs", "specs.md"),
-    topic!("import-export", "import-export.md"),
-    topic!("roadmap", "roadmap.md"),
+/// The help topics: each name with its page.
+static TOPICS: [(&str, &str); 10] = [
+    ("tasks", include_str!("../../../docs/task-tree.md")),
+    ("plan", include_str!("../../../docs/plan-folder.md")),
+    ("run", include_str!("../../../docs/run-protocol.md")),
+    ("log", include_str!("../../../docs/log.md")),
+    ("hooks", include_str!("../../../docs/hooks.md")),
+    ("exit-codes", include_str!("../../../docs/exit-codes.md")),
+    ("config", include_str!("../../../docs/configuration.md")),
+    ("specs", include_str!("../../../docs/specs.md")),
+    ("import-export", include_str!("../../../docs/import-export.md")),
+    ("roadmap", include_str!("../../../docs/roadmap.md")),
 ];
 
-/// How like a word's name, from 0 to 1, another has to be for it to be what was meant.
+/// Similarity, from 0 to 1, from which a name is offered as the one that was meant.
 const LIKE: f64 = 0.8;
 
-pub(crate) fn run(args: &Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
     tree.build();
     if args.words.is_empty() {
         let text = format!("{}\n{}", tree.render_long_help(), topics());
-        let names: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
+        let names: Vec<_> = TOPICS.iter().map(|(name, _)| *name).collect();
         return context.report(&json!({ "topics": names, "text": text }), &text);
     }
     let parts = [command(&tree, &args.words), topic(&args.words)];
@@ -71,15 +60,15 @@ fn command(tree: &Command, words: &[String]) -> Option<String> {
 
 fn topic(words: &[String]) -> Option<String> {
     let [word] = words else { return None };
-    TOPICS.iter().find(|topic| topic.name == word).map(|topic| page::text(topic.page))
+    TOPICS.iter().find(|(name, _)| name == word).map(|(_, page)| page::text(page))
 }
 
 /// The topics, as the commands are listed above them.
 fn topics() -> String {
     let mut text = "Topics, for `fp help TOPIC`:\n".to_owned();
-    for topic in &TOPICS {
-        let title = topic.page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text += &format!("  {:<15}{title}\n", topic.name);
+    for (name, page) in &TOPICS {
+        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+        text += &format!("  {:<15}{title}\n", name);
     }
     text
 }
@@ -87,7 +76,7 @@ fn topics() -> String {
 fn unknown(tree: &Command, words: &[String]) -> CommandError {
     let asked = words.join(" ");
     let error = CommandError::failed(format!("there is no command or topic {asked:?}"));
-    let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|topic| topic.name));
+    let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|(name, _)| *name));
     let likeness = |name: &str| strsim::jaro_winkler(&asked, name);
     match names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > LIKE) {
         Some(best) => error.hint(format!("did you mean `fp help {best}`?")),

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
-use fp_core::debt::{Debt, Offer, offer};
 use fp_core::interview::intent::{Classified, classify};
 use fp_core::interview::mode::{propose, several_plans};
 use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
@@ -14,24 +13,20 @@ use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
 use fp_core::run::event::Decider;
 use fp_core::run::state::Status;
-use fp_core::settings::{PartialSettings, Ranged, Settings};
-use fp_core::specs::{Category, ReadMode, Spec, applicable};
-use fp_host::config::Origin;
-use fp_host::debts::Read;
+use fp_core::settings::{self, Settings, SettingsLayer};
+use fp_host::config::SettingOrigin;
 use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::PlanRecord;
-use fp_host::specs::Specs;
 use serde::Serialize;
 use serde_json::json;
 
 use self::wanted::Wanted;
 use crate::context::Context;
-use crate::debts;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
+use crate::features::debt::{DebtOffer, offer_for};
+use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::open::Known;
 use crate::printer::Format;
-use crate::render::debts as render;
-use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
@@ -55,8 +50,8 @@ pub(crate) struct Args {
     #[arg(long)]
     auto: bool,
     /// Highest complexity (1-10) of a task in this plan
-    #[arg(long, value_name = "N")]
-    max_complexity: Option<Ranged<1, 10>>,
+    #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
+    max_complexity: Option<u32>,
     /// End with the research, without a plan
     #[arg(long)]
     research_only: bool,
@@ -72,25 +67,15 @@ struct Report {
     settings: Settings,
     strategy: Strategy,
     interrupted: Vec<Interrupted>,
-    debts: Vec<Debt>,
+    debts: DebtOffer,
     attended: bool,
     history: History,
     /// What people read is written in it, where that is known.
     language: Option<String>,
-    specs: Vec<SpecLine>,
+    specs: PlanningSpecs,
     /// Why the goal may be several plans.
     several: Option<String>,
     warnings: Vec<String>,
-}
-
-/// A spec that applies to finding out and planning.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SpecLine {
-    title: String,
-    path: PathBuf,
-    read_mode: ReadMode,
-    category: Category,
 }
 
 /// A plan whose run is not over.
@@ -105,11 +90,11 @@ struct Interrupted {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
-    let settings = context.settings_with(Origin::Plan, flags.clone())?;
+    let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
-    let debts = debts(&known, context, &mut warnings)?;
+    let debts = offer_for(&goal, &known, context, &mut warnings);
 
     let (intent, proposal) = kind_and_mode(&words, &args);
     let proposal = if settings.research_only { proposal.for_research() } else { proposal };
@@ -132,7 +117,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let report = Report {
         history: history(context).in_language(settings.language.as_deref()),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
-        specs: specs(&record.goal, context, &mut warnings),
+        specs: specs_for_planning(&record.goal, context, &mut warnings),
         several: if roadmap.is_none() { several_plans(&words) } else { None },
         path: folder.path().to_owned(),
         settings,
@@ -148,19 +133,25 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     }
     match context.format {
         Format::Json => context.printer.json(&report.json())?,
-        Format::Text => context.printer.data(&report.text(context)),
+        Format::Text => context.printer.data(&report.text()),
     }
     Ok(Exit::Done)
 }
 
 /// The settings that are given for this plan alone.
-fn flags(args: &Args) -> PartialSettings {
-    PartialSettings {
-        max_complexity: args.max_complexity,
-        research_only: args.research_only.then_some(true),
-        plan_only: args.plan_only.then_some(true),
-        ..PartialSettings::default()
+fn flags(args: &Args) -> SettingsLayer {
+    let mut layer = SettingsLayer::default();
+    let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    if let Some(most) = args.max_complexity {
+        give("maxComplexity", most.into());
     }
+    if args.research_only {
+        give("researchOnly", true.into());
+    }
+    if args.plan_only {
+        give("planOnly", true.into());
+    }
+    layer
 }
 
 /// What kind of work the goal is and how much planning it gets, as asked for or else as its words say.
@@ -196,20 +187,6 @@ fn git_warning(context: &Context) -> Option<String> {
     Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
 }
 
-/// The specs that apply to planning for this goal; those that can't be read become warnings.
-fn specs(goal: &str, context: &Context, warnings: &mut Vec<String>) -> Vec<SpecLine> {
-    let found = Specs::load(context.repo());
-    warnings.extend(specs::warnings(&found));
-    let stages = [Category::Exploration, Category::Planning];
-    let line = |spec: &Spec| SpecLine {
-        title: spec.title.clone(),
-        path: found.path(spec),
-        read_mode: spec.read_mode,
-        category: spec.category,
-    };
-    applicable(&found.specs, &stages, goal).into_iter().map(|(spec, _)| line(spec)).collect()
-}
-
 /// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
 fn history(context: &Context) -> History {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
@@ -232,16 +209,6 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> 
     interrupted
 }
 
-/// What is left to be done some day; nothing but a warning where its log can't be read.
-fn debts(known: &[Known], context: &Context, warnings: &mut Vec<String>) -> Result<Vec<Debt>, CommandError> {
-    let read = debts::log(context)?.read().unwrap_or_else(|error| {
-        warnings.push(error.to_string());
-        Read::default()
-    });
-    warnings.extend(read.notices);
-    Ok(debts::of(&read.entries, known))
-}
-
 impl Report {
     fn steps(&self) -> Vec<Step> {
         self.record.mode.steps(self.record.intent, &self.settings)
@@ -249,7 +216,6 @@ impl Report {
 
     fn json(&self) -> serde_json::Value {
         let Self { record, settings, .. } = self;
-        let Offer { debts, more } = offer(&self.debts, &record.goal);
         json!({
             "planId": record.plan_id,
             "path": self.path,
@@ -269,18 +235,18 @@ impl Report {
                 "language": settings.language,
             },
             "interruptedPlans": self.interrupted,
-            "debts": debts.iter().map(|debt| offered(debt)).collect::<Vec<_>>(),
-            "moreDebts": more,
+            "debts": self.debts.json(),
+            "moreDebts": self.debts.more,
             "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
             "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
-            "specs": self.specs,
+            "specs": self.specs.json,
             "warnings": self.warnings,
         })
     }
 
-    fn text(&self, context: &Context) -> String {
+    fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
         let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
@@ -302,18 +268,15 @@ impl Report {
             text += "\nFind out:\n";
             text += &bullets(self.strategy.research_prompts);
         }
-        if !self.specs.is_empty() {
+        if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");
         }
-        for SpecLine { title, path, read_mode, .. } in &self.specs {
-            text += &format!("  {:<8}  {}: {title}\n", read_mode.word(), context.shown(path));
-        }
+        text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";
         text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
-        let Offer { debts, more } = offer(&self.debts, &record.goal);
-        text += &render::offer(&debts, more, id.as_str());
+        text += &self.debts.text(id.as_str());
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
             for plan in &self.interrupted {
@@ -322,12 +285,6 @@ impl Report {
         }
         text
     }
-}
-
-/// A debt as the skill is told of it.
-fn offered(debt: &Debt) -> serde_json::Value {
-    let Debt { id, text, files, from, .. } = debt;
-    json!({ "id": id, "text": text, "files": files, "from": from })
 }
 
 fn bullets(lines: &[&str]) -> String {

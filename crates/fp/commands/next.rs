@@ -1,7 +1,5 @@
 //! `fp next`.
 
-mod tracker;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -19,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::linear::{tracker_due, tracker_ended};
 use crate::printer::Format;
 use crate::render::{actions, status};
 
@@ -33,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
-    let tracker_ended = tracker::ended(&mut args.ended);
+    let had_tracker = tracker_ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
     let works =
         |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
@@ -60,7 +59,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let mut report = status::text(&StatusReport::new(ledger.state()));
-    let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now).unwrap_or_else(|error| {
+    let tracker = tracker_due(&plan, ledger.state(), had_tracker, around.now).unwrap_or_else(|error| {
         // A mirror of the run never holds it up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
         for hint in &error.hints {

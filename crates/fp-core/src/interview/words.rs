@@ -41,17 +41,6 @@ impl Words {
         }
     }
 
-    /// Whether a keyword of a stranger's occurs, in any case and punctuation: as whole words, or anywhere in a script
-    /// that glues particles to its words or has no blanks between them.
-    pub(crate) fn mention(&self, keyword: &str) -> bool {
-        let Self(keyword) = Self::new(keyword);
-        match keyword.trim() {
-            "" => false,
-            glued if glued.contains(is_glued) => self.0.contains(glued),
-            _ => self.0.contains(&keyword),
-        }
-    }
-
     /// The first of `phrases` that occurs, without its `*`.
     pub(super) fn first<'p>(&self, phrases: &[&'p str]) -> Option<&'p str> {
         phrases.iter().find(|phrase| self.have(phrase)).map(|phrase| phrase.trim_end_matches('*'))
@@ -88,12 +77,6 @@ impl Words {
     pub(super) fn count(&self) -> usize {
         self.0.split_whitespace().count()
     }
-}
-
-/// Whether `c` is of Hangul, Kana or Han.
-pub(crate) fn is_glued(c: char) -> bool {
-    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3040}'..='\u{30ff}' | '\u{3130}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{323af}')
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ mod unknown_field;
 mod vague_acceptance;
 
 pub use context::{ConfirmedRequirement, MentionedPaths, PathFact, RuleFacts, mentioned_paths};
-pub(crate) use vague_acceptance::vague_phrase;
+pub use vague_acceptance::vague_phrase;
 
 use self::context::{FindingSink, RuleContext};
 use crate::diagnostic::{Diagnostic, Severity};

@@ -1,7 +1,7 @@
 //! Runs git processes: environment, input, and failures told apart.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
 use fp_core::repo_path::RepoPath;
@@ -130,31 +130,6 @@ impl Call {
         self.run()?.into_output()
     }
 
-    /// Runs it and hands each of the records that it prints, which end with NUL, to `take` as it comes, so that none
-    /// of them has to be kept.
-    pub(super) fn records(mut self, mut take: impl FnMut(&[u8])) -> Result<(), GitError> {
-        let mut child = self.command.spawn().map_err(not_started)?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (read, said) = std::thread::scope(|scope| {
-            // A pipe that nobody reads would stop git when it is full.
-            let said = scope.spawn(move || {
-                let mut said = Vec::new();
-                stderr.map(|mut stderr| stderr.read_to_end(&mut said));
-                said
-            });
-            let read = stdout.map_or(Ok(()), |stdout| each_record(BufReader::new(stdout), &mut take));
-            (read, said.join().unwrap_or_default())
-        });
-        let waiting = || GitError::io(format!("wait for `{}`", self.shown));
-        let status = child.wait().map_err(waiting())?;
-        read.map_err(waiting())?;
-        if status.success() {
-            return Ok(());
-        }
-        let stderr = readable_tail(&said, STDERR_TAIL);
-        Err(classify(Failure { command: self.shown, status: status.code(), stderr }))
-    }
-
     /// Runs it to its end, whatever its status.
     pub(super) fn run(mut self) -> Result<Finished, GitError> {
         let mut child = self.command.spawn().map_err(not_started)?;
@@ -181,15 +156,6 @@ pub(super) fn not_started(source: io::Error) -> GitError {
         io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Io { action: "start git".into(), source },
     }
-}
-
-fn each_record(mut output: impl BufRead, take: &mut impl FnMut(&[u8])) -> io::Result<()> {
-    let mut record = Vec::new();
-    while output.read_until(0, &mut record)? > 0 {
-        take(record.strip_suffix(&[0]).unwrap_or(&record));
-        record.clear();
-    }
-    Ok(())
 }
 
 impl Finished {

@@ -5,7 +5,6 @@
 //! commit; and an error carries the command that failed and what it said.
 
 mod blobs;
-mod churn;
 mod command;
 mod commit;
 mod compare;
@@ -17,7 +16,7 @@ mod locate;
 mod lost;
 mod merge;
 mod oid;
-pub(crate) mod question;
+pub mod question;
 mod revert;
 mod stat;
 mod status;
@@ -34,7 +33,6 @@ use fp_core::settings::Settings;
 
 use crate::repo::{self, Repo};
 
-pub use churn::Churn;
 pub(crate) use command::os_string;
 pub use commit::{Blocked, Outcome};
 pub use compare::{Compared, Side};

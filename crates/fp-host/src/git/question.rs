@@ -18,7 +18,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 ///
 /// # Errors
 /// There is no git, it takes too long, or it ends with another status than 0.
-pub(crate) fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     let shown = format!("git {}", args.join(" "));
     let mut command = Command::new("git");
     for name in REMOVED {
@@ -40,7 +40,7 @@ pub(crate) fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
 ///
 /// # Errors
 /// There is no git, or a file of its settings can't be read.
-pub(crate) fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
+pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
     match ask(folder, &["config", "--get", name]) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(GitError::Failed(failure)) if failure.status == Some(1) => Ok(None),

@@ -1,13 +1,11 @@
 //! What `fp new` makes a plan for: a goal, or a layer of a roadmap.
 
-use fp_core::plan::id::TaskId;
-use fp_core::roadmap::plan_goal;
 use fp_host::plan_folder::OfLayer;
 
 use super::Args;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::roadmap::Page;
+use crate::features::roadmap::{LayerToPlan, layer_to_plan};
 
 /// What a plan is to be made for.
 pub(super) struct Wanted {
@@ -28,38 +26,14 @@ impl Wanted {
     pub(super) fn read(args: &Args, context: &Context) -> Result<Self, CommandError> {
         let words = args.goal.join(" ");
         if let Some(selector) = &args.roadmap {
-            return Self::layer(selector, args.layer.as_ref(), words, context);
+            let LayerToPlan { words, goal, title, of, warning } =
+                layer_to_plan(selector, args.layer.as_ref(), words, context)?;
+            return Ok(Self { words, goal, name: title, roadmap: Some(of), warning });
         }
         if words.trim().is_empty() {
             return Err(CommandError::failed("the goal is empty")
                 .hint("say what is to be done: `fp new 'Add a greeting command'`"));
         }
         Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
-    }
-
-    fn layer(
-        selector: &str,
-        layer: Option<&TaskId>,
-        words: String,
-        context: &Context,
-    ) -> Result<Self, CommandError> {
-        let page = Page::open(context, Some(selector))?;
-        let standing = page.standing(context)?;
-        let at = standing.place(&page.id, layer)?;
-        let layer = &standing.roadmap.layers[at];
-        let missing: Vec<&str> = standing.missing(at).iter().map(|layer| &*layer.id).collect();
-        let warning =
-            format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
-        let id = TaskId::new(&*layer.id).map_err(|error| {
-            CommandError::refused(error).hint(format!("`fp roadmap check {}` shows it", page.id))
-        })?;
-        let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
-        Ok(Self {
-            goal: plan_goal(&words, &page.id, layer),
-            name: layer.title.clone(),
-            words,
-            warning: (!missing.is_empty()).then_some(warning),
-            roadmap: Some(OfLayer { id: page.id, layer: id }),
-        })
     }
 }
