@@ -47,7 +47,6 @@ pub(crate) mod run;
 pub(crate) mod scope;
 pub(crate) mod show;
 pub(crate) mod signals;
-pub(crate) mod simulate;
 pub(crate) mod specs;
 pub(crate) mod status;
 pub(crate) mod submit;

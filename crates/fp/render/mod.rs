@@ -21,7 +21,6 @@ pub(crate) mod run_page;
 pub(crate) mod sarif;
 pub(crate) mod schedule;
 pub(crate) mod signals;
-pub(crate) mod simulation;
 pub(crate) mod specs;
 pub(crate) mod status;
 pub(crate) mod tree;
