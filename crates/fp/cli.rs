@@ -90,8 +90,7 @@ impl Command {
     /// The forms that a command has beside text and JSON.
     fn exports(&self) -> &'static [Export] {
         match self {
-            Self::Validate(_) => &[Export::Sarif],
-            Self::Show(_) => &[Export::Mermaid, Export::Dot, Export::Html],
+            Self::Show(_) => &[Export::Mermaid, Export::Html],
             Self::Report(_) => &[Export::Html],
             _ => &[],
         }

@@ -1,5 +1,5 @@
 //! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium, the
-//! flowchart in Mermaid, the graph in Graphviz.
+//! flowchart in Mermaid.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
@@ -7,7 +7,6 @@
 mod chromium;
 #[path = "../common/mod.rs"]
 mod common;
-mod dot;
 mod mermaid;
 mod page;
 mod run_page;

@@ -11,7 +11,6 @@ mod gate;
 mod json;
 mod large;
 mod passes;
-mod sarif;
 mod text;
 
 use common::plan::{leaf, tree};

@@ -15,7 +15,7 @@ use fp_host::plan::OpenPlan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Export, Format, json};
-use crate::render::{dot, html, mermaid, tree};
+use crate::render::{html, mermaid, tree};
 use crate::source::Source;
 
 /// Draw the task tree, with the state of each task once it is approved
@@ -74,7 +74,6 @@ fn rendered(
             context.notices(mermaid::limit(report, &chart).as_slice());
             chart
         }
-        (Some(Export::Dot), _) => dot::text(report),
         (Some(Export::Html), _) => html::text(report, &source.name, at_once),
         (_, Format::Json) => json(report)?,
         _ => tree::text(report),

@@ -17,8 +17,8 @@ use similar::TextDiff;
 use self::pass::Pass;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Export, Format, SCHEMA_VERSION};
-use crate::render::{diagnostics, sarif};
+use crate::printer::{Format, SCHEMA_VERSION};
+use crate::render::diagnostics;
 use crate::source::Source;
 
 /// How many findings the text shows without `--all`.
@@ -58,10 +58,6 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    if context.export.is_some() && (args.diff || args.gate) {
-        return Err(CommandError::failed("SARIF has findings, and neither a diff nor a verdict")
-            .hint("use --format text or json, or leave the other flag out"));
-    }
     let source = Source::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     // The process ends with this command, and gives back all of its memory faster than piece by piece.
@@ -159,15 +155,12 @@ fn report(
         Gated { gate, next: next(args, source, &gate) }
     });
     let printer = &context.printer;
-    match (context.export, context.format, gate) {
-        (Some(Export::Sarif), ..) => {
-            printer.document(&sarif::Log::new(&source.artifact(context.repo()), &lines, found))?;
-        }
-        (_, Format::Json, gate) => {
+    match (context.format, gate) {
+        (Format::Json, gate) => {
             printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate, pass })?;
         }
-        (_, Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
-        (_, Format::Text, None) => {
+        (Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
+        (Format::Text, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
             let findings = shown.map(|found| diagnostics::text(&source.name, &lines, found) + "\n");
