@@ -31,5 +31,6 @@ pub mod settings;
 pub mod signals;
 pub mod specs;
 pub mod test_files;
+pub mod text;
 pub mod verification;
 mod word_forms;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use super::{Debt, Standing};
-use crate::interview::words::is_glued;
+use crate::word_forms::is_glued;
 use crate::word_forms::{are_forms, words};
 
 /// Most debts that are offered.

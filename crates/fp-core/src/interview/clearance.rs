@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::answers::wording;
-use super::intent::Intent;
-use super::mode::Mode;
+use super::intent::{Intent, Mode};
 use super::record::{Interview, Said};
 use crate::hook::quote::quoted;
 use crate::rules::vague_phrase;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::State;
-use crate::critique::{Critique, Judged, Verdict};
+use crate::critique::{Critique, JudgedTree, CriticVerdict};
 
 /// How many validation passes a tree has to become valid.
 pub const PASSES: u32 = 6;
@@ -53,7 +53,7 @@ pub struct Criticised {
     /// Its round, from 1.
     pub round: u32,
     /// The worst of its findings.
-    pub verdict: Verdict,
+    pub verdict: CriticVerdict,
     /// Hash of the tree that was judged.
     pub tree_hash: String,
     /// How many findings it has.
@@ -143,13 +143,13 @@ impl Planning {
 impl State {
     /// What a critic said of every leaf of the tree with this hash, as it is to be recorded. Refused when all rounds
     /// are over.
-    pub fn criticise(&self, tree_hash: String, judged: Judged) -> Result<Critique, Refusal> {
+    pub fn criticise(&self, tree_hash: String, judged: JudgedTree) -> Result<Critique, Refusal> {
         let round = self.planning.round_of(&tree_hash);
         if round > ROUNDS {
             return Err(Refusal::RoundsOver);
         }
-        let Judged { leaves, findings } = judged;
-        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Pass);
+        let JudgedTree { leaves, findings } = judged;
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
         Ok(Critique { round, verdict, tree_hash, leaves, findings })
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::front::one_line;
 use super::{Category, ReadMode, Spec};
-use crate::interview::words::Words;
+use crate::word_forms::SpacedWords;
 
 /// How a spec is handed on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -87,14 +87,14 @@ fn judged<'a>(
     stages: &[Category],
     about: &str,
 ) -> Vec<(&'a Spec, Result<String, String>)> {
-    let words = Words::new(about);
+    let words = SpacedWords::new(about);
     let mut ordered: Vec<&Spec> = specs.iter().collect();
     ordered.sort_by_key(|spec| (spec.read_mode, spec.priority, &spec.name));
     ordered.into_iter().map(|spec| (spec, applies(spec, stages, &words))).collect()
 }
 
 /// Why `spec` applies, or why it doesn't.
-fn applies(spec: &Spec, stages: &[Category], words: &Words) -> Result<String, String> {
+fn applies(spec: &Spec, stages: &[Category], words: &SpacedWords) -> Result<String, String> {
     let category = spec.category;
     let in_stage = stages.is_empty() || category == Category::General || stages.contains(&category);
     if !in_stage {
