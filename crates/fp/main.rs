@@ -9,10 +9,10 @@ mod demo;
 mod error;
 mod input;
 mod open;
+mod pages;
 #[cfg(test)]
 mod plugin_lint;
 mod printer;
-mod progress;
 mod render;
 mod roadmap;
 mod source;

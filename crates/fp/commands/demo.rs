@@ -29,7 +29,6 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     };
     let stage = Stage::set_up(&folder)?;
     let played = play(&stage);
-    stage.clear();
     let page = played?;
     if args.keep && args.dir.is_none() {
         drop(temporary.keep());

@@ -12,8 +12,7 @@ use fp_core::exchange::draft::{Done, Draft};
 use fp_core::exchange::{
     Folder, ImportError, Kind, Notice, PortablePlan, Recognised, Source, read, recognise,
 };
-use fp_core::interview::intent::classify;
-use fp_core::interview::{Interview, Mode};
+use fp_core::interview::{GoalReading, Interview, Mode};
 use fp_core::linear::Mapping;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::parse;
@@ -170,7 +169,7 @@ impl Import {
         let (mode, mode_reason) = mode(parse(&draft.text).0.leaves().count());
         let record = PlanRecord {
             plan_id: into.id().clone(),
-            intent: classify(&goal).intent,
+            intent: GoalReading::of_goal(&goal).intent,
             goal,
             mode,
             mode_reason,

@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::progress::Progress;
 use crate::render::signals;
 use crate::source::Source;
 
@@ -38,9 +37,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         git: git.as_ref(),
         plans_dir: &context.settings()?.plans_dir,
     };
-    let progress = Progress::counting("Files read");
-    let surveyed = survey(place, &tree, context.now(), &|| progress.step());
-    drop(progress);
+    let surveyed = survey(place, &tree, context.now(), &|| ());
     let mut measured = measure(&tree, &surveyed.survey);
     for note in &surveyed.notes {
         context.printer.note(&format!("note: {note}"));

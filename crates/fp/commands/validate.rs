@@ -6,8 +6,7 @@ use std::mem::ManuallyDrop;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::gate::{Gate, Verdict};
-use fp_core::report::validation::ValidationReport;
+use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_core::rules::{Facts, check, fix};
 use fp_host::file;
 use serde::Serialize;
@@ -172,9 +171,9 @@ fn report(
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        Verdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
-        Verdict::Fix => "; --fix resolves every error".to_owned(),
-        Verdict::Caution | Verdict::Pass => String::new(),
+        GateVerdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
+        GateVerdict::Fix => "; --fix resolves every error".to_owned(),
+        GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
@@ -184,10 +183,12 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
 fn next(args: &Args, source: &Source, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
-        Verdict::Pass | Verdict::Caution if source.plan.is_some() => return format!("fp plan {name}"),
-        Verdict::Pass | Verdict::Caution => return format!("fp show {name}"),
-        Verdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
-        Verdict::Block | Verdict::Fix => format!("fp validate {name} --fix"),
+        GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
+            return format!("fp plan {name}");
+        }
+        GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
+        GateVerdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
+        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name} --fix"),
     };
     if args.strict {
         command.push_str(" --strict");

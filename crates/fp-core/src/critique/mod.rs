@@ -206,10 +206,7 @@ pub enum NotJudged {
     #[error("the finding on {0} says nothing")]
     NoText(String),
     #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
-    TooLong {
-        place: String,
-        length: usize,
-    },
+    TooLong { place: String, length: usize },
     /// Validation refuses such ids before.
     #[error(transparent)]
     Id(#[from] InvalidId),
@@ -242,7 +239,10 @@ pub fn judge(plan: &Plan, opinion: &CriticOpinion) -> Result<JudgedTree, NotJudg
         return Err(NotJudged::LeftOut(missing));
     }
     found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
-    Ok(JudgedTree { leaves: leaves.all.len(), findings: found.into_iter().map(|(_, finding)| finding).collect() })
+    Ok(JudgedTree {
+        leaves: leaves.all.len(),
+        findings: found.into_iter().map(|(_, finding)| finding).collect(),
+    })
 }
 
 /// The leaves of a tree, found by what they are called.

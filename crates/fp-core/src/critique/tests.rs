@@ -126,8 +126,13 @@ fn a_page_has_the_verdict_first_and_no_markup_of_the_critic() {
     let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` \\*b\\*\n\
                   - WARN 1.1 (Parse \\*numbers\\*), hints: \\<b> \\& \\[x\\](y)\n\n1 leaf passes\n";
     assert_eq!(critique.to_markdown(), expect);
-    let none =
-        Critique { round: 1, verdict: CriticVerdict::Pass, tree_hash: "h".into(), leaves: 2, findings: Vec::new() };
+    let none = Critique {
+        round: 1,
+        verdict: CriticVerdict::Pass,
+        tree_hash: "h".into(),
+        leaves: 2,
+        findings: Vec::new(),
+    };
     assert_eq!(none.to_markdown(), "PASS\n\nRound 1 of 3\n\n2 leaves pass\n");
 }
 

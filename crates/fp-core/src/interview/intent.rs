@@ -86,23 +86,59 @@ use GoalSign::{Area, Everywhere, InSteps, Kind};
 
 /// Words, and beginnings of words with a `*`. Of the rows of a kind, the first with a word of the goal decides.
 const SIGNS: &[(GoalSign, &str)] = &[
-    (Kind(Intent::Trivial), "typo, typos, misspell*, spelling, whitespace, one liner, copyright year, readme"),
+    (
+        Kind(Intent::Trivial),
+        "typo, typos, misspell*, spelling, whitespace, one liner, copyright year, readme",
+    ),
     (Kind(Intent::Trivial), "changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
-    (Kind(Intent::BuildFromScratch), "from scratch, greenfield, scaffold*, new project, new app, build a, build an"),
-    (Kind(Intent::BuildFromScratch), "create an app, create a game, create a website, write a program, 처음부터"),
-    (Kind(Intent::BuildFromScratch), "새 프로젝트, 신규 프로젝트, 프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들"),
-    (Kind(Intent::Architecture), "architect*, rearchitect*, microservice*, monolith*, distributed, event driven"),
+    (
+        Kind(Intent::BuildFromScratch),
+        "from scratch, greenfield, scaffold*, new project, new app, build a, build an",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "create an app, create a game, create a website, write a program, 처음부터",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "새 프로젝트, 신규 프로젝트, 프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들",
+    ),
+    (
+        Kind(Intent::Architecture),
+        "architect*, rearchitect*, microservice*, monolith*, distributed, event driven",
+    ),
     (Kind(Intent::Architecture), "event sourcing, multi tenan*, multitenan*, sharding, high availability"),
-    (Kind(Intent::Architecture), "plugin system, system design, 아키텍처, 마이크로서비스, 모놀리스, 멀티테넌, 시스템 설계"),
-    (Kind(Intent::Refactoring), "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy, simplif*"),
-    (Kind(Intent::Refactoring), "decoupl*, deduplicat*, moderni*, rename, migrate, replace, dead code, tech debt"),
-    (Kind(Intent::Refactoring), "리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경, 마이그레이션, 중복 제거, 기술 부채"),
-    (Area("interface"), "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지, 버튼"),
+    (
+        Kind(Intent::Architecture),
+        "plugin system, system design, 아키텍처, 마이크로서비스, 모놀리스, 멀티테넌, 시스템 설계",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy, simplif*",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "decoupl*, deduplicat*, moderni*, rename, migrate, replace, dead code, tech debt",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경, 마이그레이션, 중복 제거, 기술 부채",
+    ),
+    (
+        Area("interface"),
+        "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지, 버튼",
+    ),
     (Area("server"), "backend, back end, server, api, endpoint*, webhook*, 백엔드, 서버"),
-    (Area("data"), "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마, 테이블"),
+    (
+        Area("data"),
+        "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마, 테이블",
+    ),
     (Area("operations"), "ci, docker*, deploy*, kubernetes, terraform, monitoring, 배포, 도커, 모니터링"),
     (Area("mobile"), "ios, android, mobile app, 모바일"),
-    (Everywhere, "entire codebase, whole codebase, across the codebase, across all, everywhere, every module"),
+    (
+        Everywhere,
+        "entire codebase, whole codebase, across the codebase, across all, everywhere, every module",
+    ),
     (Everywhere, "전체, 모든 모듈"),
     (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
 ];
@@ -500,7 +536,8 @@ mod tests {
             let mut settings = Settings::default();
             change(&mut settings);
             for &intent in intents {
-                let steps: Vec<_> = mode.steps(intent, &settings).into_iter().map(PlanningStep::name).collect();
+                let steps: Vec<_> =
+                    mode.steps(intent, &settings).into_iter().map(PlanningStep::name).collect();
                 assert_eq!(steps.join(" "), expect, "{mode:?} {intent:?}");
                 let wire = serde_json::to_value(mode.steps(intent, &settings)).unwrap();
                 assert_eq!(wire, serde_json::json!(steps));

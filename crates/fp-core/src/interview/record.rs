@@ -271,7 +271,7 @@ fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
 
 /// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
 #[must_use]
-pub fn markdown(goal: &str, interview: &Interview) -> String {
+pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
     section(&mut text, "Goal", quoted(goal));
     if let Some(objective) = interview.objective() {
@@ -304,24 +304,24 @@ pub fn markdown(goal: &str, interview: &Interview) -> String {
     text
 }
 
-/// What `clearance` says of the record, as the last section of its page.
-#[must_use]
-pub fn clearance(clearance: &Clearance) -> String {
-    let mut text = String::new();
-    let left_open = clearance.is_left_open();
-    let title = if left_open { "Left open" } else { "Clearance" };
-    let items = clearance.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
-        let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
-        format!("{}: {}{missing}", item.name, item.state.word())
-    });
-    let head = match left_open {
-        true => format!("Nobody is asked any more after {} rounds.", clearance.rounds),
-        false => {
-            format!("Interview: {}. Rounds: {}.", clearance.in_words(), clearance.rounds_in_words())
-        }
-    };
-    section(&mut text, title, format!("{head}\n\n{}", lines(items)));
-    text
+impl Clearance {
+    /// The last section of the interview's page.
+    #[must_use]
+    pub fn section(&self) -> String {
+        let left_open = self.is_left_open();
+        let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
+            let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
+            format!("{}: {}{missing}", item.name, item.state.word())
+        });
+        let (title, head) = if left_open {
+            ("Left open", format!("Nobody is asked any more after {} rounds.", self.rounds))
+        } else {
+            ("Clearance", format!("Interview: {}. Rounds: {}.", self.in_words(), self.rounds_in_words()))
+        };
+        let mut text = String::new();
+        section(&mut text, title, format!("{head}\n\n{}", lines(items)));
+        text
+    }
 }
 
 /// What was chosen, and what was not.
@@ -415,7 +415,7 @@ mod tests {
             }"#,
         )
         .unwrap();
-        insta::assert_snapshot!(markdown("Add a greeting\n\n# now", &interview), @r"
+        insta::assert_snapshot!(interview_page("Add a greeting\n\n# now", &interview), @r"
         # Interview
 
         ## Goal
@@ -463,7 +463,7 @@ mod tests {
 
         - Else?
         ");
-        insta::assert_snapshot!(markdown("x", &Interview::default()), @r"
+        insta::assert_snapshot!(interview_page("x", &Interview::default()), @r"
         # Interview
 
         ## Goal

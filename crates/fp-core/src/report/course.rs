@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::log::{ToldEvent, tell};
 use super::run_page::{
-    AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunQuestion, RunTimes,
-    TaskAttempt, TaskTry, millis_between,
+    AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunQuestion,
+    RunTimes, TaskAttempt, TaskTry, millis_between,
 };
 use super::tree::TreeReport;
 use crate::plan::id::{AgentName, TaskId};

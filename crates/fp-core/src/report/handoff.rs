@@ -137,7 +137,8 @@ impl HandoffReport {
         };
         list("Failed Tasks", &[Status::Failed], |task| iterations(task, "Iterations"));
         list("In Progress (Interrupted)", &[Status::Implementing, Status::AwaitingVerification], |task| {
-            let owner = task.line.owner.as_ref().map_or_else(String::new, |owner| format!(" | Owner: {owner}"));
+            let owner =
+                task.line.owner.as_ref().map_or_else(String::new, |owner| format!(" | Owner: {owner}"));
             format!("{} | {}{owner}{}", iterations(task, "Iteration"), task.line.status.word(), reason(task))
         });
         list("Pending Tasks", &[Status::Pending], |task| match &task.line.detail {
@@ -312,10 +313,16 @@ mod tests {
         let items = || (1..=ITEMS + 2).map(|number| number.to_string());
         let mut page = String::new();
         section(&mut page, "T", items(), "there");
-        assert!(page.starts_with("\n## T\n\n- 1\n") && page.ends_with("- 12\n- and 2 more: there\n"), "{page}");
+        assert!(
+            page.starts_with("\n## T\n\n- 1\n") && page.ends_with("- 12\n- and 2 more: there\n"),
+            "{page}"
+        );
         let mut page = String::new();
         latest(&mut page, "T", items().collect(), "there");
-        assert!(page.starts_with("\n## T\n\n- 2 earlier: there\n- 3\n") && page.ends_with("- 14\n"), "{page}");
+        assert!(
+            page.starts_with("\n## T\n\n- 2 earlier: there\n- 3\n") && page.ends_with("- 14\n"),
+            "{page}"
+        );
         let mut page = String::new();
         section(&mut page, "T", [], "there");
         assert_eq!(page, "");

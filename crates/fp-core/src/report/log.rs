@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::plan::id::TaskId;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
@@ -14,7 +16,7 @@ use crate::verification::{Check, CheckVerdict};
 const FILES: usize = 3;
 
 /// One event in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldEvent {
     /// The task it is about, where it is about one.
     pub task: Option<TaskId>,
@@ -45,7 +47,10 @@ fn text(event: &Event) -> String {
         Event::Interviewed { by: Decider::User } => "the interview records what the user said".into(),
         Event::Interviewed { .. } => "the interview records what is assumed".into(),
         Event::Imported { from, tasks } => {
-            format!("imported from {from}, with {} that the source says is done", counted(tasks.len(), "task"))
+            format!(
+                "imported from {from}, with {} that the source says is done",
+                counted(tasks.len(), "task")
+            )
         }
         Event::Approved { leaves, by, .. } => {
             format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task"))
@@ -228,12 +233,12 @@ fn about(event: &Event) -> Option<TaskId> {
 /// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
 /// another task's end or new try reaches it.
 #[derive(Debug, Clone)]
-pub struct Concern {
+pub struct TaskConcern {
     task: TaskId,
     questions: BTreeSet<String>,
 }
 
-impl Concern {
+impl TaskConcern {
     /// Everything about `task`.
     #[must_use]
     pub fn with(task: TaskId) -> Self {
@@ -339,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_task_is_concerned_by_its_questions_and_their_answers() {
-        let mut concern = Concern::with(TaskId::new("1").unwrap());
+        let mut concern = TaskConcern::with(TaskId::new("1").unwrap());
         assert_eq!(concern.of(&entry(failed_for_good())), [true, true, false, true]);
         let answered =
             |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });

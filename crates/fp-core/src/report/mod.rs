@@ -6,7 +6,6 @@ pub mod evidence;
 pub mod handoff;
 pub mod log;
 pub mod next_step;
-pub mod ready;
 pub mod results;
 pub mod run_page;
 pub mod status;

@@ -19,7 +19,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         let _ = writeln!(page, "> {}", text(line));
     }
     let counts = &run.counts;
-    let _ = write!(page, "\n- State: {}\n- Tasks: {} of {} done", run.phase.word(), counts.completed, counts.total);
+    let _ = write!(
+        page,
+        "\n- State: {}\n- Tasks: {} of {} done",
+        run.phase.word(),
+        counts.completed,
+        counts.total
+    );
     for (count, what) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
         if count > 0 {
             let _ = write!(page, ", {count} {what}");
@@ -54,12 +60,14 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
     }
     let in_tree = |task: &&RunTask| run.tree.tasks.iter().any(|row| row.id == task.line.id.as_str());
     for task in run.tasks.iter().filter(|task| !in_tree(task)) {
-        let _ = writeln!(page, "- {} {}{}", text(task.line.id.as_str()), text(&task.line.title), outcome(task));
+        let _ =
+            writeln!(page, "- {} {}{}", text(task.line.id.as_str()), text(&task.line.title), outcome(task));
     }
 }
 
 fn outcome(task: &RunTask) -> String {
-    let commit = task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
+    let commit =
+        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
     format!(": {}{commit}", word(task.line.status))
 }
 
@@ -69,7 +77,13 @@ fn task_section(page: &mut String, task: &RunTask) {
     if line.iteration == 0 && reason.is_none() {
         return;
     }
-    let _ = write!(page, "\n## {} {}\n\n- State: {}", text(line.id.as_str()), text(&line.title), word(line.status));
+    let _ = write!(
+        page,
+        "\n## {} {}\n\n- State: {}",
+        text(line.id.as_str()),
+        text(&line.title),
+        word(line.status)
+    );
     if line.iteration > 0 {
         let _ = write!(page, ", iteration {}", line.iteration);
     }

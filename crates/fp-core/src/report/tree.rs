@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use crate::critique::CritiqueLine;
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine, state_word};
+use crate::critique::CritiqueLine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
 use crate::plan::graph::Graph;

@@ -236,10 +236,11 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        let check =
-            |text: &str, lax: (GateVerdict, usize, usize, usize), strict: (GateVerdict, usize, usize, usize)| {
-                assert_eq!((gate(text, false), gate(text, true)), (lax, strict), "{text}");
-            };
+        let check = |text: &str,
+                     lax: (GateVerdict, usize, usize, usize),
+                     strict: (GateVerdict, usize, usize, usize)| {
+            assert_eq!((gate(text, false), gate(text, true)), (lax, strict), "{text}");
+        };
         let tree = |extra: &str| format!("- [ID: 1] Print (Complexity: 2)\n{LEAF}{extra}");
         let pass = (GateVerdict::Pass, 0, 0, 0);
         check(&tree(GUARDRAILS), pass, pass);

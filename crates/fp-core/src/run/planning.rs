@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::State;
-use crate::critique::{Critique, JudgedTree, CriticVerdict};
+use crate::critique::{CriticVerdict, Critique, JudgedTree};
 
 /// How many validation passes a tree has to become valid.
 pub const PASSES: u32 = 6;

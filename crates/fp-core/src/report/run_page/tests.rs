@@ -160,7 +160,8 @@ fn all_time_is_accounted_for() {
     let expect =
         RunTimes { building: 103_000, asking: 50_000, waiting: 68_000, verifying: 34_000, committing: 2_000 };
     assert_eq!((page.millis, page.idle()), (expect, 43_000));
-    let first = RunTimes { building: 45_000, asking: 0, waiting: 10_000, verifying: 25_000, committing: 2_000 };
+    let first =
+        RunTimes { building: 45_000, asking: 0, waiting: 10_000, verifying: 25_000, committing: 2_000 };
     assert_eq!(page.tasks[0].millis, first);
     // 1 took 82 s and 2, which waits for it, 40 s; 3 alone took longer.
     let chain: Vec<&str> = page.chain.tasks.iter().map(TaskId::as_str).collect();
@@ -298,9 +299,7 @@ fn of_an_output_the_end_is_kept() {
 fn each_try_has_its_builder_and_its_end() {
     let retried = json!({ "retried": { "task": "1", "restored": [] } });
     let released = json!({ "released": { "task": "1", "reason": "gone", "iteration": 2 } });
-    let back = |iteration: u32| {
-        json!({ "sentBack": { "task": "1", "iteration": iteration, "token": "t", "feedback": "hook" } })
-    };
+    let back = |iteration: u32| json!({ "sentBack": { "task": "1", "iteration": iteration, "token": "t", "feedback": "hook" } });
     let failed = json!({ "failed": { "task": "1", "reason": "given up" } });
     let page = page(
         &[

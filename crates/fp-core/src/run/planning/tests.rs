@@ -33,7 +33,11 @@ fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
 }
 
 /// Criticises the tree with a finding of each of these verdicts: the round and the verdict.
-fn criticise(state: &mut State, tree: &str, verdicts: &[CriticVerdict]) -> Result<(u32, CriticVerdict), Refusal> {
+fn criticise(
+    state: &mut State,
+    tree: &str,
+    verdicts: &[CriticVerdict],
+) -> Result<(u32, CriticVerdict), Refusal> {
     let finding = |verdict: &CriticVerdict| CriticFinding {
         task: None,
         title: String::new(),
