@@ -79,9 +79,10 @@ impl Source {
         let path = self.path.with_file_name("interview.json");
         let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
             None => None,
-            Some(text) => Some(Interview::parse(&text).map_err(|error| {
-                CommandError::failed(format!("{}: {error}", path.display())).hint(error.hint())
-            })?),
+            Some(text) => Some(
+                Interview::parse(&text)
+                    .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?,
+            ),
         };
         Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
     }

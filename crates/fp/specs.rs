@@ -1,5 +1,6 @@
 //! The project's specs as commands hand them on: read once, with a warning for each that can't be.
 
+use fp_core::hint::Hint as _;
 use fp_core::plan::Task;
 use fp_core::run::State;
 use fp_core::run::payload::{Around, room_for_specs};
@@ -22,7 +23,10 @@ pub(crate) fn load(context: &Context) -> Specs {
 
 /// What is wrong with some of the specs, each in one line.
 pub(crate) fn warnings(found: &Specs) -> impl Iterator<Item = String> {
-    found.faults.iter().map(|fault| one_line(&format!("{fault} ({})", fault.hint())).into_owned())
+    found
+        .faults
+        .iter()
+        .map(|fault| one_line(&format!("{fault} ({})", fault.hint().unwrap_or_default())).into_owned())
 }
 
 /// The same for programs.

@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod doctor;
 pub mod exchange;
 pub mod exclusive;
+pub mod hint;
 pub mod hook;
 pub mod interview;
 pub mod json_text;

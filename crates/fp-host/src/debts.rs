@@ -1,12 +1,14 @@
 //! The log of debts on the disk: `.fractal-planner/debt.jsonl` of the main checkout, which is the user's to commit. Its
 //! lines are only ever appended, so whatever else is in them stays.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::debt::{Entry, VERSION};
+use fp_core::hint::Hint;
 
 use crate::file::FileError;
 use crate::plan_folder::{PlanError, Plans};
@@ -53,19 +55,17 @@ pub enum DebtError {
     Plans(#[from] PlanError),
 }
 
-impl DebtError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for DebtError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Line { path, line, .. } => Some(format!(
                 "mend or remove line {line} of {}: every line is one JSON object; `fp help roadmap` has the form",
                 path.display()
-            )),
+            ).into()),
             Self::Newer { .. } => Some("update fp: `fp --version` says what this one is".into()),
-            Self::Store(error) => Some(error.hint()),
-            Self::Folder(error) => error.hint().map(str::to_owned),
-            Self::Plans(error) => error.hint().map(str::to_owned),
+            Self::Store(error) => error.hint(),
+            Self::Folder(error) => error.hint(),
+            Self::Plans(error) => error.hint(),
         }
     }
 }

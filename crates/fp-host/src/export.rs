@@ -1,11 +1,13 @@
 //! The files of an export, written below one folder and nowhere else.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use fp_core::exchange::Folder;
+use fp_core::hint::Hint;
 
 use crate::file::{self, FileError};
 
@@ -29,13 +31,11 @@ pub enum ExportError {
     File(#[from] FileError),
 }
 
-impl ExportError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for ExportError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Exists { .. } => Some("name another place, or add --force to replace what is there"),
-            Self::Path { .. } => Some("export to another format, or give the task another id"),
+            Self::Exists { .. } => Some("name another place, or add --force to replace what is there".into()),
+            Self::Path { .. } => Some("export to another format, or give the task another id".into()),
             Self::File(error) => error.hint(),
         }
     }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join(".task/1.json")).unwrap(), "1\n");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "and nothing beside it");
         let missing = write_folder(&place.path().join("none/out"), &files(), true).unwrap_err();
-        assert_eq!(missing.hint(), Some("check the path"));
+        assert_eq!(missing.hint(), Some("check the path".into()));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Reading and writing files so that nothing is lost: a write is whole or did not happen, a read is
 //! bounded and is text.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+use fp_core::hint::Hint;
 
 /// Largest `tasks.md` that is read, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
@@ -78,16 +81,16 @@ impl FileError {
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
+}
 
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for FileError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Read { source, .. } | Self::Write { source, .. } => advice(source),
-            Self::NotAFile { .. } => Some("name a file, or move what is in its place out of the way"),
-            Self::Link { .. } => Some("remove the link, or put the real folder in its place"),
-            Self::TooLarge { .. } => Some("check that it is the file you mean, or split it"),
-            Self::NotText { .. } => Some("save the file as UTF-8"),
+            Self::Read { source, .. } | Self::Write { source, .. } => advice(source).map(Into::into),
+            Self::NotAFile { .. } => Some("name a file, or move what is in its place out of the way".into()),
+            Self::Link { .. } => Some("remove the link, or put the real folder in its place".into()),
+            Self::TooLarge { .. } => Some("check that it is the file you mean, or split it".into()),
+            Self::NotText { .. } => Some("save the file as UTF-8".into()),
         }
     }
 }
@@ -364,7 +367,7 @@ mod tests {
             error.to_string(),
             format!("{} can't be written: no such file or directory", path.display())
         );
-        assert_eq!(error.hint(), Some("check the path"));
+        assert_eq!(error.hint(), Some("check the path".into()));
         let full = io::Error::from(io::ErrorKind::StorageFull);
         assert!(advice(&full).unwrap().starts_with("the disk is full"));
     }

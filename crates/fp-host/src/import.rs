@@ -3,11 +3,13 @@
 
 mod write;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fp_core::exchange::{Folder, Kind, Notice};
+use fp_core::hint::Hint;
 
 pub use self::write::{Content, ImportWriteError, earlier, write};
 use crate::file::{self, FileError};
@@ -43,13 +45,11 @@ pub enum GatherError {
     },
 }
 
-impl GatherError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for GatherError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
-            Self::TooMuch { .. } => Some("name the folder or the file of the plan itself"),
+            Self::TooMuch { .. } => Some("name the folder or the file of the plan itself".into()),
         }
     }
 }
@@ -242,6 +242,6 @@ mod tests {
         let error = gather(folder.path()).unwrap_err();
         let whole = format!("{} has more than a plan: at most 5000 files are read", folder.path().display());
         assert_eq!(error.to_string(), whole);
-        assert_eq!(error.hint(), Some("name the folder or the file of the plan itself"));
+        assert_eq!(error.hint(), Some("name the folder or the file of the plan itself".into()));
     }
 }

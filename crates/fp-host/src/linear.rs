@@ -1,7 +1,9 @@
 //! `linear-mapping.json` on disk: read by whoever asks, written under the lock of the plan, and never in part.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use fp_core::hint::Hint;
 use fp_core::linear::{Mapping, MappingError};
 
 use crate::file::{self, FileError};
@@ -28,18 +30,14 @@ pub enum LinearError {
     },
 }
 
-impl LinearError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for LinearError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
             Self::Mapping { source: MappingError::Newer(_), .. } => {
-                Some("update fp: `fp --version` says what this one is")
+                Some("update fp: `fp --version` says what this one is".into())
             }
-            Self::Mapping { .. } => Some(
-                "correct that place, or move the file away: each issue is found again by the marker in its description",
-            ),
+            Self::Mapping { .. } => Some("correct that place, or move the file away: each issue is found again by the marker in its description".into()),
         }
     }
 }

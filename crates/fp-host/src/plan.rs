@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::exchange::Origin;
+use fp_core::hint::Hint;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::{self, Plan, Task};
 use fp_core::run::event::Leaf;
@@ -57,13 +58,11 @@ pub enum SignalsError {
     },
 }
 
-impl SignalsError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for SignalsError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
-            Self::Record { .. } => Some("run `fp signals` again, or remove the file"),
+            Self::Record { .. } => Some("run `fp signals` again, or remove the file".into()),
         }
     }
 }
@@ -84,15 +83,13 @@ pub enum OriginError {
     },
 }
 
-impl OriginError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for OriginError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
-            Self::Damaged { .. } => {
-                Some("put it back as it was, or remove it: then only what the source said beside is lost")
-            }
+            Self::Damaged { .. } => Some(
+                "put it back as it was, or remove it: then only what the source said beside is lost".into(),
+            ),
         }
     }
 }

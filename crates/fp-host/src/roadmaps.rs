@@ -1,10 +1,12 @@
 //! Roadmaps on the disk: `.fractal-planner/roadmaps/ID.md` of the main checkout, which are the user's to commit. A link
 //! never leads out of the repository.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use fp_core::hint::Hint;
 use fp_core::interview::slug::slug;
 use fp_core::plan::id::{InvalidId, RoadmapId};
 use jiff::civil::Date;
@@ -58,16 +60,14 @@ fn listed(ids: &[RoadmapId]) -> String {
     ids.iter().map(|id| format!("\n  {id}")).collect()
 }
 
-impl RoadmapError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
+impl Hint for RoadmapError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Selector(_) | Self::NotFound { .. } | Self::Ambiguous { .. } => {
-                Some("name a roadmap by its id or a part of it")
+                Some("name a roadmap by its id or a part of it".into())
             }
-            Self::None => Some("`fp roadmap new GOAL` makes one"),
-            Self::TooMany { .. } => Some("say the goal in other words, or remove what is not needed"),
+            Self::None => Some("`fp roadmap new GOAL` makes one".into()),
+            Self::TooMany { .. } => Some("say the goal in other words, or remove what is not needed".into()),
             Self::File(error) => error.hint(),
         }
     }

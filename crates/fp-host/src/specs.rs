@@ -1,11 +1,13 @@
 //! The project's specs on the disk: `.fractal-planner/specs/*.md`, and the folders one level below. A link is followed
 //! as long as it stays in the repository; one page that can't be read never hides the others.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_core::hint::Hint;
 use fp_core::specs::{Spec, SpecFault, SpecName, parse};
 
 use crate::file::FileError;
@@ -70,18 +72,18 @@ impl SpecError {
             Self::Locked(_) => None,
         }
     }
+}
 
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::File(error) => error.hint().unwrap_or("look at the file").to_owned(),
-            Self::Broken { fault, .. } => fault.hint.clone(),
-            Self::Outside { .. } => "put a copy in its place, or move it elsewhere".to_owned(),
-            Self::Name { .. } => fp_core::specs::InvalidName.to_string(),
-            Self::TooMany { .. } => "put what belongs together into one file".to_owned(),
-            Self::Locked(error) => error.hint().to_owned(),
-        }
+impl Hint for SpecError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::File(error) => return error.hint().or(Some("look at the file".into())),
+            Self::Broken { fault, .. } => fault.hint.as_str().into(),
+            Self::Outside { .. } => "put a copy in its place, or move it elsewhere".into(),
+            Self::Name { .. } => fp_core::specs::InvalidName.to_string().into(),
+            Self::TooMany { .. } => "put what belongs together into one file".into(),
+            Self::Locked(error) => return error.hint(),
+        })
     }
 }
 

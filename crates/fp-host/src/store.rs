@@ -9,12 +9,14 @@ pub(crate) mod line;
 mod reader;
 mod snapshot;
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use fp_core::hint::Hint;
 use fp_core::plan::id::PlanId;
 use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
@@ -78,11 +80,9 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for StoreError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
             Self::Io { source, .. } => {
                 file::advice(source).unwrap_or("check that the folder exists and may be written to").into()
             }
@@ -92,12 +92,13 @@ impl StoreError {
             Self::Line { path, line, .. } => format!(
                 "mend or remove line {line} of {}: every line is one JSON object, numbered by `seq`",
                 path.display()
-            ),
+            )
+            .into(),
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
             Self::Locked { .. } => {
                 "wait for the other command to end, or end it; a lock dies with its process".into()
             }
-        }
+        })
     }
 }
 

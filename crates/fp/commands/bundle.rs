@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::assets;
 use crate::context::{Context, this_program};
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
 
 /// Write the plugin and a marketplace for it
@@ -52,10 +52,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         if args.binary.is_empty() { Programs::One(this_program()?) } else { Programs::Each(args.binary) };
     let bundle = Bundle { files: assets::plugin_files(), programs };
     let out = args.out;
-    let version = bundle
-        .write(&out)
-        .and_then(|()| bundle.version())
-        .map_err(|error| CommandError::failed(&error).hint(error.hint()))?;
+    bundle.write(&out)?;
+    let version = bundle.version()?;
     report(context, &Written { plugin: out.join(PLUGIN), marketplace: out, version, platforms })
 }
 

@@ -66,9 +66,7 @@ struct Import {
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let path = context.cwd.join(&args.path);
     let gathered = import::gather(&path)?;
-    let failed = |error: ImportError| {
-        CommandError::failed(placed(&error, &args.path, path.is_dir())).hint(error.hint())
-    };
+    let failed = |error: ImportError| CommandError::worded(placed(&error, &args.path, path.is_dir()), &error);
     let recognised = match args.from {
         Some(source) => Recognised { source, because: "as --from says".into() },
         None => recognise(&gathered.folder).map_err(failed)?,

@@ -186,7 +186,7 @@ fn record(
     let mut interview = before.clone();
     interview
         .merge(answers, by)
-        .map_err(|error| CommandError::failed(format!("{}: {error}", path.display())).hint(error.hint()))?;
+        .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?;
     if interview != before {
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;
@@ -214,7 +214,7 @@ fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
         return Ok(Interview::default());
     };
     Interview::parse(&text)
-        .map_err(|error| CommandError::failed(format!("{}:{error}", path.display())).hint(error.hint()))
+        .map_err(|error| CommandError::worded(format!("{}:{error}", path.display()), &error))
 }
 
 fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {

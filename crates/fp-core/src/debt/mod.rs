@@ -8,12 +8,14 @@ mod leftover;
 mod offer;
 mod standing;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::hint::Hint;
 use crate::plan::id::{PlanId, TaskId};
 use crate::plan::path::{self, Escape};
 
@@ -178,6 +180,15 @@ pub enum NotNoted {
         /// What is wrong with it.
         why: Escape,
     },
+}
+
+impl Hint for NotNoted {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Empty => "say what is to be done: `fp debt add 'Refresh expired tokens'`".into(),
+            Self::Path { .. } => "name a file by its path from the root of the repository".into(),
+        })
+    }
 }
 
 /// What becomes of a text that is to be noted.

@@ -1,8 +1,11 @@
 //! What a round of the interview adds to its record.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::record::{Interview, SCHEMA_VERSION};
+use crate::hint::Hint;
 use crate::run::event::Decider;
 
 /// What one round found. Empty fields say nothing.
@@ -50,14 +53,12 @@ pub enum NotRecorded {
     NeverSaid(String),
 }
 
-impl NotRecorded {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::NotAList { .. } => "make a list of it, and run the command again",
-            Self::NeverSaid(_) => "`fp interview` shows what is recorded, with the ids",
-        }
+impl Hint for NotRecorded {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::NotAList { .. } => "make a list of it, and run the command again".into(),
+            Self::NeverSaid(_) => "`fp interview` shows what is recorded, with the ids".into(),
+        })
     }
 }
 

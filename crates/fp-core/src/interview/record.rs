@@ -1,12 +1,14 @@
 //! `interview.json`: what the interview found. Read leniently, since people and models write it too, and kept
 //! as the document it is, so that nothing in it is lost when something is added.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::clearance::Clearance;
+use crate::hint::Hint;
 
 /// Version of `interview.json`.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -78,14 +80,12 @@ pub enum InvalidInterview {
     NoObject,
 }
 
-impl InvalidInterview {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Newer(_) => "update fp: `fp --version` says what this one is",
-            _ => "correct that place, or delete the file to begin anew",
-        }
+impl Hint for InvalidInterview {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
+            _ => "correct that place, or delete the file to begin anew".into(),
+        })
     }
 }
 

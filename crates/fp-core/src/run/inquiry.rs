@@ -1,11 +1,14 @@
 //! What a builder may ask in the middle of its task: one question in its first iteration, and files beyond those
 //! of its task. Whoever has asked ends its turn, is not nudged, and is woken with the answer.
 
+use std::borrow::Cow;
+
 use super::decide::Decision;
 use super::event::{Decider, Event};
 use super::question::{Choice, Question, Topic, label};
 use super::refusal::Refusal;
 use super::state::{State, Status, TaskState};
+use crate::hint::{ErrorEnd, Hint};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::{self, covers, overlap};
 use crate::settings::ExtensionPolicy;
@@ -62,6 +65,28 @@ pub enum NotAsked {
     /// Something else is in the way.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+impl Hint for NotAsked {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::Refused(refusal) => return refusal.hint(),
+            Self::NotHeld { .. } => "`fp claim PLAN --as NAME` says which task is yours",
+            Self::Late { .. } | Self::Again(_) => {
+                "decide by the task and the code, and say what you decided with `fp submit --note`"
+            }
+            Self::Options(_) => "--option 'LABEL|what it means', two to four times",
+            Self::Path { .. } => "name one file, relative to the repository",
+            Self::Held { .. } | Self::Denied(_) => {
+                "do the task within its files, or submit it and say in a note what is missing"
+            }
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    }
 }
 
 /// What became of the wish for another file.

@@ -1,6 +1,7 @@
 //! Messages from builder to builder while both work: in the log, and in the receiver's next payload, whatever the
 //! client's own messaging can do. They go one way, and nothing waits for them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::{Role, State, TaskState};
+use crate::hint::{ErrorEnd, Hint};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;
 
@@ -143,6 +145,25 @@ pub enum NotSent {
     /// Something else is in the way.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+impl Hint for NotSent {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::Refused(refusal) => return refusal.hint(),
+            Self::Alone | Self::Spent(_) => {
+                "what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`"
+            }
+            Self::NoTask(_) => "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one",
+            Self::Form => "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'",
+            Self::Itself(_) | Self::NoBuilder { .. } => "--to NAME, or --to all for all others",
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    }
 }
 
 fn names(names: &[AgentName]) -> String {

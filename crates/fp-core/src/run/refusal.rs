@@ -1,7 +1,10 @@
 //! Why a command is refused.
 
+use std::borrow::Cow;
+
 use super::planning::ROUNDS;
 use super::state::{Status, TaskState};
+use crate::hint::{ErrorEnd, Hint};
 use crate::plan::id::{AgentName, TaskId};
 
 /// Why a command is refused: what was asked, the state it met, and what is allowed in it.
@@ -98,6 +101,43 @@ pub enum Refusal {
     /// A task that is done, or under way, can't be changed or removed by a new approval.
     #[error("task {0} is {1} and can't be changed or removed any more")]
     Frozen(TaskId, &'static str),
+}
+
+impl Hint for Refusal {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::NotApproved => "validate the plan and run `fp approve PLAN`",
+            Self::RoundsOver => {
+                "`fp critique show PLAN` prints the last one: show the user what it still finds"
+            }
+            Self::NotStarted => "run `fp run start PLAN`",
+            Self::Over => "`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again",
+            Self::UnknownTask(_) => "`fp status PLAN` lists the leaves",
+            Self::NothingReady(_) => "end your turn: you are told when there is something",
+            Self::NotReady(..) => "`fp ready PLAN` says what each task waits for",
+            Self::Holds { status: Status::Implementing, .. } => {
+                "run `fp claim` without a task for the payload of the one you hold"
+            }
+            Self::Holds { .. } => "end your turn: you are told when it has been judged",
+            Self::OldToken(_) => {
+                "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force"
+            }
+            Self::OtherIteration { .. } => "run `fp verify PLAN TASK` and judge what it shows",
+            Self::UnknownQuestion(_) => "`fp next PLAN` lists the open questions",
+            Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
+            Self::Frozen(..) => {
+                "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
+                 released first"
+            }
+            Self::Status { .. } => "`fp why PLAN TASK` says how it came to that, and what is next",
+            Self::UnknownOption { .. } | Self::BuiltOn { .. } | Self::Shared { .. } => return None,
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if matches!(self, Self::NothingReady(_)) { ErrorEnd::NothingReady } else { ErrorEnd::Refused }
+    }
 }
 
 pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {

@@ -1,11 +1,13 @@
 //! The plugin as the client loads it, in a folder of its own with a marketplace that offers it. Whoever
 //! reads that folder meanwhile finds the old plugin or the new one, never a mixture.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fp_core::hint::Hint;
 use serde::{Deserialize, Serialize};
 
 use crate::file::{advice, reason};
@@ -123,17 +125,15 @@ pub enum BundleError {
     },
 }
 
-impl BundleError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for BundleError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
             Self::Manifest(_) => "this fp was not built properly: build it again".into(),
             Self::Executable { .. } => "start fp by a path where it still is, and try again".into(),
             Self::Unreadable { .. } => "name a program that is there and can be read".into(),
             Self::SamePlatform { .. } => "name one of them".into(),
             Self::NotForTarget { target, .. } => {
-                format!("build it with `cargo build --release --target {target}`")
+                format!("build it with `cargo build --release --target {target}`").into()
             }
             Self::OtherVersion { .. } => {
                 "build it from the same sources as the fp that writes the bundle".into()
@@ -142,7 +142,7 @@ impl BundleError {
                 advice(source).unwrap_or("name a folder that can be written").into()
             }
             Self::NotOurs { .. } => "name an empty folder, or one that `fp bundle` has written".into(),
-        }
+        })
     }
 }
 

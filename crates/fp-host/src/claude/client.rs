@@ -3,6 +3,7 @@
 
 mod limited;
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use fp_core::hint::Hint;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -95,11 +97,9 @@ pub enum ClientError {
     },
 }
 
-impl ClientError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for ClientError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
             Self::NotFound => "install Claude Code, or say where it is with `--client PATH`".into(),
             Self::NotRunnable { .. } | Self::NotTheClient { .. } => {
                 "say where Claude Code is with `--client PATH`".into()
@@ -107,10 +107,10 @@ impl ClientError {
             Self::TooOld { .. } => "run `claude update`, then this again".into(),
             Self::TimedOut { command, .. } => format!(
                 "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
-            ),
-            Self::Refused { command, .. } => format!("run `{command}` by hand to see all that it says"),
+            ).into(),
+            Self::Refused { command, .. } => format!("run `{command}` by hand to see all that it says").into(),
             Self::Unexpected { .. } => "update Claude Code and fp to versions of about the same age".into(),
-        }
+        })
     }
 }
 

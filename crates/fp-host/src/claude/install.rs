@@ -6,10 +6,12 @@ mod settings;
 mod uninstall;
 mod update;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::{Choice, Standing};
+use fp_core::hint::Hint;
 use serde::Serialize;
 
 use super::bundle::{Bundle, BundleError, MARKETPLACE, PLUGIN};
@@ -79,26 +81,25 @@ pub enum InstallError {
     },
 }
 
-impl InstallError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Client(error) => error.hint(),
+impl Hint for InstallError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Client(error) => return error.hint(),
             Self::Bundle(error @ BundleError::Write { .. }) => {
-                format!("{}; XDG_DATA_HOME chooses the folder on Linux", error.hint())
+                let hint = error.hint().unwrap_or_default();
+                format!("{hint}; XDG_DATA_HOME chooses the folder on Linux").into()
             }
-            Self::Bundle(error) => error.hint(),
-            Self::Settings(error) => error.hint(),
-            Self::Record(error) => error.hint(),
+            Self::Bundle(error) => return error.hint(),
+            Self::Settings(error) => return error.hint(),
+            Self::Record(error) => return error.hint(),
             Self::NoProject => "change to the repository, or install for yourself: `fp install`".into(),
             Self::MarketplaceTaken { .. } => format!(
                 "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
-            ),
+            ).into(),
             Self::PluginElsewhere { id, scope } => {
-                format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")
+                format!("run `claude plugin uninstall {id} --scope {scope}`, then this again").into()
             }
-        }
+        })
     }
 }
 

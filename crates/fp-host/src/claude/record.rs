@@ -1,11 +1,13 @@
 //! What an installation has changed in settings files, kept beside the bundle, so that an uninstallation takes out
 //! that and nothing else.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::Trace;
+use fp_core::hint::Hint;
 use serde::{Deserialize, Serialize};
 
 use super::settings_file::SettingsFile;
@@ -32,16 +34,14 @@ pub enum RecordError {
     },
 }
 
-impl RecordError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::File(error) => error.hint().unwrap_or("check the file").into(),
+impl Hint for RecordError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::File(error) => return error.hint().or(Some("check the file".into())),
             Self::Broken { .. } => {
                 "remove the file and run this again; what fp added to settings is then yours to remove".into()
             }
-        }
+        })
     }
 }
 

@@ -1,11 +1,13 @@
 //! A settings file of the client on the disk. It belongs to the user: a link is written through, permissions
 //! stay, what was there is copied first, and nothing is written over a copy of something else.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fp_core::client_settings::{self, Fields, SettingsError};
+use fp_core::hint::Hint;
 
 use crate::file::{self, FileError};
 
@@ -36,18 +38,16 @@ pub enum SettingsFileError {
     },
 }
 
-impl SettingsFileError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::File(error) => error.hint().unwrap_or("check the file").into(),
+impl Hint for SettingsFileError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::File(error) => return error.hint().or(Some("check the file".into())),
             Self::Unusable { .. } => {
                 "mend the file by hand, since Claude Code ignores all of it as it is; then run this again"
                     .into()
             }
             Self::Twice { .. } => "keep one of the two, then run this again".into(),
-        }
+        })
     }
 }
 

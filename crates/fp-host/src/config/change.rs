@@ -2,9 +2,11 @@
 //! would then say is read as it will be, before anything is written, so that no command makes a file that the next one
 //! refuses.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
+use fp_core::hint::Hint;
 use fp_core::settings::{SCHEMA_URL, Settings, schema_of};
 use serde_json::{Value, json};
 
@@ -53,16 +55,14 @@ impl From<FileError> for ChangeError {
     }
 }
 
-impl ChangeError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ChangeError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::UnknownKey { meant: Some(meant), .. } | Self::Value { meant: Some(meant), .. } => {
-                format!("did you mean `{meant}`?")
+                format!("did you mean `{meant}`?").into()
             }
             Self::UnknownKey { .. } => "`fp config` lists every setting".into(),
-            Self::Group { keys, .. } => format!("name one of them: {}", keys.join(", ")),
+            Self::Group { keys, .. } => format!("name one of them: {}", keys.join(", ")).into(),
             Self::Value { .. } => {
                 "nothing was written; `fp config schema` says what each setting takes".into()
             }

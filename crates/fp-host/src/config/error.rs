@@ -1,6 +1,9 @@
 //! What is wrong with a configuration file, where, and what would be right.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+use fp_core::hint::Hint;
 
 use super::place;
 use crate::file::FileError;
@@ -93,18 +96,18 @@ impl ConfigError {
         };
         Self::Value { path, line, column, key: key_shown, detail, meant }
     }
+}
 
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ConfigError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::File(error) => return error.hint().map(Into::into),
+            Self::File(error) => return error.hint(),
             Self::Empty { .. } => "write `{}` into it, or delete it".into(),
             Self::Syntax { .. } => {
                 "look for a missing or extra comma, quote or bracket just before it".into()
             }
             Self::Value { meant: Some(meant), .. } | Self::UnknownKey { meant: Some(meant), .. } => {
-                format!("did you mean `{meant}`?")
+                format!("did you mean `{meant}`?").into()
             }
             Self::Value { .. } => "correct the value, or delete the line for the default".into(),
             Self::UnknownKey { .. } => "`fp config` lists every setting".into(),

@@ -1,3 +1,5 @@
+use fp_core::hint::Hint as _;
+
 use super::*;
 
 #[test]

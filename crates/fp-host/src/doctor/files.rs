@@ -1,10 +1,12 @@
 //! The files of a plan's folder: those that have to be readable, and those that nobody needs.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
 use fp_core::doctor::{Finding, Fix};
+use fp_core::hint::Hint as _;
 use fp_core::interview::Interview;
 use jiff::Timestamp;
 
@@ -17,14 +19,14 @@ const STALE: i64 = 60;
 /// Whether what people and agents wrote can be read.
 pub(super) fn files(plan: &OpenPlan) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut wrong = |error: String, hint: Option<&str>| {
+    let mut wrong = |error: String, hint: Option<Cow<'_, str>>| {
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         found.push(Finding::error("files", format!("{error}{hint}")));
     };
     match plan.tree() {
         Ok(_) => {}
         Err(error) if error.is_missing() => {
-            wrong("there is no tasks.md".into(), Some("plan again, or put it back"))
+            wrong("there is no tasks.md".into(), Some("plan again, or put it back".into()))
         }
         Err(error) => wrong(error.to_string(), error.hint()),
     }
@@ -39,7 +41,7 @@ pub(super) fn files(plan: &OpenPlan) -> Vec<Finding> {
         Ok(None) => {}
         Ok(Some(text)) => {
             if let Err(error) = Interview::parse(&text) {
-                wrong(format!("{}: {error}", interview.display()), Some(error.hint()));
+                wrong(format!("{}: {error}", interview.display()), error.hint());
             }
         }
         Err(error) => wrong(error.to_string(), error.hint()),

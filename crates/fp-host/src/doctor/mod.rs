@@ -6,6 +6,7 @@ mod repository;
 pub mod setup;
 
 use fp_core::doctor::{self, Finding, Lead};
+use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::TaskId;
 use fp_core::run::{State, notepad};
@@ -40,7 +41,7 @@ fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<Finding> {
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
         Err(error) => {
-            found.push(Finding::error("log", format!("{error}; {}", error.hint())));
+            found.push(Finding::error("log", advised(&error)));
             return found;
         }
     };
@@ -110,8 +111,13 @@ fn mirror(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<Finding> {
         Ok(None) => Vec::new(),
         Ok(Some(mapping)) => doctor::mirror(&mapping, tree),
         Err(error) => {
-            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-            vec![Finding::error("linear", format!("{error}{hint}"))]
+            vec![Finding::error("linear", advised(&error))]
         }
     }
+}
+
+/// An error with its hint, in one line.
+fn advised(error: &impl Hint) -> String {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }

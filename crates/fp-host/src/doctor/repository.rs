@@ -34,8 +34,7 @@ fn gone(git: &Git, state: &State) -> Result<BTreeSet<String>, GitError> {
 }
 
 fn failed(error: &GitError) -> Finding {
-    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-    Finding::error("git", format!("{error}{hint}"))
+    Finding::error("git", super::advised(error))
 }
 
 /// Whether nothing is in the way of the next commit.

@@ -1,7 +1,10 @@
 //! What can go wrong with git, each kind with what to do about it.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
+
+use fp_core::hint::Hint;
 
 use super::Operation;
 use crate::file;
@@ -94,10 +97,10 @@ impl GitError {
         let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
         Self::Unexpected { command: command.to_owned(), detail: format!("{shown:?}") }
     }
+}
 
-    /// What to do next, if there is something better than reading the message.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for GitError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotInstalled => "install git, or add its folder to PATH".into(),
             Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),

@@ -1,10 +1,12 @@
 //! An imported plan on disk. `tasks.md` is written last: whatever ends the import before leaves a folder without a
 //! tree, and nothing takes that for a plan.
 
+use std::borrow::Cow;
 use std::fs;
 use std::time::Duration;
 
 use fp_core::exchange::Origin;
+use fp_core::hint::Hint;
 use fp_core::plan::id::PlanId;
 use fp_core::run::event::Event;
 use fp_core::run::notepad;
@@ -32,6 +34,15 @@ pub enum ImportWriteError {
     /// The log can't be written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl Hint for ImportWriteError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Plan(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+        }
+    }
 }
 
 impl From<FileError> for ImportWriteError {

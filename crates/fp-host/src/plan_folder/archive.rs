@@ -4,11 +4,13 @@
 //! becomes the record in the moved folder. So each step is one rename, and whoever finds a marker whose writer is gone
 //! knows what is left to do.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_core::hint::{ErrorEnd, Hint};
 use fp_core::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,25 +65,24 @@ pub enum ArchiveError {
     Store(#[from] StoreError),
 }
 
-impl ArchiveError {
-    /// Whether the plan is what keeps it from being archived, and no fault.
-    #[must_use]
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Running(_) | Self::Worktrees { .. } | Self::Taken { .. })
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ArchiveError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Running(plan) => Some(format!("`fp cancel {plan}` ends the run first")),
+            Self::Running(plan) => Some(format!("`fp cancel {plan}` ends the run first").into()),
             Self::Worktrees { .. } => {
                 Some("`git worktree list` shows them, `git worktree remove` takes one away".into())
             }
             Self::Taken { .. } => Some("give the folder of that plan another name".into()),
             Self::OtherDisk { .. } => Some("put the archive, or `plansDir`, on the same disk".into()),
-            Self::Plan(error) => error.hint().map(str::to_owned),
-            Self::Store(error) => Some(error.hint()),
+            Self::Plan(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+        }
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        match self {
+            Self::Running(_) | Self::Worktrees { .. } | Self::Taken { .. } => ErrorEnd::Refused,
+            Self::OtherDisk { .. } | Self::Plan(_) | Self::Store(_) => ErrorEnd::Failed,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Why a plan was not found or made, with the plans that could have been meant.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use fp_core::hint::Hint;
 use fp_core::plan::id::{InvalidId, PlanId};
 
 use crate::file::FileError;
@@ -87,30 +89,29 @@ pub enum PlanError {
     File(#[from] FileError),
 }
 
-impl PlanError {
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+impl Hint for PlanError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::NotFound { existing, .. } | Self::NoneActive { existing } if existing.is_empty() => {
-                Some("make a plan with `fp new GOAL`")
+                Some("make a plan with `fp new GOAL`".into())
             }
             Self::Selector(_)
             | Self::NotFound { .. }
             | Self::Ambiguous { .. }
             | Self::NoneActive { .. }
             | Self::SeveralActive { .. } => {
-                Some("name a plan by its number, its id or a part of its id; `fp plans` lists them")
+                Some("name a plan by its number, its id or a part of its id; `fp plans` lists them".into())
             }
-            Self::Link { .. } => Some("remove the link, or put the real folder in its place"),
-            Self::Outside { .. } => {
-                Some("put a real folder in the link's place, or set `plansDir` to one inside the repository")
-            }
+            Self::Link { .. } => Some("remove the link, or put the real folder in its place".into()),
+            Self::Outside { .. } => Some(
+                "put a real folder in the link's place, or set `plansDir` to one inside the repository"
+                    .into(),
+            ),
             Self::Record { .. } => {
-                Some("correct that place, or delete the file: the plan loses its goal and flags")
+                Some("correct that place, or delete the file: the plan loses its goal and flags".into())
             }
-            Self::NotAFolder { .. } => Some("move the file out of the way"),
-            Self::TooMany { .. } => Some("say in the goal what is special about this plan"),
+            Self::NotAFolder { .. } => Some("move the file out of the way".into()),
+            Self::TooMany { .. } => Some("say in the goal what is special about this plan".into()),
             Self::File(error) => error.hint(),
         }
     }

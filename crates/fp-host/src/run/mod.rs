@@ -12,8 +12,10 @@ mod unfinished;
 pub mod verify;
 pub mod worktree;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use fp_core::hint::{ErrorEnd, Hint};
 use fp_core::plan::id::AgentName;
 use fp_core::run::Refusal;
 use fp_core::verification::change::Change;
@@ -51,6 +53,36 @@ pub enum RunError {
     /// A hash in the log is none.
     #[error("{0}")]
     Oid(#[from] crate::git::InvalidOid),
+}
+
+impl Hint for RunError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Refused(refusal) => refusal.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Git(error) => error.hint(),
+            Self::File(error) => error.hint(),
+            Self::NoWorktree { owner, .. } => {
+                let again = format!(
+                    "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
+                );
+                Some(again.into())
+            }
+            Self::InTheWay(_) => Some("see to it, then answer again".into()),
+            Self::Oid(_) => Some(
+                "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it"
+                    .into(),
+            ),
+        }
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        match self {
+            Self::Refused(refusal) => refusal.ends(),
+            Self::NoWorktree { .. } | Self::InTheWay(_) => ErrorEnd::Refused,
+            Self::Store(_) | Self::Git(_) | Self::File(_) | Self::Oid(_) => ErrorEnd::Failed,
+        }
+    }
 }
 
 /// A token that no other claim has: it fences, it does not authenticate.

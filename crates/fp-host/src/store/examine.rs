@@ -5,6 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Read as _;
 
 use fp_core::doctor::{LogFacts, SnapshotFacts};
+use fp_core::hint::Hint as _;
 use fp_core::run::event::Entry;
 
 use super::snapshot::{self, LogMark};
@@ -35,7 +36,7 @@ impl Store {
         let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
         let log = LogFacts {
             entries,
-            fault: fault.map(|fault| (fault.to_string(), fault.hint())),
+            fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
             torn: (text.len() - whole) as u64,
         };
         Ok(Examined { log, snapshot: self.snapshot(mark) })

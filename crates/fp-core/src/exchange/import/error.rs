@@ -1,10 +1,13 @@
 //! Why nothing can be imported.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 use super::{Recognised, Source};
 use crate::exchange::folder::Folder;
 use crate::exchange::notice::Notice;
+use crate::hint::Hint;
 
 /// Most files or folders that an error names.
 const MAX_LISTED: usize = 5;
@@ -53,21 +56,21 @@ impl ImportError {
             folders.iter().map(|folder| if folder.is_empty() { "." } else { folder }).collect();
         Self::SeveralPlans { source_name, folders: listed(&folders) }
     }
+}
 
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for ImportError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
             Self::NotRecognised(_) => {
                 let signs = Source::ALL.map(|source| format!("\n  {source}: {}", source.sign()));
-                format!("name the folder of a plan, which is known by:{}", signs.concat())
+                format!("name the folder of a plan, which is known by:{}", signs.concat()).into()
             }
             Self::Several(_) => "say which it is with `--from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
-            Self::NoTask(source) => format!("it is known by {}", source.sign()),
+            Self::NoTask(source) => format!("it is known by {}", source.sign()).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-        }
+        })
     }
 }
 

@@ -122,7 +122,7 @@ fn nothing_is_written_over_what_is_not_a_bundle() {
         let error = bundle(&folder, &[]).write(&out).unwrap_err();
         assert_eq!(error.to_string(), format!("{} is not a bundle of fp: it has `{found}`", out.display()));
         let error = remove(&out).unwrap_err();
-        assert_eq!(error.hint(), "name an empty folder, or one that `fp bundle` has written");
+        assert_eq!(error.hint().unwrap(), "name an empty folder, or one that `fp bundle` has written");
         assert_eq!(tree(&out), before);
         fs::remove_dir_all(&out).unwrap();
     };
@@ -264,7 +264,7 @@ fn a_program_that_is_not_what_it_is_said_to_be_is_refused() {
         bundle.programs = programs;
         let error = bundle.write(&out).unwrap_err();
         assert!(!out.exists());
-        format!("{error}\n{}", error.hint()).replace(folder.path().to_str().unwrap(), "[FOLDER]")
+        format!("{error}\n{}", error.hint().unwrap()).replace(folder.path().to_str().unwrap(), "[FOLDER]")
     };
     assert_eq!(
         refused(programs(&folder, &["aarch64-apple-darwin", "aarch64-apple-darwin"])),

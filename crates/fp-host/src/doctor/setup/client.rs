@@ -8,6 +8,7 @@ use std::time::Duration;
 use fp_core::doctor::setup::{
     Answered, ClientSettings, Fault, OfMarketplace, PluginFacts, ProgramFacts, RegisteredPlugin,
 };
+use fp_core::hint::Hint as _;
 
 use super::{Setup, fault};
 use crate::claude::bundle::{MARKETPLACE, PLUGIN};
@@ -61,7 +62,7 @@ impl<'a> Client<'a> {
 }
 
 fn of_client(error: &ClientError) -> Fault {
-    let found = fault(error, Some(error.hint()));
+    let found = fault(error, error.hint());
     if matches!(error, ClientError::TooOld { .. }) { found.mended_by("claude update") } else { found }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fp_core::doctor::Finding;
 use fp_core::doctor::setup::{self, CommitHooks, Fault, Signing};
+use fp_core::hint::Hint as _;
 
 use super::fault;
 use crate::claude::client::is_program;

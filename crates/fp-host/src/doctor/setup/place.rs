@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fp_core::doctor::Finding;
 use fp_core::doctor::setup::{self, Disk, Fault, Located, SettingsFile};
+use fp_core::hint::Hint as _;
 use fp_core::plan::id::PlanId;
 
 use super::git::of_git;
