@@ -54,7 +54,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
 /// The tasks of the tree, indented, then those that are in the log alone.
 fn task_list(page: &mut String, run: &RunPage<'_>) {
     let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
-    for row in &run.tree.tasks {
+    for row in run.tree.tasks.iter().filter(|row| !row.synthetic) {
         let outcome = in_run(&row.id).filter(|_| row.leaf).map_or_else(String::new, outcome);
         let _ = writeln!(page, "{}- {} {}{outcome}", "  ".repeat(row.depth), text(&row.id), text(&row.title));
     }

@@ -123,6 +123,9 @@ pub struct TaskRow {
     pub children: Vec<TaskIndex>,
     /// Whether it is a leaf.
     pub leaf: bool,
+    /// Whether it stands for a root that the text doesn't have.
+    #[serde(skip)]
+    pub synthetic: bool,
     /// What it waits for, as written.
     pub dependencies: Vec<String>,
     /// Positions of the tasks that it waits for, leaves or parents; what can't be waited for is left out.
@@ -269,6 +272,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         parent: task.parent,
         children: task.children.clone(),
         leaf: task.is_leaf(),
+        synthetic: task.synthetic,
         dependencies: owned(&mut task.dependencies()),
         after: after(task, graph, number),
         critical: false,
