@@ -69,11 +69,10 @@ pub fn clipped(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain([ELLIPSIS]).collect()
 }
 
-/// At most `columns` columns of `text`, each character as [`one_column`] shows it; where some are missing, it ends with
-/// an ellipsis.
+/// At most `columns` columns of the [`visible_line`] of `text`; where some are missing, it ends with an ellipsis.
 #[must_use]
 pub fn fitted(text: &str, columns: usize) -> String {
-    let mut shown: String = text.chars().map(one_column).collect();
+    let mut shown = visible_line(text);
     if shown.width() <= columns {
         return shown;
     }
@@ -126,18 +125,27 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
 /// marks of direction turn text around, so that it reads as what it isn't.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { one_column(c) };
+    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
     if text.chars().all(|c| shown(c) == c) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(shown).collect())
 }
 
+/// The same on one line, character by character: for paths and excerpts, whose blanks count.
+#[must_use]
+pub fn visible_line(text: &str) -> String {
+    text.chars().map(one_column).collect()
+}
+
 /// The character that a terminal shows for `c` where every character keeps to its line.
 #[must_use]
 pub fn one_column(c: char) -> char {
+    if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
+}
+
+fn sign(c: char) -> char {
     match c {
-        '\n' | '\r' | '\t' => ' ',
         // Unicode has a picture for each of these.
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',
@@ -219,8 +227,7 @@ mod tests {
     #[test]
     fn control_characters_are_seen() {
         let check = |text: &str, expect: &str, expect_line: &str| {
-            let line: String = text.chars().map(one_column).collect();
-            assert_eq!((visible(text).as_ref(), line.as_str()), (expect, expect_line));
+            assert_eq!((visible(text).as_ref(), visible_line(text).as_str()), (expect, expect_line));
         };
         check("plain, 한글, 😀", "plain, 한글, 😀", "plain, 한글, 😀");
         check("a\tb\nc", "a\tb\nc", "a b c");

@@ -1,7 +1,5 @@
 //! The page, used in Chromium as a reader uses it: with the mouse, and with the keyboard alone.
 
-use serde_json::Value;
-
 use crate::export::chromium::{Tab, there_is_one};
 use crate::export::sample::{self, HOSTILE};
 

@@ -7,14 +7,8 @@ use serde_json::{Value, json};
 use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::export::chromium::{Tab, there_is_one};
-use crate::export::page::FAINT;
 use crate::export::sample::HOSTILE;
 
-/// What has the focus, as it is read out.
-const FOCUSED: &str =
-    "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
-/// What is told of the bar that was pointed at.
-const TOLD: &str = "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
 /// A log, an entry a line, each at so many seconds after the start of the run.
 #[derive(Default)]
