@@ -9,7 +9,6 @@ use crate::common::plan::PLAN;
 use crate::export::chromium::{Tab, there_is_one};
 use crate::export::sample::HOSTILE;
 
-
 /// A log, an entry a line, each at so many seconds after the start of the run.
 #[derive(Default)]
 struct Log {
