@@ -27,7 +27,7 @@ enum Command {
     Fmt(commands::fmt::Args),
     Explain(commands::explain::Args),
     Critique(commands::critique::CritiqueArgs),
-    Show(commands::show::ShowArgs),
+    Show(commands::show::ShowTreeArgs),
     Signals(commands::signals::Args),
     Plan(commands::plan::Args),
     Approve(commands::approve::Args),

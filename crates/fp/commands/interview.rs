@@ -1,5 +1,6 @@
 //! `fp interview`.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::interview::clearance::Grounds;
 use fp_core::interview::record::interview_page;
 use fp_core::interview::{Answers, Clearance, Interview, PlanningStep};
@@ -82,26 +83,13 @@ struct SaidArgs {
     /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
-    /// Who says so; where it is left out, nobody in a plan that was made with --auto, else the user
-    #[arg(long, value_enum)]
-    by: Option<By>,
+    /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user
+    #[arg(long, value_parser = PossibleValuesParser::new(["user", "auto"]).map(|word| decider(&word)))]
+    by: Option<Decider>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum By {
-    /// The user did.
-    User,
-    /// Nobody could be asked.
-    Auto,
-}
-
-impl From<By> for Decider {
-    fn from(by: By) -> Self {
-        match by {
-            By::User => Self::User,
-            By::Auto => Self::Auto,
-        }
-    }
+fn decider(word: &str) -> Decider {
+    if word == "auto" { Decider::Auto } else { Decider::User }
 }
 
 fn said(text: &str) -> Result<String, &'static str> {
@@ -128,8 +116,7 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
         return check(&args, context);
     }
     let plan = context.open(args.said.plan.as_deref())?;
-    let by =
-        args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), |by| Ok(by.into()))?;
+    let by = args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
     let answers = answers(args.said)?;
     let (interview, clearance) = if answers.is_empty() {
         (read(&plan)?, None)

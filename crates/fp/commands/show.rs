@@ -21,7 +21,7 @@ use crate::source::Source;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
-pub(crate) struct ShowArgs {
+pub(crate) struct ShowTreeArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
     /// Write it to a file instead of printing it.
@@ -29,7 +29,7 @@ pub(crate) struct ShowArgs {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: ShowArgs, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;

@@ -15,7 +15,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 
 /// A requirement with the id that tasks cover it by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Requirement {
+pub struct RecordedRequirement {
     /// Its id: its own, or `R` and its position from 1.
     pub id: String,
     /// What must be so in the end.
@@ -39,7 +39,7 @@ pub struct Decided {
 
 /// Something in or out of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct ScopeStatement<'a> {
     /// What it is.
     pub text: &'a str,
     /// Who said so: `user` or `auto`; empty where it is not recorded.
@@ -134,13 +134,14 @@ impl Interview {
 
     /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
     #[must_use]
-    pub fn requirements(&self) -> Vec<Requirement> {
+    pub fn requirements(&self) -> Vec<RecordedRequirement> {
         let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
             let id =
                 key.or_else(|| text_of(value, &["id"])).map_or_else(|| format!("R{}", index + 1), Into::into);
             let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
             let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
-            Some(Requirement { id, text: text.trim().to_owned(), by }).filter(|found| !found.text.is_empty())
+            Some(RecordedRequirement { id, text: text.trim().to_owned(), by })
+                .filter(|found| !found.text.is_empty())
         };
         self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
     }
@@ -165,13 +166,13 @@ impl Interview {
 
     /// What belongs to it, and who said so.
     #[must_use]
-    pub fn inclusions(&self) -> Vec<Said<'_>> {
+    pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeInclusions")
     }
 
     /// What expressly does not, and who said so.
     #[must_use]
-    pub fn exclusions(&self) -> Vec<Said<'_>> {
+    pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeExclusions")
     }
 
@@ -244,10 +245,10 @@ impl Interview {
         self.said(field).into_iter().map(|said| said.text).collect()
     }
 
-    fn said(&self, field: &str) -> Vec<Said<'_>> {
+    fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
         let said = self.entries(field).into_iter().filter_map(|(_, value)| {
             let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
-            Some(Said { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
+            Some(ScopeStatement { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
         });
         said.filter(|said| !said.text.is_empty()).collect()
     }
@@ -334,7 +335,7 @@ fn approach(interview: &Interview) -> String {
     chosen.into_iter().chain(Some(others).filter(|text| !text.is_empty())).collect::<Vec<_>>().join("\n")
 }
 
-fn scope(said: &[Said<'_>]) -> String {
+fn scope(said: &[ScopeStatement<'_>]) -> String {
     lines(said.iter().map(|said| format!("{}{}", said.text, assumed(Some(said.by)))))
 }
 

@@ -33,7 +33,7 @@ pub struct Planning {
     pub rounds: u32,
     /// The last critique, whenever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub critique: Option<Criticised>,
+    pub critique: Option<LastCritique>,
 }
 
 /// A tree that was counted as a validation pass.
@@ -49,7 +49,7 @@ pub struct Validated {
 /// A critique, without its findings: those stay in the log, since every command reads the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Criticised {
+pub struct LastCritique {
     /// Its round, from 1.
     pub round: u32,
     /// The worst of its findings.
@@ -134,7 +134,7 @@ impl Planning {
         self.passes = pass;
     }
 
-    pub(super) fn fold_critiqued(&mut self, critique: Criticised) {
+    pub(super) fn fold_critiqued(&mut self, critique: LastCritique) {
         self.rounds = critique.round;
         self.critique = Some(critique);
     }
