@@ -310,7 +310,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: fine
     - Criterion 1, met: `a.txt` has a line about 1
       - seen
-    - Changed: `a.txt`
+    - Changed: `a.txt (new)`
 
     ## 2 Write part 2
 
@@ -321,7 +321,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: not yet
     - Criterion 1, not met: `b.txt` has a line about 2
       - not seen
-    - Changed: `b.txt`
+    - Changed: `b.txt (new)`
 
     ## 3 Write part 3
 
