@@ -79,7 +79,7 @@ fn task(texts: &[String], pass: bool, verdicts: &[CheckVerdict]) -> TaskState {
 
 #[test]
 fn a_file_of_0_1_can_be_read() {
-    let evidence = Evidence::parse(OLD).unwrap();
+    let evidence = TaskEvidence::parse(OLD).unwrap();
     assert_eq!((evidence.task.as_str(), evidence.pass, evidence.iteration), ("1.2", false, None));
     assert_eq!(evidence.criteria[0].criterion, "`greet | cat` works");
     assert_eq!(evidence.criteria[1].evidence, "it ends with 1");
@@ -96,7 +96,7 @@ fn a_file_of_0_1_can_be_read() {
 fn what_is_not_understood_is_named_with_its_line() {
     let check = |from: &str, to: &str, expect: &str| {
         assert!(OLD.contains(from));
-        let found = Evidence::parse(&OLD.replacen(from, to, 1)).map(drop).map_err(|e| e.to_string());
+        let found = TaskEvidence::parse(&OLD.replacen(from, to, 1)).map(drop).map_err(|e| e.to_string());
         assert_eq!(found, Err(expect.to_owned()), "{from} -> {to}");
     };
     check("# Verification", "# Proof", "line 1: expected `# Verification TaskEvidence: Task ID`");
