@@ -10,7 +10,7 @@ const AT: &str = "2026-11-21T09:00:00Z";
 
 /// As 0.1 had it written.
 const OLD: &str = "\
-# Verification TaskEvidence: Task 1.2
+# Verification Evidence: Task 1.2
 
 Result: FAIL
 Timestamp: 2025-02-03T04:05:06.789Z
@@ -18,7 +18,7 @@ Task: Greet people
 
 ## Criteria Results
 
-| # | Criterion | Result | TaskEvidence |
+| # | Criterion | Result | Evidence |
 |---|-----------|--------|---------|
 | 1 | `greet \\| cat` works | PASS | met |
 | 2 | it ends with 0 | FAIL | it ends with 1 |
@@ -99,7 +99,7 @@ fn what_is_not_understood_is_named_with_its_line() {
         let found = TaskEvidence::parse(&OLD.replacen(from, to, 1)).map(drop).map_err(|e| e.to_string());
         assert_eq!(found, Err(expect.to_owned()), "{from} -> {to}");
     };
-    check("# Verification", "# Proof", "line 1: expected `# Verification TaskEvidence: Task ID`");
+    check("# Verification", "# Proof", "line 1: expected `# Verification Evidence: Task ID`");
     check("Result: FAIL", "Result: passed", "line 3: \"passed\" is neither PASS nor FAIL");
     check("Result: FAIL\n", "", "line 5: `Result:` is missing above the first section");
     check(
