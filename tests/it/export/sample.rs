@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use crate::common::Environment;
-use crate::common::plan::{PLAN, leaf, tree};
 
 /// Titles that would be something else wherever they are not escaped.
 pub(crate) const HOSTILE: &[&str] = &[
