@@ -9,6 +9,7 @@ mod error;
 mod features;
 mod input;
 mod open;
+mod pages;
 #[cfg(test)]
 #[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;

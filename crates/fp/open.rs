@@ -63,7 +63,7 @@ impl Context {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());
                     CommandError::failed(format!("{} is archived", folder.id())).hint(format!(
-                        "`fp plans export {}` still reads it; to have it back: mv {shown} {}",
+                        "`fp report {}` still reads it; to have it back: mv {shown} {}",
                         folder.id(),
                         self.shown(plans.dir())
                     ))

@@ -123,11 +123,7 @@ fn look_at(line: &str, place: &str) {
     match words[..] {
         ["cargo", "run", "--release", "--", ..] => knows(&words[4..], place),
         ["cargo", "test", "-p", package, ..] => there(format!("crates/{package}/Cargo.toml")),
-        ["cargo", "test", "--test", test, ..] => {
-            let file =
-                if test == "client" { "tests/client/main.rs".into() } else { format!("tests/{test}.rs") };
-            there(file);
-        }
+        ["cargo", "test", "--test", test, ..] => there(format!("tests/{test}/main.rs")),
         ["cargo", "test", "--bin", "fp", module, ..] => {
             let sources = std::fs::read_to_string(root().join("tests/plugin_lint/mod.rs")).unwrap();
             assert!(module == "plugin_lint" || sources.contains(&format!("fn {module}")), "{place}: {line}");

@@ -2,7 +2,6 @@
 
 mod history;
 mod hostile;
-mod terminal;
 mod used;
 
 use crate::common::plan::PLAN;

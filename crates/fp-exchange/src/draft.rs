@@ -536,7 +536,7 @@ pub(crate) mod tests {
         };
         let draft = PlanDraft::new(&plan);
         let tree = tree(&draft);
-        assert_eq!(tree.tasks[1].fields.description.as_ref().map(|field| &*field.value), Some(long.trim()));
+        assert_eq!(tree.tasks[1].fields.text(FieldKind::Description), Some(long.trim()));
     }
 
     #[test]

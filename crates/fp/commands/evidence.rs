@@ -1,7 +1,7 @@
 //! `fp evidence`.
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::Evidence;
+use fp_core::report::evidence::TaskEvidence;
 use fp_core::run::state::TaskState;
 use fp_host::run::evidence::{self, ReadError};
 
@@ -61,7 +61,7 @@ fn unreadable(error: ReadError) -> CommandError {
 }
 
 /// What the file says that the log, which alone counts, does not.
-fn disagreement(evidence: &Evidence, task: &TaskState) -> Option<String> {
+fn disagreement(evidence: &TaskEvidence, task: &TaskState) -> Option<String> {
     let word = |pass: bool| if pass { "PASS" } else { "FAIL" };
     let verdict = task.verdict.as_ref();
     if evidence.task != task.leaf.id.as_str() {

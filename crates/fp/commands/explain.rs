@@ -54,7 +54,7 @@ fn list(rules: &[&Rule]) -> String {
 }
 
 /// All that is said about a rule.
-pub(crate) fn page(rule: &Rule) -> String {
+fn page(rule: &Rule) -> String {
     let mut text = format!("{}\n\n", title(rule));
     text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
     text.push('\n');
@@ -68,18 +68,6 @@ pub(crate) fn page(rule: &Rule) -> String {
     }
     text.push('\n');
     text + &paragraph(&remedy(rule), "")
-}
-
-/// The same as Markdown.
-pub(crate) fn markdown(rule: &Rule) -> String {
-    format!(
-        "{}.\n\n{}\n\nBad:\n\n```markdown\n{}\n```\n\nGood:\n\n```markdown\n{}\n```\n\n{}\n",
-        rule.finds,
-        rule.why,
-        rule.bad,
-        rule.good,
-        remedy(rule)
-    )
 }
 
 /// The name of a severity.

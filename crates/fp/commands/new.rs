@@ -1,14 +1,10 @@
 //! `fp new`.
 
-mod wanted;
-
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_message::{History, SUBJECTS};
-use fp_core::interview::intent::{Classified, classify};
-use fp_core::interview::mode::{propose, several_plans};
-use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
+use fp_core::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
 use fp_core::run::event::Decider;
@@ -16,21 +12,21 @@ use fp_core::run::state::Status;
 use fp_core::settings::{self, Settings, SettingsLayer};
 use fp_host::config::SettingOrigin;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::PlanRecord;
+use fp_host::plan_folder::{OfLayer, PlanRecord};
 use serde::Serialize;
 use serde_json::json;
 
-use self::wanted::Wanted;
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
+use crate::features::roadmap::{LayerToPlan, layer_to_plan};
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::open::Known;
 use crate::printer::Format;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NewArgs {
     /// What is to be done, in your own words; put `--` before it if it begins with a dash
     #[arg(required_unless_present = "roadmap", value_name = "GOAL")]
     goal: Vec<String>,
@@ -41,10 +37,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
     /// How much planning; proposed from the goal where it is left out
-    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
+    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|name| Mode::named(&name).ok_or("no mode")))]
     mode: Option<Mode>,
     /// What kind of work it is; read off the goal's words where it is left out
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| name.parse::<Intent>()))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| Intent::named(&name).ok_or("no intent")))]
     intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
@@ -61,12 +57,12 @@ pub(crate) struct Args {
 }
 
 /// What the skill and the user are told.
-struct Report {
+struct NewPlan {
     record: PlanRecord,
     path: PathBuf,
     settings: Settings,
-    strategy: Strategy,
-    interrupted: Vec<Interrupted>,
+    strategy: InterviewStrategy,
+    interrupted: Vec<InterruptedPlan>,
     debts: DebtOffer,
     attended: bool,
     history: History,
@@ -81,13 +77,13 @@ struct Report {
 /// A plan whose run is not over.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Interrupted {
+struct InterruptedPlan {
     plan_id: PlanId,
     done: usize,
     total: usize,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
@@ -96,15 +92,16 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let interrupted = interrupted(&known, &mut warnings);
     let debts = offer_for(&goal, &known, context, &mut warnings);
 
-    let (intent, proposal) = kind_and_mode(&words, &args);
-    let proposal = if settings.research_only { proposal.for_research() } else { proposal };
+    let reading = GoalReading::of_goal(&words);
+    let several = if roadmap.is_none() { reading.several_plans() } else { None };
+    let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
     let folder = context.plans()?.create(&name, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
         intent,
-        mode: proposal.name,
-        mode_reason: proposal.reason,
+        mode,
+        mode_reason,
         created_at: context.now(),
         by: if args.auto { Decider::Auto } else { Decider::User },
         settings: flags,
@@ -114,14 +111,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
     }
-    let report = Report {
+    let report = NewPlan {
         history: history(context).in_language(settings.language.as_deref()),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
-        several: if roadmap.is_none() { several_plans(&words) } else { None },
+        several,
         path: folder.path().to_owned(),
         settings,
-        strategy: strategy(intent),
+        strategy: strategy_for(intent),
         interrupted,
         debts,
         attended: context.attended(),
@@ -138,8 +135,39 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// What a plan is to be made for.
+struct Wanted {
+    /// The user's words, or those of the layer, by which the kind of work is told.
+    words: String,
+    /// All that the plan is given.
+    goal: String,
+    /// What it is called by.
+    name: String,
+    /// The layer that it makes.
+    roadmap: Option<OfLayer>,
+    /// What the user is told.
+    warning: Option<String>,
+}
+
+impl Wanted {
+    /// What these arguments say, or the layer of a roadmap that they name. Fails where that is nothing.
+    fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
+        let words = args.goal.join(" ");
+        if let Some(selector) = &args.roadmap {
+            let LayerToPlan { words, goal, title, of, warning } =
+                layer_to_plan(selector, args.layer.as_ref(), words, context)?;
+            return Ok(Self { words, goal, name: title, roadmap: Some(of), warning });
+        }
+        if words.trim().is_empty() {
+            return Err(CommandError::failed("the goal is empty")
+                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+        }
+        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
+    }
+}
+
 /// The settings that are given for this plan alone.
-fn flags(args: &Args) -> SettingsLayer {
+fn flags(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
     if let Some(most) = args.max_complexity {
@@ -154,18 +182,25 @@ fn flags(args: &Args) -> SettingsLayer {
     layer
 }
 
-/// What kind of work the goal is and how much planning it gets, as asked for or else as its words say.
-fn kind_and_mode(goal: &str, args: &Args) -> (Intent, Proposal) {
-    let classified =
-        args.intent.map_or_else(|| classify(goal), |intent| Classified { intent, because: None });
-    let proposal = match (args.mode, propose(goal, &classified)) {
-        (Some(name), _) => Proposal { name, reason: "asked for with --mode".into() },
-        (None, Proposal { name, reason }) if args.intent.is_some() => {
-            Proposal { name, reason: format!("{reason} (asked for with --intent)") }
-        }
-        (None, proposal) => proposal,
+/// The kind of work and the mode, with its reason: as asked for, or else as the goal's words propose.
+fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
+    let reading = match args.intent {
+        Some(intent) => reading.with_intent(intent),
+        None => reading,
     };
-    (classified.intent, proposal)
+    let (mode, reason) = match (args.mode, reading.propose_mode()) {
+        (Some(mode), _) => (mode, "asked for with --mode".to_owned()),
+        (None, (mode, reason)) if args.intent.is_some() => {
+            (mode, format!("{reason} (asked for with --intent)"))
+        }
+        (None, proposed) => proposed,
+    };
+    match mode {
+        Mode::Direct if settings.research_only => {
+            (reading.intent, Mode::Pipeline, "research is asked for, of which direct mode has none".into())
+        }
+        _ => (reading.intent, mode, reason),
+    }
 }
 
 /// What will keep a plan from being implemented here, though it can be made.
@@ -194,13 +229,13 @@ fn history(context: &Context) -> History {
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
-fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
+fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPlan> {
     let mut interrupted = Vec::new();
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
             Ok(state) if state.is_running() => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
-                interrupted.push(Interrupted { plan_id: folder.id().clone(), done, total });
+                interrupted.push(InterruptedPlan { plan_id: folder.id().clone(), done, total });
             }
             Ok(_) => {}
             Err(error) => warnings.push(format!("plan {}: {}", folder.id(), error.message)),
@@ -209,8 +244,8 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> 
     interrupted
 }
 
-impl Report {
-    fn steps(&self) -> Vec<Step> {
+impl NewPlan {
+    fn steps(&self) -> Vec<PlanningStep> {
         self.record.mode.steps(self.record.intent, &self.settings)
     }
 
@@ -249,7 +284,7 @@ impl Report {
     fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
-        let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
+        let steps: Vec<_> = self.steps().into_iter().map(PlanningStep::name).collect();
         let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
         text += &format!("  intent  {}\n", record.intent.name());
         text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
@@ -264,7 +299,7 @@ impl Report {
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";
         text += &bullets(self.strategy.first_questions);
-        if self.steps().contains(&Step::Research) {
+        if self.steps().contains(&PlanningStep::Research) {
             text += "\nFind out:\n";
             text += &bullets(self.strategy.research_prompts);
         }

@@ -15,11 +15,12 @@ use fp_host::run::drift;
 use fp_host::run::fresh_token;
 use serde_json::{Value, json};
 
+use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::linear::{tracker_due, tracker_ended};
 use crate::printer::Format;
-use crate::render::{actions, status};
+use crate::render::actions;
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
@@ -58,7 +59,7 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let mut report = status::text(&StatusReport::new(ledger.state()));
+    let mut report = status_text(&StatusReport::new(ledger.state()));
     let tracker = tracker_due(&plan, ledger.state(), had_tracker, around.now).unwrap_or_else(|error| {
         // A mirror of the run never holds it up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));

@@ -1,8 +1,8 @@
 //! `fp plan`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use fp_core::critique::CritiqueLine;
 use fp_core::plan::parse;
-use fp_core::report::critique::CritiqueLine;
 use fp_core::schedule::{Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
 use fp_core::text::{counted, fitted, wrapped};

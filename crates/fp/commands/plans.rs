@@ -5,7 +5,7 @@ use fp_host::store::Store;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{archive, results};
+use super::archive;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -13,7 +13,7 @@ use crate::printer::Format;
 /// List the plans, put one away, or write down what came of it
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct PlansArgs {
     #[command(subcommand)]
     action: Option<Action>,
     /// Those that are over as well.
@@ -27,18 +27,16 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Archive(archive::Args),
-    Export(results::Args),
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
         Some(Action::Archive(args)) => archive::run(args, context),
-        Some(Action::Export(args)) => results::run(args, context),
         None => list(&args, context),
     }
 }
 
-fn list(args: &Args, context: &Context) -> CommandResult {
+fn list(args: &PlansArgs, context: &Context) -> CommandResult {
     context.resume_archiving()?;
     let plans = if args.archived { context.plans()?.archived() } else { context.plans()? };
     let mut rows = Vec::new();

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::gate::{Gate, Verdict};
-use fp_core::report::validation::ValidationReport;
+use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_core::rules::{RuleFacts, check, fix};
 use fp_core::run::approval;
 use fp_core::run::planning::{PASSES, Planning, Seen};
@@ -21,8 +20,8 @@ use unicode_width::UnicodeWidthChar as _;
 use super::explain::severity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Export, Format, SCHEMA_VERSION};
-use crate::render::{WIDTH, sarif};
+use crate::printer::{Format, SCHEMA_VERSION};
+use crate::render::WIDTH;
 use crate::source::PlanSource;
 
 /// How many findings the text shows without `--all`.
@@ -65,10 +64,6 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
-    if context.export.is_some() && (args.diff || args.gate) {
-        return Err(CommandError::failed("SARIF has findings, and neither a diff nor a verdict")
-            .hint("use --format text or json, or leave the other flag out"));
-    }
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
@@ -174,11 +169,8 @@ fn report(
         Gated { gate, next: next(args, source, &gate) }
     });
     let printer = &context.printer;
-    match (context.export, context.format, gate) {
-        (Some(Export::Sarif), ..) => {
-            printer.document(&sarif::Log::new(&source.artifact(context.repo()), &lines, found))?;
-        }
-        (_, Format::Json, gate) => {
+    match (context.format, gate) {
+        (Format::Json, gate) => {
             printer.document(&PrintedReport {
                 schema_version: SCHEMA_VERSION,
                 report: &report,
@@ -186,8 +178,8 @@ fn report(
                 pass,
             })?;
         }
-        (_, Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
-        (_, Format::Text, None) => {
+        (Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
+        (Format::Text, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
             let findings: String =
@@ -200,9 +192,9 @@ fn report(
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        Verdict::Block => format!("; {} left after --fix", counted(gate.errors_after_fix, "error")),
-        Verdict::Fix => "; --fix resolves every error".to_owned(),
-        Verdict::Caution | Verdict::Pass => String::new(),
+        GateVerdict::Block => format!("; {} left after --fix", counted(gate.errors_after_fix, "error")),
+        GateVerdict::Fix => "; --fix resolves every error".to_owned(),
+        GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
@@ -212,10 +204,12 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
 fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
-        Verdict::Pass | Verdict::Caution if source.plan.is_some() => return format!("fp plan {name}"),
-        Verdict::Pass | Verdict::Caution => return format!("fp show {name}"),
-        Verdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
-        Verdict::Block | Verdict::Fix => format!("fp validate {name} --fix"),
+        GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
+            return format!("fp plan {name}");
+        }
+        GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
+        GateVerdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
+        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name} --fix"),
     };
     if args.strict {
         command.push_str(" --strict");

@@ -22,7 +22,8 @@ pub(crate) struct DemoStage {
 impl DemoStage {
     /// Makes a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
-        let stage = Self { folder: folder.to_owned(), binary: this_program()?, printer: Printer };
+        let binary = this_program()?;
+        let stage = Self { folder: folder.to_owned(), binary, printer: Printer };
         stage.git(&["init", "--quiet", "--initial-branch=main"])?;
         for (key, value) in [
             ("user.name", "Fractal Planner demo"),
@@ -41,7 +42,8 @@ impl DemoStage {
     /// A stage in `folder` as it is, with another program in the place of this one.
     #[cfg(test)]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
-        Self { folder: folder.to_owned(), binary: binary.to_owned(), printer: Printer }
+        let (folder, binary) = (folder.to_owned(), binary.to_owned());
+        Self { folder, binary, printer: Printer }
     }
 
     /// Says a line about what is going on.

@@ -1,11 +1,11 @@
 //! The evidence of a task as text.
 
-use fp_core::report::evidence::{Criterion, Evidence, Finding, Output};
+use fp_core::report::evidence::{EvidenceCheck, EvidenceCriterion, EvidenceOutput, TaskEvidence};
 use fp_core::text::one_line;
 use fp_core::verification::CheckVerdict;
 
 /// The whole of it.
-pub(crate) fn text(evidence: &Evidence) -> String {
+pub(crate) fn text(evidence: &TaskEvidence) -> String {
     let iteration = evidence.iteration.map_or_else(String::new, |number| format!(", iteration {number}"));
     let mut text = format!(
         "# Task {}: {}\n\n{}{iteration}, {}\n\n## Criteria\n\n",
@@ -14,7 +14,7 @@ pub(crate) fn text(evidence: &Evidence) -> String {
         word(evidence.pass),
         evidence.at
     );
-    for Criterion { number, criterion, pass, evidence } in &evidence.criteria {
+    for EvidenceCriterion { number, criterion, pass, evidence } in &evidence.criteria {
         text.push_str(&format!("{}  {number}. {criterion}\n", word(*pass)));
         if !evidence.is_empty() {
             text.push_str(&format!("         {evidence}\n"));
@@ -23,11 +23,11 @@ pub(crate) fn text(evidence: &Evidence) -> String {
     if !evidence.checks.is_empty() || !evidence.outputs.is_empty() {
         text.push_str("\n## Checks\n\n");
     }
-    for Finding { name, verdict, detail } in &evidence.checks {
+    for EvidenceCheck { name, verdict, detail } in &evidence.checks {
         text.push_str(&format!("{}  {name}", check_word(*verdict)));
         text.push_str(&if detail.is_empty() { "\n".to_owned() } else { format!(": {detail}\n") });
     }
-    for Output { name, verdict, text: output } in &evidence.outputs {
+    for EvidenceOutput { name, verdict, text: output } in &evidence.outputs {
         text.push_str(&format!("{}  {name}\n", verdict.map_or("    ", check_word)));
         for line in output.lines() {
             text.push_str(format!("      {line}").trim_end());

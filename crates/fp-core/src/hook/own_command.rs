@@ -182,8 +182,8 @@ mod tests {
         check("fp critique record p --pass 1,2 --fail '1.2 criteria: \"a\" is met by $(anything)'", true);
         check("fp critique record p --file /tmp/critique.json", true);
         check("fp critique record p --file - < critique.json", false);
-        check("fp plans export p", true);
-        check("fp plans export p --out /home/me/.profile --force", false);
+        check("fp report p --markdown", true);
+        check("fp report p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
         check("fp export p --to csv", true);
         check("fp export p --to ccw --out . --force", false);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::plan::id::TaskId;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
@@ -14,8 +16,8 @@ use crate::verification::{Check, CheckVerdict};
 const FILES: usize = 3;
 
 /// One event in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldEvent {
     /// The task it is about, where it is about one.
     pub task: Option<TaskId>,
     /// What happened; one sentence without a full stop. Holds texts of strangers, as they are.
@@ -27,17 +29,17 @@ pub struct Told {
 /// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
 /// that come back as feedback, is told once.
 #[must_use]
-pub fn tell(entry: &Entry) -> Vec<Told> {
+pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     let mut said = BTreeSet::new();
-    let mut all: Vec<Told> = entry.events.iter().map(words).collect();
+    let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
     for told in &mut all {
         told.details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
     }
     all
 }
 
-fn words(event: &Event) -> Told {
-    Told { task: about(event), text: text(event), details: details(event) }
+fn words(event: &Event) -> ToldEvent {
+    ToldEvent { task: about(event), text: text(event), details: details(event) }
 }
 
 fn text(event: &Event) -> String {
@@ -231,12 +233,12 @@ fn about(event: &Event) -> Option<TaskId> {
 /// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
 /// another task's end or new try reaches it.
 #[derive(Debug, Clone)]
-pub struct Concern {
+pub struct TaskConcern {
     task: TaskId,
     questions: BTreeSet<String>,
 }
 
-impl Concern {
+impl TaskConcern {
     /// Everything about `task`.
     #[must_use]
     pub fn with(task: TaskId) -> Self {
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_task_is_concerned_by_its_questions_and_their_answers() {
-        let mut concern = Concern::with(TaskId::new("1").unwrap());
+        let mut concern = TaskConcern::with(TaskId::new("1").unwrap());
         assert_eq!(concern.of(&entry(failed_for_good())), [true, true, false, true]);
         let answered =
             |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });

@@ -18,7 +18,6 @@ pub mod question;
 pub mod ready;
 pub mod refusal;
 pub mod rollback;
-pub mod simulate;
 pub mod state;
 mod task_state;
 pub mod test_first;

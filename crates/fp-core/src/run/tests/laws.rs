@@ -129,7 +129,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
-            let judged = Judged { leaves: 6, findings: Vec::new() };
+            let judged = JudgedTree { leaves: 6, findings: Vec::new() };
             let critique = machine.state.criticise(tree.to_string(), judged);
             machine.take(critique.ok().map(Event::from).into_iter().collect());
         }

@@ -1,14 +1,15 @@
 //! The task tree as a Mermaid flowchart: a frame for each parent, an arrow for each dependency.
 
+use std::collections::{HashMap, HashSet};
+
 use fp_core::report::tree::{TaskRow, TreeReport};
 
-use super::graph::{Part, critical_arrows, label, walk};
-use super::tree::state;
+use crate::render::tree::facts;
 
 /// Mermaid draws no text that is longer, unless its reader raises `maxTextSize`.
-pub(crate) const MAX_TEXT: usize = 50_000;
+const MAX_TEXT: usize = 50_000;
 /// Nor more arrows, unless its reader raises `maxEdges`.
-pub(crate) const MAX_ARROWS: usize = 500;
+const MAX_ARROWS: usize = 500;
 
 /// The looks of each state, and of tasks on the critical path.
 const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1c1a
@@ -22,16 +23,16 @@ const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1
 ";
 
 /// The flowchart.
-pub(crate) fn text(report: &TreeReport<'_>) -> String {
+pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
     for part in walk(report) {
         match part {
-            Part::Opens(task, depth) => {
+            ChartPart::Opens(task, depth) => {
                 let label = escaped(&label(&report.tasks[task]));
                 text.push_str(&format!("{}subgraph p{task}[\"{label}\"]\n", indent(depth)));
             }
-            Part::Closes(depth) => text.push_str(&format!("{}end\n", indent(depth))),
-            Part::Leaf(task, depth) => {
+            ChartPart::Closes(depth) => text.push_str(&format!("{}end\n", indent(depth))),
+            ChartPart::Leaf(task, depth) => {
                 let label = escaped(&label(&report.tasks[task]));
                 text.push_str(&format!("{}t{task}[\"{label}\"]\n", indent(depth)));
             }
@@ -80,7 +81,7 @@ fn name(report: &TreeReport<'_>, task: usize) -> String {
 }
 
 fn classes(task: &TaskRow) -> Option<String> {
-    let state = task.state.as_ref().map(|run| state(run).to_lowercase());
+    let state = task.state.as_ref().map(|run| run.state_word().to_lowercase());
     let critical = task.critical.then(|| "critical".to_owned());
     let classes: Vec<String> = state.into_iter().chain(critical).collect();
     (!classes.is_empty()).then(|| classes.join(","))
@@ -98,4 +99,60 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// A part of a drawing, in the order of the document, with the number of frames around it.
+enum ChartPart {
+    /// The frame of a parent begins.
+    Opens(usize, usize),
+    /// The last frame ends.
+    Closes(usize),
+    /// A leaf.
+    Leaf(usize, usize),
+}
+
+/// The tree as frames and leaves.
+fn walk(report: &TreeReport<'_>) -> Vec<ChartPart> {
+    let mut parts = Vec::with_capacity(report.tasks.len() * 2);
+    let mut open = 0;
+    for (number, task) in report.tasks.iter().enumerate() {
+        while open > task.depth {
+            open -= 1;
+            parts.push(ChartPart::Closes(open));
+        }
+        if task.leaf {
+            parts.push(ChartPart::Leaf(number, open));
+        } else {
+            parts.push(ChartPart::Opens(number, open));
+            open += 1;
+        }
+    }
+    parts.extend((0..open).rev().map(ChartPart::Closes));
+    parts
+}
+
+/// What a box says: id, title, and in brackets complexity and state. One line, without control characters.
+fn label(task: &TaskRow) -> String {
+    let facts = facts(task);
+    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+    let label = format!("{} {}{facts}", task.id, task.title);
+    label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The arrows that the critical path goes along, each as the tasks at its ends; the first may be a parent.
+fn critical_arrows(report: &TreeReport<'_>) -> HashSet<(usize, usize)> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
+        positions.entry(&task.id).or_insert(number);
+    }
+    let path: Vec<usize> =
+        report.critical_path.tasks.iter().filter_map(|id| positions.get(id).copied()).collect();
+    let mut arrows = HashSet::new();
+    for pair in path.windows(2) {
+        let above: HashSet<usize> =
+            std::iter::successors(Some(pair[0]), |&task| report.tasks[task].parent).collect();
+        let along = report.tasks[pair[1]].after.iter().find(|target| above.contains(target));
+        arrows.extend(along.map(|&target| (target, pair[1])));
+    }
+    arrows
 }
