@@ -6,6 +6,6 @@ pub(crate) mod doctor;
 pub(crate) mod exchange;
 pub(crate) mod install;
 pub(crate) mod linear;
-pub(crate) mod signals;
 pub(crate) mod roadmap;
+pub(crate) mod signals;
 pub(crate) mod specs;
