@@ -438,9 +438,9 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(1);
+    count(2);
     repo.write("a", "2");
-    count(3);
-    repo.remove("b");
     count(4);
+    repo.remove("b");
+    count(5);
 }

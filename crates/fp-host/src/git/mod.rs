@@ -12,7 +12,6 @@ mod compare;
 mod diff;
 mod error;
 mod history;
-mod index;
 mod locate;
 mod lost;
 mod merge;

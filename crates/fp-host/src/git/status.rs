@@ -1,5 +1,6 @@
 //! What is checked out and what differs from it, in one process.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
@@ -229,6 +230,30 @@ impl Git {
         let output = finished.into_output()?;
         let names = output.split(|&b| b == 0).filter_map(|name| name.strip_prefix(b"./"));
         Ok(names.map(|name| RepoPath::from_bytes(name).to_string()).collect())
+    }
+}
+
+impl Git {
+    /// Those of `files`, or of all where none are given, whose changes git was told to overlook, so that its status
+    /// doesn't show them. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
+        let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
+        // A small letter marks a file that is assumed to be unchanged, S one that is not to be in the working tree.
+        let hidden =
+            |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
+        let records = output.split(|&b| b == 0).filter(hidden);
+        Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
+    }
+
+    /// Files in the working tree whose changes git was told to overlook. A sparse checkout keeps files out of the
+    /// working tree; those have no changes.
+    pub(super) fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
+        let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
+        paths.retain(|path| self.absolute(path).symlink_metadata().is_ok());
+        Ok(paths)
     }
 }
 

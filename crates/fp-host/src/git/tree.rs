@@ -27,8 +27,8 @@ pub struct Snapshot {
 
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. One process
-    /// where nothing differs from HEAD, three to four where something does. A nested repository, and a submodule with
+    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
+    /// where nothing differs from HEAD, four to five where something does. A nested repository, and a submodule with
     /// changes inside that no commit of it holds, are in the tree by a mark.
     ///
     /// # Errors
