@@ -6,7 +6,7 @@ use fp_core::report::status::StatusReport;
 use fp_core::run::State;
 use fp_core::run::state::RunStatus;
 use fp_host::plan::{OpenPlan, Tree};
-use fp_host::plan_folder::{PlanError, PlanFolder, Plans, Resumed};
+use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::run::worktree;
 use fp_host::store::Store;
 
@@ -56,7 +56,6 @@ impl Context {
             let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
             is_active.then(|| StatusReport::new(&loaded.state).line())
         };
-        self.resume_archiving()?;
         let plans = self.plans()?;
         let folder = plans.choose(selector, active).map_err(|error| {
             match (&error, selector.and_then(|selector| archived(&plans, selector))) {
@@ -76,7 +75,6 @@ impl Context {
 
     /// The plan that `selector` means, or else the archived one.
     pub(crate) fn open_or_archived(&self, selector: &str) -> Result<OpenPlan, CommandError> {
-        self.resume_archiving()?;
         let plans = self.plans()?;
         match plans.resolve(selector) {
             Err(error @ PlanError::NotFound { .. }) => self.opened(archived(&plans, selector).ok_or(error)?),
@@ -87,20 +85,6 @@ impl Context {
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
-    }
-
-    /// Ends an archiving that was interrupted, and says so.
-    pub(crate) fn resume_archiving(&self) -> Result<(), CommandError> {
-        match self.plans()?.resume_archiving()? {
-            Some(Resumed::Archived(id)) => {
-                self.printer.note(&format!("note: archiving {id} was interrupted: it is archived now"));
-            }
-            Some(Resumed::Undone(id)) => {
-                self.printer.note(&format!("note: archiving {id} was interrupted: it stays where it is"));
-            }
-            None => {}
-        }
-        Ok(())
     }
 
     /// The task tree of a run that is on.

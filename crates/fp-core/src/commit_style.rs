@@ -285,9 +285,8 @@ impl CommitHistory {
             ));
         }
         if lines.next().is_some_and(|line| !line.trim().is_empty()) {
-            objections.push(
-                "the second line is not blank: git would take it for a part of the subject".to_owned(),
-            );
+            objections
+                .push("the second line is not blank: git would take it for a part of the subject".to_owned());
         }
         let (columns, limit) = (subject.width(), self.columns());
         if columns > limit {
@@ -307,9 +306,9 @@ impl CommitHistory {
             None if is_semantic => {
                 Some("the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned())
             }
-            Some((kind, None)) if is_semantic && self.wants_scope() => Some(format!(
-                "the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"
-            )),
+            Some((kind, None)) if is_semantic && self.wants_scope() => {
+                Some(format!("the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"))
+            }
             Some((kind, _)) if !is_semantic && self.refuses_types() => {
                 Some(format!("the subject begins with the type `{kind}:`, and subjects here have none"))
             }
@@ -330,9 +329,7 @@ impl CommitHistory {
             None if !is_korean => {
                 Some("the subject is not Korean, and at least half of the subjects here are".to_owned())
             }
-            None => {
-                self.refuses_korean().then(|| "the subject is Korean, and hardly any here is".to_owned())
-            }
+            None => self.refuses_korean().then(|| "the subject is Korean, and hardly any here is".to_owned()),
         }
     }
 
@@ -351,8 +348,7 @@ impl CommitHistory {
             CommitStyle::Plain | CommitStyle::Short => String::new(),
         };
         let words = if is_half(self.lower_case, self.subjects) { title::lower_case(&words) } else { words };
-        let room =
-            if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
+        let room = if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
         let short = if style == CommitStyle::Short { title::first_clause(&words) } else { words.as_str() };
         let (subject, cut) = title::fit(short, room);
         let body = if cut { title::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };

@@ -6,7 +6,7 @@
 
 pub mod client_settings;
 pub mod comments;
-pub mod commit_message;
+pub mod commit_style;
 pub mod critique;
 pub mod debt;
 pub mod diagnostic;

@@ -42,7 +42,7 @@ pub struct Measured {
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// Measures what the task of `request` changed. Two processes where it alone has worked since the claim and every
+/// Measures what the task of `request` changed. Three processes where it alone has worked since the claim and every
 /// file it lists has changed; up to four more where something differs from HEAD or HEAD has moved.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use fp_core::plan::id::PlanId;
 use fp_core::settings::Settings;
 use jiff::civil::Date;
 
-pub use archive::{ARCHIVED, ArchiveError, Resumed};
+pub use archive::{ARCHIVED, ArchiveError};
 pub use error::PlanError;
 pub use record::{OfLayer, PlanRecord, Purpose};
 

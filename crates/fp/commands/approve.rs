@@ -15,7 +15,7 @@ use crate::source::Source;
 
 /// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ApproveArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// Who approves.
@@ -32,7 +32,7 @@ enum By {
     Auto,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;

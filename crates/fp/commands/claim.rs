@@ -23,7 +23,7 @@ use crate::specs;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ClaimArgs {
     /// The plan.
     pub(crate) plan: String,
     /// Who claims.
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     task: Option<TaskId>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
     let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
@@ -103,7 +103,7 @@ struct Prepared<'p> {
 
 fn prepare<'p>(
     plan: &'p OpenPlan,
-    args: &Args,
+    args: &ClaimArgs,
     tree: &Tree,
     context: &Context,
 ) -> Result<Prepared<'p>, CommandError> {

@@ -9,7 +9,7 @@ use crate::error::CommandResult;
 
 /// Ask the user one question about a claimed task
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ClarifyArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     option: Vec<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());

@@ -71,7 +71,6 @@ fn check(found: &Finding) -> Value {
 }
 
 fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
-    context.resume_archiving()?;
     let folder = context.plans()?.resolve(plan)?;
     // Settings of the plan that can't be read are one of the findings.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;

@@ -12,14 +12,14 @@ use crate::render;
 
 /// Show what the last verdict on a task rests on
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct EvidenceArgs {
     /// The plan.
     plan: String,
     /// The task.
     task: TaskId,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);

@@ -5,7 +5,7 @@ mod wanted;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::commit_message::{History, SUBJECTS};
+use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::debt::{Debt, Offer, offer};
 use fp_core::interview::intent::{Classified, classify};
 use fp_core::interview::mode::{propose, several_plans};
@@ -74,7 +74,7 @@ struct Report {
     interrupted: Vec<Interrupted>,
     debts: Vec<Debt>,
     attended: bool,
-    history: History,
+    history: CommitHistory,
     /// What people read is written in it, where that is known.
     language: Option<String>,
     specs: Vec<SpecLine>,
@@ -211,9 +211,9 @@ fn specs(goal: &str, context: &Context, warnings: &mut Vec<String>) -> Vec<SpecL
 }
 
 /// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
-fn history(context: &Context) -> History {
+fn history(context: &Context) -> CommitHistory {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
-    History::of(&subjects.unwrap_or_default())
+    CommitHistory::of(&subjects.unwrap_or_default())
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.

@@ -24,7 +24,7 @@ use crate::render::{actions, status};
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NextArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// An agent that has just ended or gone idle.
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     ended: Vec<AgentName>,
 }
 
-pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let tracker_ended = tracker::ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
     let works =

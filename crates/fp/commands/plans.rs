@@ -1,11 +1,13 @@
 //! `fp plans`.
 
+use std::time::Duration;
+
 use fp_core::report::status::{Phase, StatusReport};
 use fp_host::store::Store;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{archive, results};
+use super::results;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -13,7 +15,7 @@ use crate::printer::Format;
 /// List the plans, put one away, or write down what came of it
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct PlansArgs {
     #[command(subcommand)]
     action: Option<Action>,
     /// Those that are over as well.
@@ -26,20 +28,26 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Archive(archive::Args),
+    Archive(ArchiveArgs),
     Export(results::Args),
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+/// Put a plan away that is not running; nothing of it is deleted
+#[derive(Debug, clap::Args)]
+pub(crate) struct ArchiveArgs {
+    /// The plan.
+    plan: String,
+}
+
+pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
-        Some(Action::Archive(args)) => archive::run(args, context),
+        Some(Action::Archive(args)) => archive(&args, context),
         Some(Action::Export(args)) => results::run(args, context),
         None => list(&args, context),
     }
 }
 
-fn list(args: &Args, context: &Context) -> CommandResult {
-    context.resume_archiving()?;
+fn list(args: &PlansArgs, context: &Context) -> CommandResult {
     let plans = if args.archived { context.plans()?.archived() } else { context.plans()? };
     let mut rows = Vec::new();
     let mut hidden = 0;
@@ -108,4 +116,15 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
         text.push_str(&format!("({hidden} that are over: fp plans --all)\n"));
     }
     text
+}
+
+fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
+    let folder = context.plans()?.archive(&plan.folder, context.now(), patience)?;
+    let shown = context.shown(&folder);
+    let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
+    let back = context.shown(plan.folder.path());
+    context
+        .report(&json, &format!("{} is archived in {shown}\nTo have it back: mv {shown} {back}\n", plan.id()))
 }

@@ -20,7 +20,7 @@ use crate::printer::Format;
 
 /// Start or resume the run of a plan
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     #[command(subcommand)]
     action: Action,
 }
@@ -56,7 +56,7 @@ struct Start {
     allow_dirty: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let Action::Start(args) = args.action;
     let plan = context.open(args.plan.as_deref())?;
     let git = plan.git()?;

@@ -22,7 +22,7 @@ const FILE_CAP: u64 = 1024 * 1024;
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct VerdictArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -54,7 +54,7 @@ struct Written {
     summary: String,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let Written { judgements, summary } = written(&args, context)?;
     let now = || context.now();
@@ -75,7 +75,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 /// The judgements of the command line, or of the file that it names.
-fn written(args: &Args, context: &Context) -> Result<Written, CommandError> {
+fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandError> {
     if let Some(path) = &args.file {
         let Input { name, text } = Input::read(path, FILE_CAP, context)?;
         let written: Written = serde_json::from_str(&text).map_err(|error| {

@@ -2,7 +2,6 @@
 
 pub(crate) mod actions;
 pub(crate) mod clearance;
-pub(crate) mod commit;
 pub(crate) mod debts;
 pub(crate) mod diagnostics;
 pub(crate) mod doctor;

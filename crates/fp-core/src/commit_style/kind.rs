@@ -50,8 +50,7 @@ const BY_FILES: [(&str, &str); 3] = [
 ];
 
 /// What says that something is fixed.
-const FIXES: &str =
-    r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡";
+const FIXES: &str = r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡";
 
 /// Types by the words of a title, the first that fits.
 const BY_WORDS: [(&str, &str); 5] = [

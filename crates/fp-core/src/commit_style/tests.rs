@@ -42,17 +42,13 @@ fn what_a_history_has_in_common() {
         false,
         false,
     );
-    check(
-        &["note: this is no type of ours", "core: neither is this one"],
-        CommitStyle::Plain,
-        false,
-        false,
-    );
+    check(&["note: this is no type of ours", "core: neither is this one"], CommitStyle::Plain, false, false);
 }
 
 #[test]
 fn reasons_are_numbers() {
-    let check = |subjects: &[&str], expect: &[&str]| assert_eq!(CommitHistory::of(subjects).reasons(), expect);
+    let check =
+        |subjects: &[&str], expect: &[&str]| assert_eq!(CommitHistory::of(subjects).reasons(), expect);
     check(&[], &["there is no commit to take a style from, so subjects are plain"]);
     check(
         &SCOPED,
@@ -116,8 +112,8 @@ fn types() {
     check("Run tests", &[".github/workflows/ci.yml"], "chore");
     check("Bump serde", &["Cargo.toml", "Cargo.lock"], "chore");
     check("버그를 고친다", &["src/a.rs"], "fix");
-    let ci =
-        CommitHistory::of(&["ci: run", "build: x"]).compose("Run tests", &paths(&[".github/workflows/ci.yml"]));
+    let ci = CommitHistory::of(&["ci: run", "build: x"])
+        .compose("Run tests", &paths(&[".github/workflows/ci.yml"]));
     assert_eq!(ci.subject, "ci: run tests");
 }
 

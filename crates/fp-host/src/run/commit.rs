@@ -6,7 +6,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::commit_message;
+use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
@@ -106,8 +106,8 @@ fn complete(
     if let Some(incoming) = &incoming {
         files = incoming.files();
     }
-    let subjects = git.recent_subjects(commit_message::SUBJECTS)?;
-    let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
+    let subjects = git.recent_subjects(SUBJECTS)?;
+    let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
     let intent = CommitIntent {
         files: files.iter().map(ToString::to_string).collect(),
         message: message.clone(),

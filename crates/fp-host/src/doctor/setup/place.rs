@@ -77,10 +77,6 @@ pub(super) fn leftovers(setup: &Setup<'_>) -> Vec<Finding> {
     // Settings that can't be read are a finding already; the folder of plans is then looked for where it mostly is.
     let config = Config::load(&setup.repo.config_file(), setup.env).unwrap_or_default();
     let plans = Plans::of(setup.repo, &config.settings());
-    if plans.is_archiving() {
-        let detail = "archiving a plan was interrupted; any command that names a plan brings it to its end";
-        found.push((None, Finding::warning("leftovers", detail).mended_by("fp plans")));
-    }
     let ids = plans.list().unwrap_or_default();
     for id in &ids {
         let Ok(folder) = plans.open(id) else { continue };
