@@ -111,7 +111,7 @@ fn prepare<'p>(
     let edited = tree.edited(&state);
     // A builder that gets nothing should not wait for git to be told so.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let own = state.run.as_ref().is_some_and(|run| run.checkout.is_some())
+    let own = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
         || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
     let worktrees = own.then(|| Worktrees::lock(plan)).transpose()?;
     if own {

@@ -1,7 +1,7 @@
 //! `fp clarify`.
 
 use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::run::question::Choice;
+use fp_core::run::question::AnswerOption;
 use serde_json::json;
 
 use crate::context::Context;
@@ -40,7 +40,7 @@ pub(super) fn asked(task: &TaskId) -> String {
     format!("The user is asked about task {task}. End your turn now: a message tells you the answer.\n")
 }
 
-fn choice(text: &str) -> Choice {
+fn choice(text: &str) -> AnswerOption {
     let (label, description) = text.split_once('|').unwrap_or((text, ""));
-    Choice { label: label.trim().into(), description: description.trim().into() }
+    AnswerOption { label: label.trim().into(), description: description.trim().into() }
 }

@@ -78,7 +78,7 @@ fn report<'p>(plan: &OpenPlan, past: &Past, tree: &'p Plan<'p>) -> RunPage<'p> {
         exclusive: settings.exclusive.clone(),
         ..Options::default()
     };
-    let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
+    let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let tree = TreeReport::new(tree, plan.goal_if_kept()).with_run(tree, &past.state).with_schedules(
         tree,
         &options,

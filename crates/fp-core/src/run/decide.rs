@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::Base;
-use super::event::{Decider, Event, Leaf};
-use super::policy::Policy;
-use super::question::{Question, Topic, label};
+use super::event::{Base, Decider, Event, Leaf, RunTerms};
+use super::question::{Choice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Claim, State, Status, TaskState};
@@ -26,31 +24,6 @@ pub struct Approve {
     pub base: Option<String>,
     /// Who approves.
     pub by: Decider,
-}
-
-/// How a run is to be led.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Start {
-    /// The client's session of the lead.
-    pub session: Option<String>,
-    /// Id of the client's process.
-    pub client: Option<u32>,
-    /// Whether its user can be asked, as the lead says.
-    pub attended: bool,
-    /// How many builders work at once.
-    pub builders: u32,
-    /// How many iterations a task has.
-    pub max_iterations: u32,
-    /// The tasks that have more, and how many.
-    pub scaled_iterations: BTreeMap<TaskId, u32>,
-    /// Whether passed tasks stay uncommitted.
-    pub no_commit: bool,
-    /// Whether the lead judges what was built, and no verifier is started.
-    pub lead_judges: bool,
-    /// In which order tasks are claimed, and what keeps them apart.
-    pub policy: Policy,
-    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
-    pub checkout: Option<String>,
 }
 
 impl State {
@@ -75,35 +48,14 @@ impl State {
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
-    pub fn start(&self, start: Start) -> Decision {
-        let Start {
-            session,
-            client,
-            attended,
-            builders,
-            max_iterations,
-            scaled_iterations,
-            no_commit,
-            lead_judges,
-            policy,
-            checkout,
-        } = start;
-        let builders = policy.limit(builders);
+    pub fn start(&self, terms: RunTerms) -> Decision {
+        let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
-        let same_session = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), client));
-        let same = self.is_running()
-            && same_session
-            && self.run.as_ref().is_some_and(|r| {
-                (r.builders, r.max_iterations) == (builders, max_iterations)
-                    && (r.no_commit, r.lead_judges) == (no_commit, lead_judges)
-                    && r.scaled_iterations == scaled_iterations
-                    && r.attended == attended
-                    && r.policy == policy
-                    && r.checkout == checkout
-            });
-        if same {
+        let run = self.run.as_ref();
+        let same_session = run.is_some_and(|r| r.is_led_by(terms.session.as_deref(), terms.client));
+        if self.is_running() && same_session && run.is_some_and(|r| r.agrees_with(&terms)) {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
@@ -116,18 +68,7 @@ impl State {
                 }
             }));
         }
-        events.push(Event::RunStarted {
-            session,
-            client,
-            attended,
-            builders,
-            max_iterations,
-            scaled_iterations,
-            no_commit,
-            lead_judges,
-            policy,
-            checkout,
-        });
+        events.push(Event::RunStarted(terms));
         Ok(events)
     }
 
@@ -268,7 +209,8 @@ impl State {
         let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
         let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
             self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
-        let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
+        let mut events =
+            self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), Choice::Retry.label());
         events.push(Event::Retried { task: id.clone(), restored });
         events.extend(still.into_iter().filter_map(|task| {
             let because = blocked.get(&task)?.clone();
@@ -342,61 +284,83 @@ impl State {
             .open_questions()
             .find(|q| q.id == question)
             .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
+        let refused = |given: &str| Refusal::UnknownOption {
+            question: question.into(),
+            given: given.into(),
+            options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        // A builder's question can be answered in one's own words.
+        let in_own_words = matches!(asked.topic, Topic::Clarify(_));
         let mut chosen = Vec::new();
         for given in options {
-            // A builder's question can be answered in one's own words.
-            if matches!(asked.topic, Topic::Clarify(_)) && !given.trim().is_empty() {
-                let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
-                chosen.push(option.map_or_else(|| given.trim().to_owned(), |o| o.label.clone()));
-                continue;
-            }
             let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
-            chosen.push(option.map(|o| o.label.clone()).ok_or_else(|| Refusal::UnknownOption {
-                question: question.into(),
-                given: given.clone(),
-                options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
-            })?);
+            chosen.push(match option {
+                Some(option) => option.label.clone(),
+                None if in_own_words && !given.trim().is_empty() => given.trim().to_owned(),
+                None => return Err(refused(given)),
+            });
         }
         let Some(first) = chosen.first().cloned() else {
             return Err(Refusal::UnknownQuestion(question.into()));
         };
         let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
-        events.extend(self.consequences(&asked.topic, &first, by, token)?);
+        if !in_own_words {
+            let choice = asked.topic.choice(&first).ok_or_else(|| refused(&first))?;
+            let consequences = self.consequences(&asked.topic, choice, by, token)?;
+            events.extend(consequences.ok_or_else(|| refused(&first))?);
+        }
         Ok(events)
     }
 
-    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Decision {
-        Ok(match (topic, answer) {
-            (Topic::Clarify(_), _) => Vec::new(),
-            (Topic::Scope { task, path }, answer) => self.extended(task, path, answer, by)?,
-            (Topic::Drift(tasks), label::KEEP) => vec![Event::Kept { tasks: tasks.clone() }],
-            (Topic::PassesBefore(id), label::BUILD) => vec![Event::Waived { task: id.clone(), by }],
-            (Topic::PassesBefore(id), label::DONE) if !self.only_doubted(id) => {
-                return Err(Refusal::NotReady(id.clone(), "something else has come in between".into()));
+    /// What a choice causes; `None` for one that a question about `topic` doesn't offer.
+    pub(super) fn consequences(
+        &self,
+        topic: &Topic,
+        choice: Choice,
+        by: Decider,
+        token: String,
+    ) -> Result<Option<Vec<Event>>, Refusal> {
+        let done = |id: &TaskId, note: &str| {
+            vec![Event::Completed { task: id.clone(), commit: None, note: Some(note.into()) }]
+        };
+        let events = match (topic, choice) {
+            (Topic::Clarify(_), _) | (Topic::Scope { .. }, Choice::Stop) => return Ok(None),
+            (_, Choice::Stop) => vec![Event::Cancelled { by }],
+            (Topic::Scope { task, path }, Choice::Allow) => self.extended(task, path, by)?,
+            (Topic::Drift(tasks), Choice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
+            (Topic::PassesBefore(id), Choice::Build) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), Choice::Done) => {
+                if !self.only_doubted(id) {
+                    let reason = "something else has come in between".to_owned();
+                    return Err(Refusal::NotReady(id.clone(), reason));
+                }
+                done(id, "its Verify passed before the work")
             }
-            (Topic::PassesBefore(id), label::DONE) => vec![Event::Completed {
-                task: id.clone(),
-                commit: None,
-                note: Some("its Verify passed before the work".into()),
-            }],
-            (_, label::STOP) => vec![Event::Cancelled { by }],
-            (Topic::TaskFailed(id), label::RETRY) => {
+            (Topic::TaskFailed(id), Choice::Retry) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
-            (Topic::VerifierSilent(id) | Topic::CommitBlocked(id), label::GIVE_UP) => {
-                self.failing(id, "given up by the user's choice")
-            }
-            (Topic::CommitBlocked(id), label::SEND_BACK) => {
+            (Topic::VerifierSilent(id), Choice::GiveUp) => self.failing(id, "given up by the user's choice"),
+            (Topic::CommitBlocked(id), Choice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
                 self.send_back(id, &format!("The commit could not be made: {reason}"), token)
             }
-            (Topic::CommitBlocked(id), label::LEAVE) => vec![Event::Completed {
-                task: id.clone(),
-                commit: None,
-                note: Some("left uncommitted by the user's choice".into()),
-            }],
-            _ => Vec::new(),
-        })
+            (Topic::CommitBlocked(id), Choice::Leave) => done(id, "left uncommitted by the user's choice"),
+            // The answer itself is all it takes: what waited for it goes on.
+            (Topic::Scope { .. }, Choice::Deny)
+            | (Topic::Drift(_), Choice::Revise)
+            | (Topic::TaskFailed(_), Choice::Continue)
+            | (Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent, Choice::Retry) => {
+                Vec::new()
+            }
+            (Topic::Scope { .. }, _)
+            | (Topic::Drift(_), _)
+            | (Topic::PassesBefore(_), _)
+            | (Topic::TaskFailed(_), _)
+            | (Topic::VerifierSilent(_), _)
+            | (Topic::CommitBlocked(_), _)
+            | (Topic::BuildersSilent, _) => return Ok(None),
+        };
+        Ok(Some(events))
     }
 
     /// Another iteration of `id` with this feedback, or its end when it has had them all.

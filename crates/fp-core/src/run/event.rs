@@ -155,6 +155,40 @@ pub struct ImportedTask {
     pub commit: Option<String>,
 }
 
+/// How a run is led.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTerms {
+    /// The client's session of the lead, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u32>,
+    /// Whether the lead has said that its user can be asked, whatever the session's surroundings say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attended: bool,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// The tasks that have more, since they are harder than most, and how many each has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scaled_iterations: BTreeMap<TaskId, u32>,
+    /// Whether passed tasks stay uncommitted.
+    pub no_commit: bool,
+    /// Whether the lead judges what was built, and no verifier is started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lead_judges: bool,
+    /// In which order tasks are claimed, and what keeps them apart.
+    #[serde(default)]
+    pub policy: Policy,
+    /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
+    /// own; `None` where all work in the checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<String>,
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -212,36 +246,7 @@ pub enum Event {
         findings: Vec<Finding>,
     },
     /// A run began, or was taken over by another session: claims and agents of the session before are void.
-    RunStarted {
-        /// The client's session of the lead, where known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<String>,
-        /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        client: Option<u32>,
-        /// Whether the lead has said that its user can be asked, whatever the session's surroundings say.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        attended: bool,
-        /// How many builders work at once.
-        builders: u32,
-        /// How many iterations a task has.
-        max_iterations: u32,
-        /// The tasks that have more, since they are harder than most, and how many each has.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        scaled_iterations: BTreeMap<TaskId, u32>,
-        /// Whether passed tasks stay uncommitted.
-        no_commit: bool,
-        /// Whether the lead judges what was built, and no verifier is started.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        lead_judges: bool,
-        /// In which order tasks are claimed, and what keeps them apart.
-        #[serde(default)]
-        policy: Policy,
-        /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
-        /// own; `None` where all work in the checkout.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        checkout: Option<String>,
-    },
+    RunStarted(RunTerms),
     /// HEAD was looked at, and is where it was not before.
     HeadMoved {
         /// Where it is.

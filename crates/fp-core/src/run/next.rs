@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::drift::{Drift, Moved};
 use super::event::{Decider, Dispatch, Event};
 use super::message;
-use super::question::{Choice, Topic, label};
+use super::question::{AnswerOption, Choice, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status};
@@ -79,7 +79,7 @@ pub enum Action {
         /// Its heading.
         header: String,
         /// Its answers.
-        options: Vec<Choice>,
+        options: Vec<AnswerOption>,
         /// Whether several may be chosen.
         #[serde(rename = "multiSelect")]
         multi_select: bool,
@@ -127,7 +127,7 @@ impl Surroundings {
     pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
         Self {
             now,
-            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.attended),
+            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.terms.attended),
             nudges: settings.nudge.times(),
             timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
             edited: BTreeSet::new(),
@@ -264,7 +264,7 @@ impl Draft<'_> {
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id))
             .collect();
-        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.lead_judges);
+        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
         for id in due {
             if lead_judges {
                 self.have_judged(&id);
@@ -306,7 +306,7 @@ impl Draft<'_> {
 
     fn retries(&self, topic: &Topic) -> u32 {
         let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
-        let retried = answered.filter(|a| a.answer.iter().any(|label| label == label::RETRY));
+        let retried = answered.filter(|a| a.answer.iter().any(|label| label == Choice::Retry.label()));
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
@@ -401,7 +401,7 @@ impl Draft<'_> {
                 a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
             })
             .count();
-        let builders = self.state.run.as_ref().map_or(1, |r| r.builders);
+        let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
         let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
         let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));

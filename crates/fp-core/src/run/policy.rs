@@ -90,7 +90,7 @@ impl State {
     /// The policy in force.
     pub(super) fn policy(&self) -> &Policy {
         static NONE: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
-        self.run.as_ref().map_or(&NONE, |run| &run.policy)
+        self.run.as_ref().map_or(&NONE, |run| &run.terms.policy)
     }
 
     /// `tasks`, which are ready, in the order in which they are claimed. Several builders take the task with the most
@@ -98,7 +98,7 @@ impl State {
     /// tasks with as much work behind them.
     pub(super) fn in_claim_order<'s>(&'s self, mut tasks: Vec<&'s TaskState>) -> Vec<&'s TaskState> {
         let policy = self.policy();
-        if tasks.len() > 1 && self.run.as_ref().is_some_and(|run| run.builders > 1) {
+        if tasks.len() > 1 && self.run.as_ref().is_some_and(|run| run.terms.builders > 1) {
             let behind = self.open_work_behind();
             let work = |task: &TaskState| self.index.get(&task.leaf.id).map_or(0, |&at| behind[at]);
             tasks.sort_by_key(|task| (std::cmp::Reverse(work(task)), policy.rank(&task.leaf)));

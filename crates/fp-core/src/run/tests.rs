@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::decide::{Approve, Start};
+use super::decide::Approve;
 use super::drift::{Moved, SeenCommit};
-use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf};
+use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf, RunTerms};
 use super::inquiry::Extension;
 use super::next::{Action, Surroundings, Turn};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
-use super::question::{Choice, label};
+use super::question::{AnswerOption, Choice};
 use super::ready::Obstacle;
 use super::state::{State, Status};
 use super::verdict::Opinion;
@@ -50,13 +50,13 @@ fn iterations(task: &TaskId) -> u32 {
     if task.as_str() == "2" { MAX_ITERATIONS + 2 } else { MAX_ITERATIONS }
 }
 
-fn start(session: &str) -> Start {
-    Start {
+fn start(session: &str) -> RunTerms {
+    RunTerms {
         session: Some(session.into()),
         builders: BUILDERS,
         max_iterations: MAX_ITERATIONS,
         scaled_iterations: [(id("2"), iterations(&id("2")))].into(),
-        ..Start::default()
+        ..RunTerms::default()
     }
 }
 
@@ -193,7 +193,7 @@ fn a_harder_task_has_more_iterations() {
     assert_eq!(replayed.iterations_of(&id("2")), MAX_ITERATIONS + 2);
     let events = machine.state.start(start("s0")).unwrap();
     assert!(events.is_empty(), "the same again is nothing new");
-    let other = Start { scaled_iterations: BTreeMap::new(), ..start("s0") };
+    let other = RunTerms { scaled_iterations: BTreeMap::new(), ..start("s0") };
     assert_eq!(machine.state.start(other).unwrap().len(), 1, "other iterations are");
 }
 

@@ -3,6 +3,7 @@
 
 use super::decide::Decision;
 use super::event::{Base, Event, Judgement};
+use super::question::ClosedUnanswered;
 use super::refusal::Refusal;
 use super::state::State;
 use crate::plan::id::TaskId;
@@ -84,8 +85,10 @@ impl State {
         let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
         let reasons = reasons(&opinion, criteria, checks);
         let pass = reasons.is_empty();
-        let mut events = self
-            .close_questions(|t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id), "Judged");
+        let mut events = self.close_questions(
+            |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
+            ClosedUnanswered::Judged.label(),
+        );
         events.push(Event::Judged {
             task: id.clone(),
             iteration: task.iteration,

@@ -70,7 +70,7 @@ fn run(plan: &OpenPlan, state: &State, found: &mut Vec<Finding>) {
 
 /// Whether the process that leads the run is there.
 fn lead(state: &State) -> Lead {
-    match state.run.as_ref().and_then(|run| run.client).and_then(is_there) {
+    match state.run.as_ref().and_then(|run| run.terms.client).and_then(is_there) {
         Some(true) => Lead::There,
         Some(false) => Lead::Gone,
         None => Lead::Unknown,

@@ -76,7 +76,7 @@ fn complete(
 ) -> Result<Settled, RunError> {
     let id = &task.leaf.id;
     let state = plan.load()?.state;
-    if state.run.as_ref().is_some_and(|r| r.no_commit) {
+    if state.run.as_ref().is_some_and(|r| r.terms.no_commit) {
         return match bring(plan, &state, task) {
             Err(RunError::InTheWay(reason)) => ask(plan, id, &reason, now),
             brought => brought.and_then(|()| done(plan, id, None, "commits are off", now)),

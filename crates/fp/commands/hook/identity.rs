@@ -47,7 +47,7 @@ pub(super) fn find(
 }
 
 fn session_of(state: &State) -> Option<&str> {
-    state.run.as_ref()?.session.as_deref()
+    state.run.as_ref()?.terms.session.as_deref()
 }
 
 /// Remembers a background agent that is about to say its name, by claiming in it.

@@ -25,7 +25,7 @@ impl Run {
 
     /// The client's process that it was started in, where that is known.
     pub(super) fn client(&self) -> Option<u32> {
-        self.state.run.as_ref().and_then(|run| run.client)
+        self.state.run.as_ref().and_then(|run| run.terms.client)
     }
 }
 

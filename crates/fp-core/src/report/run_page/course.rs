@@ -139,7 +139,7 @@ impl Course {
 
     fn take(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::RunStarted { .. } => {
+            Event::RunStarted(_) => {
                 self.started_at.get_or_insert(at);
                 self.ended_at = None;
             }

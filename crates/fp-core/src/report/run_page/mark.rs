@@ -58,7 +58,7 @@ impl MarkKind {
     /// What `event` is marked as, if it is.
     fn of(event: &Event) -> Option<Self> {
         Some(match event {
-            Event::RunStarted { .. }
+            Event::RunStarted(_)
             | Event::HeadMoved { .. }
             | Event::LeadNudged
             | Event::Retried { .. }

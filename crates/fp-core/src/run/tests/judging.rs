@@ -4,7 +4,7 @@ use super::*;
 
 fn judging() -> Machine {
     let mut machine = Machine::new(vec![leaf(1, &[], 0)], true);
-    let events = machine.state.start(Start { lead_judges: true, ..start("s0") }).unwrap();
+    let events = machine.state.start(RunTerms { lead_judges: true, ..start("s0") }).unwrap();
     machine.take(events);
     machine.next(&[]);
     machine.start_agents();

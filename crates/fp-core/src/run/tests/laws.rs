@@ -112,7 +112,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Answer(n) => {
             let Some(question) = machine.state.open_questions().next().cloned() else { return };
             let option = &question.options[usize::from(n) % question.options.len()];
-            if option.label == label::STOP {
+            if option.label == Choice::Stop.label() {
                 return;
             }
             let token = machine.token();
@@ -206,7 +206,7 @@ proptest! {
         lead_judges in proptest::bool::ANY,
     ) {
         let mut machine = Machine::imported(leaves, false, &done);
-        let events = machine.state.start(Start { lead_judges, ..start("s0") }).unwrap();
+        let events = machine.state.start(RunTerms { lead_judges, ..start("s0") }).unwrap();
         machine.take(events);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();

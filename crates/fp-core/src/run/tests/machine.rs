@@ -153,7 +153,7 @@ impl Machine {
 
     pub(super) fn clarify(&mut self, owner: &AgentName) {
         let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else { return };
-        let option = |label: &str| Choice { label: label.into(), description: String::new() };
+        let option = |label: &str| AnswerOption { label: label.into(), description: String::new() };
         let events = self.state.clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
         self.take(events.unwrap_or_default());
     }
