@@ -4,8 +4,8 @@ use fp_core::debt::{self, Debt, Entry, PlanState};
 use fp_host::debts::DebtLog;
 
 use crate::context::Context;
+use crate::context::Known;
 use crate::error::CommandError;
-use crate::open::Known;
 
 /// The log of debts of the repository.
 pub(crate) fn log(context: &Context) -> Result<DebtLog<'_>, CommandError> {

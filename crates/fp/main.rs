@@ -8,7 +8,6 @@ mod debts;
 mod demo;
 mod error;
 mod input;
-mod open;
 #[cfg(test)]
 mod plugin_lint;
 mod printer;

@@ -9,8 +9,8 @@ use fp_core::roadmap::{self, Layer, LayerPlan, LayerState, Order, Roadmap};
 use fp_host::roadmaps::Roadmaps;
 
 use crate::context::Context;
+use crate::context::Known;
 use crate::error::CommandError;
-use crate::open::Known;
 
 /// A roadmap on the disk.
 pub(crate) struct Page {

@@ -13,7 +13,7 @@ use fp_core::hint::Hint;
 use crate::file::FileError;
 use crate::plan_folder::{PlanError, Plans};
 use crate::repo::{HOME, Repo};
-use crate::store::line::{version, whole};
+use crate::store::reader::{line_version, whole_lines};
 use crate::store::{StoreError, acquire, append_at, io_error, mend, open, torn_off};
 
 /// Path of the log in a repository.
@@ -103,7 +103,7 @@ impl<'r> DebtLog<'r> {
         if let Some(mut log) = open(&self.path, OpenOptions::new().read(true))? {
             log.read_to_end(&mut bytes).map_err(io_error(&self.path))?;
         }
-        let whole = whole(&bytes);
+        let whole = whole_lines(&bytes);
         let mut read = Read { bytes: bytes.len() as u64, whole: whole as u64, ..Read::default() };
         for (i, line) in bytes[..whole].split(|byte| *byte == b'\n').enumerate() {
             read.entries.extend(entry(&self.path, i + 1, line)?);
@@ -158,7 +158,7 @@ fn entry(path: &Path, number: usize, line: &[u8]) -> Result<Option<Entry>, DebtE
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let newer = version(line).filter(|version| *version > VERSION);
+    let newer = line_version(line).filter(|version| *version > VERSION);
     match (newer, serde_json::from_slice(line)) {
         (Some(version), _) => Err(DebtError::Newer { path: path.to_owned(), line: number, version }),
         (None, Ok(entry)) => Ok(Some(entry)),

@@ -12,8 +12,9 @@ use fp_core::run::payload::{Around, payload};
 use fp_core::run::state::{Status, TaskState};
 use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan, Tree};
+use fp_host::run::fresh_token;
+use fp_host::run::verify::check_before;
 use fp_host::run::worktree::{self, Worktrees};
-use fp_host::run::{before, fresh_token};
 use serde_json::json;
 
 use crate::context::Context;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
             let part = tree.part_with(&chosen);
-            before::check(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
+            check_before(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
         }
         false => None,
     };

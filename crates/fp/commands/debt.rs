@@ -8,9 +8,9 @@ use fp_host::plan::OpenPlan;
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::context::Known;
 use crate::debts;
 use crate::error::{CommandError, CommandResult};
-use crate::open::Known;
 use crate::render::debts as render;
 
 /// What is left to be done some day: noted by hand, or left over by a run

@@ -26,9 +26,9 @@ use serde_json::json;
 
 use self::wanted::Wanted;
 use crate::context::Context;
+use crate::context::Known;
 use crate::debts;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::open::Known;
 use crate::printer::Format;
 use crate::render::debts as render;
 use crate::specs;

@@ -12,8 +12,7 @@ use fp_core::run::state::{Activity, Agent};
 use fp_core::run::{State, approval};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
-use fp_host::run::commit::{COMMIT_PATIENCE, settle};
-use fp_host::run::drift;
+use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::fresh_token;
 use serde_json::{Value, json};
 
@@ -43,7 +42,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let tree = context.tree(&plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
-        (state.head.clone(), drift::moved(&plan, &state)?)
+        (state.head.clone(), head_moved(&plan, &state)?)
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());

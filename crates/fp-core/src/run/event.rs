@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::peer_message::PeerMessage;
-use super::policy::Policy;
 use super::question::Question;
+use super::ready::Policy;
 use crate::critique::{Finding, Verdict};
 use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;

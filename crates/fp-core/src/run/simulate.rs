@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use serde::Serialize;
 
 use super::event::Leaf;
-use super::policy::{Policy, work_behind};
+use super::ready::{Policy, work_behind};
 use crate::plan::id::TaskId;
 use crate::plan::path::{folders, held};
 use crate::settings::ExecutionModel;

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::escaped::Mark;
 use super::{End, POLL};
 
 /// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
@@ -99,4 +99,59 @@ fn end(status: ExitStatus) -> End {
         (Some(code), _) => End::Exited(code),
         (None, signal) => End::Signalled(signal.unwrap_or_default()),
     }
+}
+
+const VARIABLE: &str = "FP_COMMAND_MARK";
+/// A process may start another one while it is being looked for.
+#[cfg(target_os = "linux")]
+const ROUNDS: usize = 5;
+
+/// A mark that no other command has.
+pub(super) struct Mark(String);
+
+impl Mark {
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        Self(format!("{}-{count}-{time}", std::process::id()))
+    }
+
+    /// What the command gets into its environment.
+    pub(super) fn variable(&self) -> [(&str, &str); 1] {
+        [(VARIABLE, &self.0)]
+    }
+
+    /// Kills every process that has the mark. Only Linux lets a process be asked for its environment; elsewhere
+    /// what leaves its group gets away.
+    #[cfg(target_os = "linux")]
+    pub(super) fn kill_escaped(&self) {
+        use rustix::process::{Signal, kill_process};
+        let mark = format!("{VARIABLE}={}\0", self.0).into_bytes();
+        for _ in 0..ROUNDS {
+            let found: Vec<_> = marked(&mark).collect();
+            if found.is_empty() {
+                return;
+            }
+            // One that ended meanwhile can't be killed.
+            for pid in found {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn kill_escaped(&self) {}
+}
+
+/// The processes whose environment has `mark`. What belongs to other users can't be read and isn't ours; a dead
+/// process that nobody has waited for has no environment.
+#[cfg(target_os = "linux")]
+fn marked(mark: &[u8]) -> impl Iterator<Item = rustix::process::Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let pid = rustix::process::Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        environment.windows(mark.len()).any(|part| part == mark).then_some(pid)
+    })
 }

@@ -1,8 +1,6 @@
 //! Runs one command line of an approved plan with a time limit, and leaves nothing of it running: not what it
 //! put into the background, not what ignores a signal, and not when this process itself is killed meanwhile.
 
-#[cfg(unix)]
-mod escaped;
 #[cfg_attr(unix, path = "group_unix.rs")]
 #[cfg_attr(not(unix), path = "group_windows.rs")]
 mod group;

@@ -10,9 +10,10 @@ use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
+use fp_core::run::drift::{Moved, SeenCommit};
 use fp_core::run::event::Event;
 use fp_core::run::question::Topic;
-use fp_core::run::state::{CommitIntent, TaskState};
+use fp_core::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
@@ -258,4 +259,43 @@ fn done(
         Some(hash) => Settled::Committed(id.clone(), hash),
         None => Settled::Uncommitted(id.clone(), note.unwrap_or_default()),
     })
+}
+
+/// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. No
+/// process where git's files show that it has not moved, else two.
+///
+/// # Errors
+/// A failing git.
+pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitError> {
+    let waits = |status| state.count(status) > 0;
+    let Some(seen) = &state.head else { return Ok(None) };
+    if !state.is_running() || !(waits(Status::Pending) || waits(Status::Skipped)) {
+        return Ok(None);
+    }
+    let git = plan.git()?;
+    if git.head_in_files().as_ref() == Some(seen) {
+        return Ok(None);
+    }
+    let head = match git.head() {
+        Ok(head) => head.commit.to_string(),
+        Err(GitError::NoCommit) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if head == *seen {
+        return Ok(None);
+    }
+    let since = seen.parse().map(|seen| git.commits_since(&seen));
+    let commits = match since {
+        Ok(Err(GitError::MissingObject { .. })) | Err(_) => Vec::new(),
+        Ok(commits) => commits?,
+    };
+    Ok(Some(Moved { head, commits: commits.iter().map(told).collect() }))
+}
+
+fn told(commit: &Commit) -> SeenCommit {
+    SeenCommit {
+        hash: commit.hash.to_string(),
+        told: format!("{} {:?}", commit.hash.short(), commit.subject),
+        files: commit.files.iter().map(ToString::to_string).collect(),
+    }
 }

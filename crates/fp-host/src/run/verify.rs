@@ -1,16 +1,17 @@
 //! The mechanical checks of a submitted task: measured from git, run in the working tree, and recorded before
 //! anybody judges.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::plan::id::TaskId;
-use fp_core::plan::parse;
+use fp_core::plan::{Task, parse};
 use fp_core::run::event::Event;
 use fp_core::run::state::TaskState;
 use fp_core::run::{Refusal, State, approval};
+use fp_core::settings::Settings;
 use fp_core::verification::change::Change;
-use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope};
+use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope, command_check};
 use jiff::Timestamp;
 
 use super::RunError;
@@ -162,4 +163,14 @@ pub fn verify(
     };
     ledger.append(vec![event], now())?;
     Ok(verified)
+}
+
+/// Runs the `Verify` command of `leaf` in `directory`: its check, and whether it passed; `None` without such a command.
+#[must_use]
+pub fn check_before(leaf: &Task, directory: &Path, settings: &Settings) -> Option<(Vec<Check>, bool)> {
+    let time = Duration::from_secs(settings.verify.timeout_seconds.into());
+    let runs = process::run_commands(leaf.verify(), directory, limits(time));
+    let checks: Vec<Check> = runs.iter().map(command_check).collect();
+    let passed = checks.iter().all(|check| check.verdict == CheckVerdict::Pass);
+    (!checks.is_empty()).then_some((checks, passed))
 }

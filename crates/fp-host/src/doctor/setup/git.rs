@@ -10,7 +10,7 @@ use fp_core::hint::Hint as _;
 use super::fault;
 use crate::claude::client::is_program;
 use crate::git::GitError;
-use crate::git::question::{ask, setting};
+use crate::git::command::{ask, setting};
 
 /// The hooks that `git commit` runs, in their order.
 const OF_COMMIT: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];

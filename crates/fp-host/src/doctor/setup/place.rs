@@ -14,7 +14,7 @@ use crate::claude::install::bundle_folder;
 use crate::config::{self, Config, ConfigError};
 use crate::doctor::{files, lead, repository as around};
 use crate::file::FileError;
-use crate::git::question::ask;
+use crate::git::command::ask;
 use crate::git::{Git, GitError};
 use crate::plan::OpenPlan;
 use crate::plan_folder::Plans;
