@@ -20,6 +20,7 @@ pub mod json_text;
 pub mod language;
 pub mod linear;
 mod markdown;
+pub mod package_files;
 pub mod plan;
 pub mod reading_language;
 pub mod repo_path;

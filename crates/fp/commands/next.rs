@@ -5,7 +5,7 @@ mod tracker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::plan::id::{AgentName, PlanId, TaskId};
 use fp_core::report::status::StatusReport;
 use fp_core::run::next::{Action, Surroundings};
 use fp_core::run::state::{Activity, Agent};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::{actions, status};
+use crate::render::status;
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let end = actions.len().saturating_sub(1);
     actions.splice(end..end, tracker);
     match context.format {
-        Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
+        Format::Text => context.printer.data(&actions_text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
     }
     if let Some(mut ledger) = ledger {
@@ -131,4 +131,53 @@ fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<Ta
             .printer
             .note(&format!("note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"));
     }
+}
+
+/// The actions as a numbered list.
+fn actions_text(plan: &PlanId, actions: &[Action]) -> String {
+    let mut text = String::new();
+    for (i, action) in actions.iter().enumerate() {
+        text.push_str(&format!("{}. {}", i + 1, action_text(plan, action)));
+    }
+    text
+}
+
+fn action_text(plan: &PlanId, action: &Action) -> String {
+    match action {
+        Action::Spawn { name, agent, prompt } => start_text("spawn", name.as_str(), agent, prompt),
+        Action::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
+        Action::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
+        Action::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
+        Action::Ask { question, text, header, options, .. } => {
+            let mut ask = format!("ask {question}\n   question: {text}\n   header: {header}\n   options:\n");
+            for option in options {
+                ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
+            }
+            ask + &format!("   then: fp answer {plan} {question} --option 'LABEL'\n")
+        }
+        Action::Wait { on } => format!(
+            "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \
+             The same for one that is not running at all.\n",
+            on.join(", ")
+        ),
+        Action::Deadlock { chain } => {
+            let mut dead = String::from("deadlock\n   Nothing can go on by itself:\n");
+            for line in chain {
+                dead.push_str(&format!("   - {line}\n"));
+            }
+            dead
+        }
+        Action::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
+    }
+}
+
+fn start_text(what: &str, name: &str, agent: &str, prompt: &str) -> String {
+    format!(
+        "{what} {name}\n   agent: {agent}\n   name and description: {name}\n   prompt:\n{}",
+        indented(prompt)
+    )
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("     {line}\n")).collect()
 }

@@ -1,12 +1,10 @@
 //! Renderers: one report, several forms.
 
-pub(crate) mod actions;
 pub(crate) mod clearance;
 pub(crate) mod debts;
 pub(crate) mod diagnostics;
 pub(crate) mod doctor;
 pub(crate) mod dot;
-pub(crate) mod evidence;
 mod graph;
 pub(crate) mod html;
 pub(crate) mod linear;

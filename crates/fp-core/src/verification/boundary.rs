@@ -2,7 +2,8 @@
 //! of a manifest among them.
 
 use super::change::{Change, ChangeStatus, FileKind};
-use super::{Check, CheckVerdict, Facts, Scope, dependencies, intent, list};
+use super::{Check, CheckVerdict, Facts, Scope, intent, list};
+use crate::package_files::is_lock_of;
 use crate::repo_path::RepoPath;
 use crate::test_files;
 
@@ -52,7 +53,7 @@ impl Boundary {
     #[must_use]
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| dependencies::is_lock_of(&path, file))
+        self.files.iter().any(|file| is_lock_of(&path, file))
     }
 }
 

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use super::boundary::Boundary;
 use super::change::{Change, ChangeStatus};
-use super::{OtherTask, Scope, dependencies};
+use super::{OtherTask, Scope};
+use crate::package_files::is_lock;
 use crate::repo_path::RepoPath;
 
 /// What tells one task's changes from another's.
@@ -72,7 +73,7 @@ impl Judge<'_> {
             return Owner::Settled;
         }
         let new = change.status == ChangeStatus::Added;
-        if new && dependencies::is_lock(path) && !self.own.covers(path) && !self.own.allows_lock(path) {
+        if new && is_lock(path) && !self.own.covers(path) && !self.own.allows_lock(path) {
             return Owner::Tool;
         }
         if !self.evidence.shared || self.own.covers(path) || self.evidence.seen.contains(path) {

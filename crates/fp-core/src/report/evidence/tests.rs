@@ -5,6 +5,7 @@ use crate::plan::id::TaskId;
 use crate::run::event::{Judgement, Leaf};
 use crate::run::state::{Measured, Verdict};
 use crate::verification::change::{Change, ChangeStatus, FileKind};
+use crate::verification::command_check_name;
 
 const AT: &str = "2026-11-21T09:00:00Z";
 

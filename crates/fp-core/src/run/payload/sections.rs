@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::part::{At, Cut, Part, Rank};
-use super::{Around, Section, short};
+use super::{Around, At, Cut, Part, Rank, Section, short};
 use crate::plan::id::TaskId;
 use crate::plan::task::Task;
 use crate::run::notepad;
