@@ -2,7 +2,7 @@
 #![no_main]
 
 #[allow(dead_code, reason = "each target has its law")]
-#[path = "../../crates/fp-core/tests/properties/laws.rs"]
+#[path = "../../tests/it/properties/laws.rs"]
 mod laws;
 
 libfuzzer_sys::fuzz_target!(|text: &str| laws::formatting(text));

@@ -17,6 +17,8 @@ mod messages;
 mod plan;
 mod probe;
 mod process;
+#[path = "../common/program.rs"]
+mod program;
 mod rehearsal;
 mod request;
 mod resume;

@@ -1,11 +1,11 @@
 //! A throw-away plugin, to ask the client what it does with one.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::program::write_program;
 use crate::session::write;
 
 /// What the hook answers when it wants an agent to go on.
@@ -52,16 +52,12 @@ impl Probe {
         lines.map(|line| serde_json::from_str(line).expect("the client sends hooks JSON")).collect()
     }
 
-    fn write(&self, path: &str, content: &str) -> PathBuf {
-        let path = self.directory.path().join(path);
-        write(&path, content);
-        path
+    fn write(&self, path: &str, content: &str) {
+        write(&self.directory.path().join(path), content);
     }
 
     fn write_program(&self, path: &str, content: &str) {
-        let path = self.write(path, content);
-        let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(path, executable).expect("a file of ours can be made executable");
+        write_program(&self.directory.path().join(path), content);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The cast with a stand-in for `fp`, which prints what it is told to. When a scenario fails, this tells
 //! whether it is the plugin or the script that doesn't play its part.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::cast::{Builder, Cast, OVER, Verifier};
+use crate::program::write_program;
 use crate::sample::Sample;
 use crate::session::{Client, write};
 use crate::stand_in::StandIn;
@@ -83,9 +83,8 @@ fn plugin(lists: &[&[Value]]) -> TempDir {
         let list = json!({ "schemaVersion": 1, "actions": actions });
         file(&format!("next-{}.json", index + 1), &list.to_string());
     }
-    file("bin/fp", &FP.replace("DIRECTORY", &directory.path().to_string_lossy()));
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(directory.path().join("bin/fp"), executable).expect("the file is ours");
+    let fp = FP.replace("DIRECTORY", &directory.path().to_string_lossy());
+    write_program(&directory.path().join("bin/fp"), fp);
     directory
 }
 

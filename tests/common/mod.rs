@@ -4,6 +4,7 @@
 
 pub(crate) mod fixture;
 pub(crate) mod plan;
+pub(crate) mod program;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -85,6 +86,16 @@ impl Environment {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+    }
+
+    /// Writes a program within `work`, with its folders.
+    pub(crate) fn write_program(&self, path: &str, content: impl AsRef<[u8]>) {
+        program::write_program(&self.path(path), content);
+    }
+
+    /// Installs a hook of git that runs this shell script.
+    pub(crate) fn git_hook(&self, name: &str, script: &str) {
+        self.write_program(&format!(".git/hooks/{name}"), format!("#!/bin/sh\n{script}\n"));
     }
 
     /// The text of a file within `work`, with temporary paths replaced.

@@ -114,4 +114,19 @@ impl Environment {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         tasks.iter().map(|task| (text(&task["id"]), text(&task["status"]))).collect()
     }
+
+    /// `fp next PLAN` with these arguments.
+    pub(crate) fn next(&self, args: &[&str]) -> Output {
+        self.fp(&[&["next", PLAN], args].concat()).masked()
+    }
+
+    /// The last commits of HEAD, newest first: subject and files.
+    pub(crate) fn commits(&self) -> String {
+        self.git(&["log", "--name-only", "--format=* %s"])
+    }
+
+    /// The working tree as `git status --short` has it.
+    pub(crate) fn git_status(&self) -> String {
+        self.git(&["status", "--short", "--untracked-files=all"])
+    }
 }

@@ -1,19 +1,19 @@
 //! What a demonstration says that fails where it should not: by programs in the place of fp that answer otherwise.
 #![cfg(unix)]
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+#[path = "../../../tests/common/program.rs"]
+mod program;
 
 use super::stage::write;
 use super::*;
+use program::write_program;
 
 /// What `act` says on a stage whose program is this shell script; without one, there is no program.
 fn said<T>(script: Option<&str>, act: impl FnOnce(&Stage) -> Result<T, CommandError>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fp");
     if let Some(script) = script {
-        fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&binary, format!("#!/bin/sh\n{script}\n"));
     }
     let Err(error) = act(&Stage::with(folder.path(), &binary)) else { panic!("nothing is wrong with it") };
     let hints = error.hints.iter().map(|hint| format!("\nhint: {hint}"));

@@ -1,0 +1,53 @@
+//! What the commands of a run make of input that is wrong and of disks that fail: one error that names the place and
+//! what to do, and nothing of what is written already is lost.
+
+mod config;
+mod disk;
+mod ledger;
+mod names;
+mod surroundings;
+mod trees;
+
+use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
+
+/// A repository with [`PLAN`] of two tasks, approved and started.
+fn started() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&two_tasks());
+    environment.start(&[]);
+    environment
+}
+
+fn two_tasks() -> String {
+    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")])
+}
+
+fn plan_file(name: &str) -> String {
+    format!(".fractal-planner/plans/{PLAN}/{name}")
+}
+
+/// Each command of a run, about the plan `selector`.
+fn every_command(selector: &str) -> Vec<Vec<&str>> {
+    vec![
+        vec!["approve", selector],
+        vec!["run", "start", selector, "--session", "s1"],
+        vec!["next", selector],
+        vec!["claim", selector, "--as", "builder-1"],
+        vec!["submit", selector, "1", "--claim", "0123456789abcdef"],
+        vec!["verify", selector, "1"],
+        vec!["verdict", selector, "1", "--pass", "1: seen"],
+        vec!["answer", selector, "q1", "--option", "Retry"],
+        vec!["release", selector, "1"],
+        vec!["retry", selector, "1"],
+        vec!["fail", selector, "1", "--reason", "no"],
+        vec!["note", selector, "add", "UTIL: x"],
+        vec!["note", selector, "list"],
+        vec!["status", selector],
+        vec!["why", selector, "1"],
+        vec!["log", selector],
+        vec!["progress", selector],
+        vec!["handoff", selector],
+        vec!["cancel", selector],
+    ]
+}

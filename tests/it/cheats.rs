@@ -1,0 +1,218 @@
+//! Ways to cheat, or to go wrong: what a builder does in a real repository, and the words by which it is caught.
+//!
+//! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, by the program alone.
+//! Its verifier is taken in: it passes every criterion. So what doesn't come through is caught by measure.
+
+mod checks;
+mod commands;
+mod fences;
+mod files;
+mod git_folder;
+mod history;
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+
+/// What `src/a.rs` is after honest work, which [`CHECK`] asks for.
+const DONE: &str = "pub fn a() -> u8 {\n    2\n}\n";
+/// The test command of task 1.
+const CHECK: &str = "sh check.sh";
+const MANIFEST: &str = "[package]\nname = \"sample\"\n\n[dependencies]\nserde = \"1\"\n";
+const LOCK: &str = "[[package]]\nname = \"sample\"\n\n[[package]]\nname = \"serde\"\n";
+const TEST: &str = "#[test]\nfn works() {\n    assert_eq!(1, 1);\n}\n";
+
+/// Where builders work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// All in the user's checkout.
+    Checkout,
+    /// Each in a worktree of its own.
+    Worktree,
+}
+
+/// One way to cheat.
+struct Cheat {
+    name: &'static str,
+    /// The files that task 1 lists.
+    files: &'static str,
+    /// What its builder does between claim and submit.
+    does: fn(&Scene),
+    /// The checks that fail, in order, each with the first line of its words.
+    caught: &'static [&'static str],
+}
+
+/// A repository with a claimed task 1 and a task 2, which lists `src/b.rs`.
+struct Scene {
+    environment: Environment,
+    place: Place,
+    token: String,
+}
+
+impl Scene {
+    /// Task 1, which lists `files`, is claimed by `builder-1`.
+    fn new(place: Place, files: &str) -> Self {
+        Self::tested_by(place, files, CHECK, 600)
+    }
+
+    /// As [`Scene::new`], with another test command, which may take so many seconds.
+    fn tested_by(place: Place, files: &str, test: &str, seconds: u32) -> Self {
+        let environment = repository(place, seconds);
+        environment.plan(&tree(&[Leaf { test, ..leaf("1", "none", files) }, leaf("2", "none", "src/b.rs")]));
+        environment.start(&["--builders", "2"]);
+        let token = environment.claim_task("builder-1", "1");
+        Self { environment, place, token }
+    }
+
+    /// The folder that a builder works in, from the top of the repository.
+    fn folder(&self, owner: &str) -> String {
+        match self.place {
+            Place::Checkout => ".".to_owned(),
+            Place::Worktree => format!(".fractal-planner/plans/{PLAN}/worktrees/{owner}"),
+        }
+    }
+
+    /// `file` where `builder-1` works.
+    fn path(&self, file: &str) -> PathBuf {
+        self.environment.path(&self.folder("builder-1")).join(file)
+    }
+
+    /// Writes `file` where `builder-1` works.
+    fn write(&self, file: &str, text: &str) {
+        self.environment.write(&format!("{}/{file}", self.folder("builder-1")), text);
+    }
+
+    /// Does what the task asks for.
+    fn work(&self) {
+        self.write("src/a.rs", DONE);
+    }
+
+    fn remove(&self, file: &str) {
+        fs::remove_file(self.path(file)).unwrap();
+    }
+
+    /// Makes `file` a link to `target`.
+    fn link(&self, target: &str, file: &str) {
+        std::os::unix::fs::symlink(target, self.path(file)).unwrap();
+    }
+
+    /// Runs git where `builder-1` works.
+    fn git(&self, args: &[&str]) -> String {
+        self.environment.git(&[&["-C", &self.folder("builder-1")], args].concat())
+    }
+
+    fn submit(&self) -> Output {
+        self.environment.fp(&["submit", PLAN, "1", "--claim", &self.token])
+    }
+
+    fn verify(&self) -> Output {
+        self.environment.fp(&["verify", PLAN, "1"])
+    }
+
+    /// The checks that fail, each with the first line of its words.
+    fn failing(&self) -> Vec<String> {
+        let verified = self.verify();
+        verified.stdout.lines().filter_map(|line| line.strip_prefix("FAIL  ")).map(str::to_owned).collect()
+    }
+
+    /// Hands task 1 in and has it judged by a verifier that passes everything.
+    fn submit_and_pass(&self) -> Output {
+        let submit = self.submit();
+        assert_eq!(submit.code, 0, "{submit}");
+        self.environment.pass("1")
+    }
+
+    /// The status of task 1.
+    fn status(&self) -> String {
+        self.environment.statuses()[0].1.clone()
+    }
+
+    /// Subjects of what is on the user's branch, newest first.
+    fn subjects(&self) -> String {
+        self.environment.git(&["log", "--format=%s", "main"])
+    }
+}
+
+/// A small program with a test, a check, a manifest and its lock file.
+fn repository(place: Place, seconds: u32) -> Environment {
+    let environment = Environment::new().repo();
+    for (file, text) in [
+        ("src/a.rs", "pub fn a() -> u8 {\n    1\n}\n"),
+        ("src/b.rs", "pub fn b() -> u8 {\n    1\n}\n"),
+        ("tests/a.rs", TEST),
+        ("check.sh", "grep -q 2 src/a.rs\n"),
+        ("Cargo.toml", MANIFEST),
+        ("Cargo.lock", LOCK),
+        (".gitignore", "dist/\n"),
+    ] {
+        environment.write(file, text);
+    }
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--message", "Add a program"]);
+    let isolation = match place {
+        Place::Checkout => "shared",
+        Place::Worktree => "worktree",
+    };
+    let folder = environment.beside("home/.config/fractal-planner");
+    fs::create_dir_all(&folder).unwrap();
+    let config = format!(r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }} }}"#);
+    fs::write(folder.join("config.json"), config).unwrap();
+    environment
+}
+
+/// Holds that each of `cheats` is caught, wherever builders work.
+#[track_caller]
+fn all_caught(cheats: &[Cheat]) {
+    all_caught_in(&[Place::Checkout, Place::Worktree], cheats);
+}
+
+/// Holds that each of `cheats` is caught, by the checks and the words that it names, and leaves no commit of `fp`.
+#[track_caller]
+fn all_caught_in(places: &[Place], cheats: &[Cheat]) {
+    let runs = cheats.iter().flat_map(|cheat| places.iter().map(move |place| (cheat, *place)));
+    let wrong: Vec<String> = runs
+        .filter_map(|(cheat, place)| {
+            let found = run(cheat, place).err()?;
+            Some(format!("{} ({place:?}): {found}", cheat.name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "not caught as it should be:\n{}", wrong.join("\n"));
+}
+
+fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
+    let scene = Scene::new(place, cheat.files);
+    (cheat.does)(&scene);
+    let submit = scene.submit();
+    if submit.code != 0 {
+        return Err(format!("the submit is refused\n{submit}"));
+    }
+    let failing = scene.failing();
+    let same = failing.len() == cheat.caught.len()
+        && failing.iter().zip(cheat.caught).all(|(found, wanted)| found.starts_with(wanted));
+    if !same {
+        return Err(format!("{} fail where {:?} are to\n{}", failing.len(), cheat.caught, scene.verify()));
+    }
+    let verdict = scene.environment.pass("1");
+    let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2");
+    if !refused || !cheat.caught.iter().all(|words| verdict.stdout.contains(words)) {
+        return Err(format!("the verdict lets it through\n{verdict}"));
+    }
+    match (scene.status().as_str(), scene.environment.git(&["log", "--all", "--format=%s"])) {
+        ("IMPLEMENTING", subjects) if !subjects.contains("Write part 1") => Ok(()),
+        (status, subjects) => Err(format!("the task is {status}, and there are the commits\n{subjects}")),
+    }
+}
+
+/// What the tables rest on: who does the work passes, wherever it is done.
+#[test]
+fn honest_work_passes() {
+    for place in [Place::Checkout, Place::Worktree] {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        let verdict = scene.submit_and_pass();
+        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
+        assert_eq!(scene.subjects(), "Write part 1\nAdd a program\nStart\n", "{place:?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What decides whether a task is done, made easier: tests, checks, dependencies and what is left open.
+
+use crate::cheats::{Cheat, DONE, LOCK, MANIFEST, TEST, all_caught};
+
+#[test]
+fn tests_deleted_or_weakened() {
+    all_caught(&[
+        Cheat {
+            name: "a test file deleted",
+            files: "src/a.rs, tests/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.remove("tests/a.rs");
+            },
+            caught: &["tests: tests/a.rs was deleted; tests/a.rs: test `works` was taken out"],
+        },
+        Cheat {
+            name: "a test taken out",
+            files: "src/a.rs, tests/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.write("tests/a.rs", "// none\n");
+            },
+            caught: &["tests: tests/a.rs: test `works` was taken out"],
+        },
+        Cheat {
+            name: "a test switched off",
+            files: "src/a.rs, tests/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.write("tests/a.rs", &TEST.replace("#[test]", "#[test]\n#[ignore]"));
+            },
+            caught: &["tests: tests/a.rs:2: switches tests off: #[ignore]"],
+        },
+        Cheat {
+            name: "a test file renamed to what no test runner looks at",
+            files: "src/a.rs, tests/",
+            does: |scene| {
+                scene.work();
+                scene.git(&["mv", "tests/a.rs", "tests/a.rs.off"]);
+            },
+            caught: &["tests: tests/a.rs became tests/a.rs.off, which no test runner looks at"],
+        },
+    ]);
+}
+
+#[test]
+fn checks_edited() {
+    all_caught(&[
+        Cheat {
+            name: "the script of a test command, so that it always passes",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.write("src/a.rs", "nothing\n");
+                scene.write("check.sh", "exit 0\n");
+            },
+            caught: &["boundary: check.sh was changed, is not in the task's files"],
+        },
+        Cheat {
+            name: "the work left undone",
+            files: "src/a.rs",
+            does: |scene| scene.write("src/a.rs", "nothing\n"),
+            caught: &["command: sh check.sh: exit status 1"],
+        },
+    ]);
+}
+
+#[test]
+fn dependencies_that_nobody_asked_for() {
+    all_caught(&[
+        Cheat {
+            name: "in the manifest",
+            files: "src/a.rs, Cargo.toml",
+            does: |scene| {
+                scene.work();
+                scene.write("Cargo.toml", &format!("{MANIFEST}rand = \"1\"\n"));
+                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+            },
+            caught: &["dependencies: Cargo.toml gains `rand`; a task gets a dependency if"],
+        },
+        Cheat {
+            name: "hidden in the lock file",
+            files: "src/a.rs, Cargo.lock",
+            does: |scene| {
+                scene.work();
+                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+            },
+            caught: &["dependencies: Cargo.lock gains `rand`, though no manifest changed"],
+        },
+        Cheat {
+            name: "hidden in the lock file, which is not listed",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+            },
+            caught: &[
+                "boundary: Cargo.lock was changed, is not in the task's files",
+                "dependencies: Cargo.lock gains `rand`, though no manifest changed",
+            ],
+        },
+    ]);
+}
+
+#[test]
+fn work_left_open() {
+    all_caught(&[
+        Cheat {
+            name: "a note to come back",
+            files: "src/a.rs",
+            does: |scene| scene.write("src/a.rs", &format!("{DONE}// TODO the rest\n")),
+            caught: &["leftovers: src/a.rs:4: // TODO the rest"],
+        },
+        Cheat {
+            name: "a function that only fails",
+            files: "src/a.rs",
+            does: |scene| scene.write("src/a.rs", "pub fn a() -> u8 {\n    unimplemented!(\"2\")\n}\n"),
+            caught: &["leftovers: src/a.rs:2: unimplemented!(\"2\")"],
+        },
+        Cheat {
+            name: "a conflict not resolved",
+            files: "src/a.rs",
+            does: |scene| scene.write("src/a.rs", "<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"),
+            caught: &["leftovers: src/a.rs:1: <<<<<<< HEAD; src/a.rs:5: >>>>>>> other"],
+        },
+    ]);
+}

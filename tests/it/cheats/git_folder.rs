@@ -1,0 +1,111 @@
+//! Git itself, told to show less or to do more.
+
+use std::fs;
+
+use crate::cheats::{Cheat, Place, Scene, all_caught};
+use crate::common::plan::PLAN;
+
+impl Scene {
+    /// Adds to a file of git's own folder, which all worktrees share.
+    fn add_to_git(&self, file: &str, text: &str) {
+        let path = format!(".git/{file}");
+        let before = fs::read_to_string(self.environment.path(&path)).unwrap_or_default();
+        self.environment.write(&path, before + text);
+    }
+}
+
+#[test]
+fn changes_that_git_is_told_to_overlook() {
+    all_caught(&[
+        Cheat {
+            name: "a check, assumed to be unchanged",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.write("src/a.rs", "nothing\n");
+                scene.git(&["update-index", "--assume-unchanged", "check.sh"]);
+                scene.write("check.sh", "exit 0\n");
+            },
+            caught: &["boundary: check.sh was changed, is not in the task's files"],
+        },
+        Cheat {
+            name: "a check, said not to be in the working tree",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.write("src/a.rs", "nothing\n");
+                scene.git(&["update-index", "--skip-worktree", "check.sh"]);
+                scene.write("check.sh", "exit 0\n");
+            },
+            caught: &["boundary: check.sh was changed, is not in the task's files"],
+        },
+    ]);
+}
+
+/// A file that its user hides was so when the task was claimed.
+#[test]
+fn what_the_user_hides_is_nobodys_change() {
+    let scene = Scene::new(Place::Checkout, "src/a.rs");
+    scene.environment.done(&["release", PLAN, "1"]);
+    scene.git(&["update-index", "--skip-worktree", "README.md"]);
+    scene.write("README.md", "# The user's own\n");
+    scene.environment.claim_task("builder-1", "2");
+    scene.write("src/b.rs", "pub fn b() {}\n");
+    let token = scene.environment.claim("builder-1").map(|(_, token)| token).unwrap();
+    scene.environment.done(&["submit", PLAN, "2", "--claim", &token]);
+    let verdict = scene.environment.pass("2");
+    assert!(verdict.stdout.starts_with("Task 2 passed: commit "), "{verdict}");
+    assert_eq!(scene.environment.git(&["show", "--format=", "--name-only", "HEAD"]), "src/b.rs\n");
+    assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
+}
+
+/// Told to whoever judges, and not decisive: the user may have done it.
+#[test]
+fn files_of_git_that_were_edited() {
+    let check = |name: &str, does: &dyn Fn(&Scene), words: &str| {
+        for place in [Place::Checkout, Place::Worktree] {
+            let scene = Scene::new(place, "src/a.rs");
+            scene.work();
+            does(&scene);
+            assert_eq!(scene.submit().code, 0);
+            let verified = scene.verify();
+            let told = format!("note  git: since the claim, in git's own folder: {words}\n");
+            assert!(verified.stdout.contains(&told), "{name} ({place:?}): {verified}");
+        }
+    };
+    check(
+        "a hook that runs at the commit",
+        &|scene| scene.add_to_git("hooks/pre-commit", "#!/bin/sh\necho more >> src/a.rs\n"),
+        "hooks/pre-commit is new",
+    );
+    check(
+        "another folder of hooks",
+        &|scene| drop(scene.git(&["config", "core.hooksPath", "/tmp/nowhere"])),
+        "config was changed",
+    );
+    check(
+        "a file hidden by a rule of this clone alone",
+        &|scene| {
+            scene.add_to_git("info/exclude", "src/hidden.rs\n");
+            scene.write("src/hidden.rs", "pub fn hidden() {}\n");
+        },
+        "info/exclude was changed",
+    );
+    check(
+        "modes that git is told not to look at",
+        &|scene| drop(scene.git(&["config", "core.fileMode", "false"])),
+        "config was changed",
+    );
+}
+
+#[test]
+fn what_changes_as_people_work_is_no_cheat() {
+    for place in [Place::Checkout, Place::Worktree] {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        scene.git(&["remote", "add", "origin", "https://example.com/sample.git"]);
+        scene.git(&["config", "branch.main.remote", "origin"]);
+        scene.add_to_git("hooks/pre-push.sample", "#!/bin/sh\n");
+        scene.submit();
+        let verified = scene.verify();
+        assert!(!verified.stdout.contains(" git: "), "{place:?}: {verified}");
+    }
+}

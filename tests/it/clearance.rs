@@ -1,0 +1,418 @@
+//! `fp interview check`: when an interview is enough, and what it says while it is not.
+
+use crate::common::plan::{leaf, tree};
+use crate::common::{Environment, Output};
+use insta::assert_snapshot;
+
+const FOLDER: &str = ".fractal-planner/plans/add-greeting-20261121";
+
+fn new(args: &[&str]) -> Environment {
+    let environment = Environment::new().repo();
+    environment.done(&[&["new", "Add a greeting"], args].concat());
+    environment
+}
+
+fn record(environment: &Environment, args: &[&str]) {
+    environment.done(&[&["interview", "greeting"], args].concat());
+}
+
+fn check(environment: &Environment) -> Output {
+    environment.fp(&["interview", "check", "greeting"])
+}
+
+const CORE: [&str; 4] = ["--objective", "`fp hello` greets", "--requirement", "It greets by name"];
+
+const REST: [&str; 8] = [
+    "--include",
+    "the command",
+    "--exclude",
+    "none",
+    "--approach",
+    "a subcommand",
+    "--tests",
+    "unit tests beside the command",
+];
+
+#[test]
+fn a_round_brings_it_on() {
+    let environment = new(&[]);
+    assert_snapshot!(check(&environment), @r"
+    exit status: 1
+    --- stdout
+    Interview of add-greeting-20261121: 5 of 6 items are open
+
+      objective    missing    nobody has said what the goal is: --objective TEXT
+      scope        missing    nothing is said to be in scope: --include TEXT
+      ambiguities  missing    nothing is required that could be judged:
+                              --requirement TEXT
+      approach     missing    nobody has said how it is to be done: --approach TEXT
+      questions    clear
+      tests        missing    nobody has said how it is tested: --tests TEXT
+
+      rounds       0 of at least 2, at most 30
+
+    next: ask, then fp interview add-greeting-20261121, with the flags above
+    ");
+    record(&environment, &CORE);
+    #[rustfmt::skip]
+    let vague = [
+        "--by", "auto", "--requirement", "Names are handled properly", "--include", "the command",
+        "--exclude", "The Command", "--exclude", "번역", "--approach", "a subcommand",
+        "--open", "Which \"language\"?", "--open", "이름이 없으면 무엇을 출력하나?",
+    ];
+    record(&environment, &vague);
+    assert_snapshot!(check(&environment), @r#"
+    exit status: 1
+    --- stdout
+    Interview of add-greeting-20261121: 5 of 6 items are open
+
+      objective    clear
+      scope        assumed    the user has not confirmed it: --include TEXT
+      ambiguities  missing    "R2" says "properly", which nobody can observe; "the
+                              command", in and out of scope at once: --withdraw
+                              ID-OR-TEXT, and say it anew
+      approach     assumed    the user has not confirmed it: --approach TEXT
+      questions    missing    nobody has answered "Which 'language'?", "이름이
+                              없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
+      tests        missing    nobody has said how it is tested: --tests TEXT
+
+      rounds       1 of at least 2, at most 30
+
+    next: ask, then fp interview add-greeting-20261121, with the flags above
+    "#);
+    assert_snapshot!(environment.read(&format!("{FOLDER}/interview.md")), @r#"
+    # Interview
+
+    ## Goal
+
+    > Add a greeting
+
+    ## Objective
+
+    `fp hello` greets
+
+    ## Requirements
+
+    - **R1** It greets by name
+    - **R2** Names are handled properly (assumed)
+
+    ## In scope
+
+    - the command (assumed)
+
+    ## Out of scope
+
+    - The Command (assumed)
+    - 번역 (assumed)
+
+    ## Approach
+
+    a subcommand (assumed)
+
+    ## Open questions
+
+    - Which "language"?
+    - 이름이 없으면 무엇을 출력하나?
+
+    ## Clearance
+
+    Interview: 5 of 6 items are open. Rounds: 1 of at least 2, at most 30.
+
+    - objective: clear
+    - scope: assumed; the user has not confirmed it: --include TEXT
+    - ambiguities: missing; "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
+    - approach: assumed; the user has not confirmed it: --approach TEXT
+    - questions: missing; nobody has answered "Which 'language'?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
+    - tests: missing; nobody has said how it is tested: --tests TEXT
+    "#);
+    #[rustfmt::skip]
+    let mended = [
+        "--withdraw", "R2", "--withdraw", "the command", "--requirement", "`fp hello Ada` prints `Hello, Ada!`",
+        "--decision", "Which \"language\"?|Rust", "--decision", "이름이 없으면 무엇을 출력하나?|도움말",
+    ];
+    record(&environment, &[&mended[..], &REST].concat());
+    assert_snapshot!(check(&environment), @r"
+    exit status: 0
+    --- stdout
+    Interview of add-greeting-20261121: clear
+
+      objective    clear
+      scope        clear
+      ambiguities  clear
+      approach     clear
+      questions    clear
+      tests        clear
+
+      rounds       2 of at least 2, at most 30
+
+    next: the step research
+    ");
+    assert_snapshot!(environment.fp(&["interview", "check", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "clear": true,
+      "items": [
+        {
+          "name": "objective",
+          "state": "clear"
+        },
+        {
+          "name": "scope",
+          "state": "clear"
+        },
+        {
+          "name": "ambiguities",
+          "state": "clear"
+        },
+        {
+          "name": "approach",
+          "state": "clear"
+        },
+        {
+          "name": "questions",
+          "state": "clear"
+        },
+        {
+          "name": "tests",
+          "state": "clear"
+        }
+      ],
+      "limitReached": false,
+      "maxRounds": 30,
+      "minRounds": 2,
+      "planId": "add-greeting-20261121",
+      "rounds": 2,
+      "schemaVersion": 1
+    }
+    "#);
+    let page = environment.read(&format!("{FOLDER}/interview.md"));
+    assert_snapshot!(page.split_once("## Clearance").unwrap().1, @r"
+
+
+    Interview: clear. Rounds: 2 of at least 2, at most 30.
+
+    - objective: clear
+    - scope: clear
+    - ambiguities: clear
+    - approach: clear
+    - questions: clear
+    - tests: clear
+    ");
+}
+
+#[test]
+fn a_round_may_be_all_that_is_missing() {
+    let environment = new(&["--intent", "architecture"]);
+    record(&environment, &[&CORE[..], &REST].concat());
+    assert_snapshot!(check(&environment), @r"
+    exit status: 1
+    --- stdout
+    Interview of add-greeting-20261121: not clear, one more round at least
+
+      objective    clear
+      scope        clear
+      ambiguities  clear
+      approach     clear
+      questions    clear
+      tests        clear
+
+      rounds       1 of at least 3, at most 30
+
+    next: ask once more: fp interview add-greeting-20261121 --decision 'Q|A'
+    ");
+    record(&environment, &["--assume", "a terminal"]);
+    let output = environment.fp(&["interview", "--decision", "Colours?|No"]);
+    assert_snapshot!(output.stderr, @"Interview: clear; `fp interview check add-greeting-20261121` says more");
+    assert_eq!(check(&environment).code, 0);
+}
+
+#[test]
+fn small_work_is_clear_after_one_question() {
+    let environment = new(&["--mode", "direct"]);
+    record(&environment, &CORE);
+    assert_eq!(check(&environment).code, 1, "nobody has said how it is tested");
+    record(&environment, &["--by", "auto", "--tests", "look at it"]);
+    assert_snapshot!(check(&environment), @r"
+    exit status: 0
+    --- stdout
+    Interview of add-greeting-20261121: clear
+
+      objective    clear
+      scope        automatic
+      ambiguities  clear
+      approach     automatic
+      questions    clear
+      tests        automatic
+
+      rounds       1 of at least 1, at most 30
+
+    next: the step decompose
+    ");
+}
+
+#[test]
+fn where_nobody_is_asked_assumptions_are_enough() {
+    let environment = new(&["--auto", "--research-only"]);
+    record(&environment, &CORE);
+    assert_snapshot!(check(&environment), @r"
+    exit status: 1
+    --- stdout
+    Interview of add-greeting-20261121: 3 of 6 items are open
+
+      objective    assumed
+      scope        missing    nothing is said to be in scope: --include TEXT
+      ambiguities  clear
+      approach     missing    nobody has said how it is to be done: --approach TEXT
+      questions    clear
+      tests        missing    nobody has said how it is tested: --tests TEXT
+
+      rounds       1 of at most 30
+
+    next: fp interview add-greeting-20261121 --by auto, with the flags above
+    ");
+    record(&environment, &[&["--by", "auto"], &REST[..]].concat());
+    assert_snapshot!(check(&environment), @r"
+    exit status: 0
+    --- stdout
+    Interview of add-greeting-20261121: clear
+
+      objective    assumed
+      scope        assumed
+      ambiguities  clear
+      approach     assumed
+      questions    clear
+      tests        assumed
+
+      rounds       2 of at most 30
+
+    next: the step research
+    ");
+    let page = environment.read(&format!("{FOLDER}/interview.md"));
+    assert_eq!(page.matches("(assumed)").count(), 6, "{page}");
+}
+
+#[test]
+fn nobody_is_asked_for_ever() {
+    let environment = new(&[]);
+    for round in 1..=30 {
+        record(&environment, &["--assume", &format!("assumption {round}")]);
+        assert_eq!(check(&environment).code, i32::from(round < 30), "after {round} rounds");
+    }
+    assert_snapshot!(check(&environment), @r"
+    exit status: 0
+    --- stdout
+    Interview of add-greeting-20261121: not clear after 30 rounds
+
+      objective    missing    nobody has said what the goal is: --objective TEXT
+      scope        missing    nothing is said to be in scope: --include TEXT
+      ambiguities  missing    nothing is required that could be judged:
+                              --requirement TEXT
+      approach     missing    nobody has said how it is to be done: --approach TEXT
+      questions    clear
+      tests        missing    nobody has said how it is tested: --tests TEXT
+
+      rounds       30 of at least 2, at most 30
+
+    Nobody is asked any more, and this is left open: objective, scope, ambiguities,
+    approach, tests
+    next: the step research
+    ");
+    let page = environment.read(&format!("{FOLDER}/interview.md"));
+    assert_snapshot!(page.split_once("## Left open").unwrap().1, @r"
+
+
+    Nobody is asked any more after 30 rounds.
+
+    - objective: missing; nobody has said what the goal is: --objective TEXT
+    - scope: missing; nothing is said to be in scope: --include TEXT
+    - ambiguities: missing; nothing is required that could be judged: --requirement TEXT
+    - approach: missing; nobody has said how it is to be done: --approach TEXT
+    - tests: missing; nobody has said how it is tested: --tests TEXT
+    ");
+    let report = environment.fp(&["interview", "check", "--format", "json"]).json();
+    assert_eq!((&report["clear"], &report["limitReached"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn a_plan_without_its_record_is_judged_as_usual() {
+    let environment = new(&["--mode", "direct"]);
+    std::fs::remove_file(environment.path(&format!("{FOLDER}/plan.json"))).unwrap();
+    record(&environment, &CORE);
+    assert_snapshot!(environment.fp(&["interview", "check", "--format", "json"]).json()["minRounds"], @"2");
+}
+
+#[test]
+fn a_plan_that_is_called_check_can_be_named() {
+    let environment = Environment::new().repo();
+    assert_eq!(environment.fp(&["new", "check"]).code, 0);
+    assert_snapshot!(environment.fp(&["interview", "--", "check"]).stdout, @r"
+    # Interview
+
+    ## Goal
+
+    > check
+    ");
+    assert_eq!(environment.fp(&["interview", "--objective", "a", "check"]).code, 0);
+    let report = environment.fp(&["interview", "check", "check", "--format", "json"]).json();
+    assert_eq!(report["planId"], "check-20261121");
+    assert_snapshot!(environment.fp(&["interview", "check", "--objective", "a"]), @r"
+    exit status: 2
+    --- stderr
+    error: unexpected argument '--objective' found
+
+      tip: to pass '--objective' as a value, use '-- --objective'
+
+    Usage: fp interview check [OPTIONS] [PLAN]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn what_can_not_be_judged_is_said() {
+    let environment = new(&[]);
+    assert_snapshot!(environment.fp(&["interview", "check", "other"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "other"; there are:
+      1  add-greeting-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    "#);
+    environment.write(&format!("{FOLDER}/interview.json"), "{\n  \"objective\": \"x\",\n}");
+    assert_snapshot!(check(&environment), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:3:1: not JSON: trailing comma
+    hint: correct that place, or delete the file to begin anew
+    ");
+    assert!(!environment.path(&format!("{FOLDER}/interview.md")).exists());
+    environment.write(
+        &format!("{FOLDER}/interview.json"),
+        r#"{"requirements": 3, "saidBy": [], "scopeInclusions": true}"#,
+    );
+    assert_eq!(check(&environment).code, 1);
+    environment.write(&format!("{FOLDER}/plan.json"), r#"{"intent": "huge"}"#);
+    assert_snapshot!(check(&environment), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/plan.json:1:17: unknown variant `huge`, expected one of `trivial`, `refactoring`, `build-from-scratch`, `mid-sized`, `architecture`
+    hint: correct that place, or delete the file: the plan loses its goal and flags
+    ");
+}
+
+#[test]
+fn a_run_does_not_notice() {
+    let environment = Environment::new().repo().shared();
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    environment.start(&[]);
+    let waits_for =
+        || environment.fp(&["next", "sample", "--format", "json"]).json()["actions"][0]["on"].clone();
+    waits_for();
+    let (status, waits) = (environment.fp(&["status", "sample"]), waits_for());
+    assert_eq!(waits, serde_json::json!(["builder-1"]));
+    environment.done(&["interview", "sample", "--decision", "더 필요한 것은?|없음"]);
+    assert_eq!(environment.fp(&["status", "sample"]).stdout, status.stdout);
+    assert_eq!(waits_for(), waits);
+    assert_eq!(environment.fp(&["interview", "check", "sample"]).code, 1);
+}

@@ -1,0 +1,74 @@
+//! `fp commit` on real repositories: exactly what was named, in the style of the history, and whatever else the user
+//! has under way as it was.
+
+mod choosing;
+mod names;
+mod style;
+mod surroundings;
+
+use crate::common::{Environment, Output};
+
+/// A repository whose commits have these subjects, oldest first, and a file `a.txt` in each.
+fn history(subjects: &[&str]) -> Environment {
+    let environment = Environment::new();
+    environment.git(&["init", "--quiet", "--initial-branch", "main"]);
+    for (number, subject) in subjects.iter().enumerate() {
+        environment.write("a.txt", format!("{number}\n"));
+        environment.git(&["add", "a.txt"]);
+        environment.git(&["commit", "--quiet", "--message", subject]);
+    }
+    environment
+}
+
+/// A repository of plain subjects with these files, each of one line, in its last commit.
+fn with(files: &[&str]) -> Environment {
+    let environment = Environment::new().repo();
+    for file in files {
+        environment.write(file, "one\n");
+    }
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Add the files of the sample"]);
+    environment
+}
+
+impl Environment {
+    /// `fp commit` with these arguments, commit ids masked.
+    fn commit(&self, args: &[&str]) -> Output {
+        let output = self.fp(&[&["commit"], args].concat());
+        let mask = |text: &str| {
+            regex::Regex::new(r"\b[0-9a-f]{10}\b").unwrap().replace_all(text, "[COMMIT]").into_owned()
+        };
+        Output { stdout: mask(&output.stdout), stderr: mask(&output.stderr), code: output.code }
+    }
+
+    /// Commits with these arguments and the message `Do it`, which has to succeed.
+    #[track_caller]
+    fn committed(&self, args: &[&str]) -> Output {
+        let before = self.count();
+        let output = self.commit(&[&["--message", "Do it"], args].concat());
+        assert_eq!(output.code, 0, "{output}");
+        assert_eq!(self.count(), before + 1, "one commit was made");
+        output
+    }
+
+    /// The same, which has to be refused and to change neither index nor history.
+    #[track_caller]
+    fn refused_commit(&self, args: &[&str]) -> String {
+        let state = || (self.git_status(), self.git(&["for-each-ref"]), self.git(&["ls-files", "--stage"]));
+        let before = state();
+        let output = self.commit(&[&["--message", "Do it"], args].concat());
+        assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
+        assert_eq!(state(), before, "something was left behind");
+        output.stderr
+    }
+
+    fn count(&self) -> usize {
+        self.run("git", &["rev-list", "HEAD"]).stdout.lines().count()
+    }
+
+    /// What the last commit changed, a letter and a path each.
+    fn last(&self) -> String {
+        let shown = self.git(&["show", "--no-renames", "--format=", "--name-status", "HEAD"]);
+        shown.replace('\t', " ")
+    }
+}

@@ -1,0 +1,226 @@
+//! `fp config`: what is in force, where it comes from, what is wrong with a file, and changing one.
+
+mod change;
+mod schema;
+
+use std::fs;
+
+use crate::common::Environment;
+use insta::assert_snapshot;
+
+fn with_user_file(environment: &Environment, text: &str) {
+    let folder = environment.beside("home/.config/fractal-planner");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.json"), text).unwrap();
+}
+
+#[test]
+fn the_defaults() {
+    assert_snapshot!(Environment::new().repo().fp(&["config"]), @r"
+    exit status: 0
+    --- stdout
+    commentChecker.customPrompt  -
+    commentChecker.enabled       true
+    commentChecker.ignore        none
+    commentChecker.mode          warn
+    dispatchTimeoutMinutes       30
+    exclusive                    none
+    executionModel               parallel
+    executionOrder               document-order
+    guard.extend                 ask
+    guard.mode                   deny
+    isolation                    auto
+    iterationScaling.base        2.0
+    iterationScaling.enabled     false
+    iterationScaling.factor      0.5
+    language                     -
+    linear.enabled               false
+    linear.project               -
+    linear.statusMap.completed   -
+    linear.statusMap.failed      -
+    linear.statusMap.inProgress  -
+    linear.statusMap.pending     -
+    linear.statusMap.review      -
+    linear.team                  -
+    lockTimeoutSeconds           10
+    maxComplexity                4
+    maxIterations                3
+    maxParallelTasks             1
+    noCommit                     false
+    nudge.enabled                true
+    nudge.maxRetries             3
+    permissionMode               default
+    planOnly                     false
+    plansDir                     .fractal-planner/plans
+    preAnalysis                  true
+    researchOnly                 false
+    skipPlanReview               false
+    verify.timeoutSeconds        600
+    ");
+}
+
+#[test]
+fn where_each_value_comes_from() {
+    let environment = Environment::new().repo().env("COMMENT_CHECKER_DISABLED", "1");
+    with_user_file(&environment, r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}, "language": "한국어"}"#);
+    let prompt = "x".repeat(200) + "\n\u{1b}[31m";
+    let config = serde_json::json!({ "maxComplexity": 5, "commentChecker": { "customPrompt": prompt, "ignore": ["a", "b"] } });
+    environment.write(".fractal-planner/config.json", config.to_string());
+    let output = environment.fp(&["config", "show", "--origin"]);
+    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{output}");
+    assert_snapshot!(output, @r"
+    exit status: 0
+    --- stdout
+    commentChecker.customPrompt  project  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    commentChecker.enabled       runtime  false
+    commentChecker.ignore        project  a, b
+    commentChecker.mode          default  warn
+    dispatchTimeoutMinutes       default  30
+    exclusive                    default  none
+    executionModel               default  parallel
+    executionOrder               default  document-order
+    guard.extend                 default  ask
+    guard.mode                   default  deny
+    isolation                    default  auto
+    iterationScaling.base        default  2.0
+    iterationScaling.enabled     default  false
+    iterationScaling.factor      default  0.5
+    language                     user     한국어
+    linear.enabled               default  false
+    linear.project               default  -
+    linear.statusMap.completed   default  -
+    linear.statusMap.failed      default  -
+    linear.statusMap.inProgress  default  -
+    linear.statusMap.pending     default  -
+    linear.statusMap.review      default  -
+    linear.team                  default  -
+    lockTimeoutSeconds           default  10
+    maxComplexity                project  5
+    maxIterations                default  3
+    maxParallelTasks             default  1
+    noCommit                     default  false
+    nudge.enabled                default  true
+    nudge.maxRetries             user     5
+    permissionMode               default  default
+    planOnly                     default  false
+    plansDir                     default  .fractal-planner/plans
+    preAnalysis                  default  true
+    researchOnly                 default  false
+    skipPlanReview               default  false
+    verify.timeoutSeconds        default  600
+    --- stderr
+    user:    [ROOT]/home/.config/fractal-planner/config.json
+    project: [ROOT]/work/.fractal-planner/config.json
+    ");
+
+    let report = environment.fp(&["--format", "json", "config", "--origin"]).json();
+    assert_eq!(report["settings"]["maxComplexity"], 5);
+    assert_eq!(report["settings"]["commentChecker"]["enabled"], false);
+    assert_eq!(report["origins"]["maxComplexity"], "project");
+    assert_eq!(report["origins"]["nudge.maxRetries"], "user");
+    assert_eq!(report["origins"]["commentChecker.enabled"], "runtime");
+    assert_eq!(report["files"]["project"], "[ROOT]/work/.fractal-planner/config.json");
+    assert_eq!(environment.fp(&["--format", "json", "config"]).json()["origins"], serde_json::Value::Null);
+}
+
+#[test]
+fn options_of_the_plugin_are_the_lowest_layer() {
+    let environment = Environment::new().repo();
+    let options = |said: &str| {
+        environment.write(
+            "../home/.claude/settings.json",
+            format!("{{\"pluginConfigs\": {{\"fp@fractal-planner\": {{\"options\":\n{said}}}}}}}"),
+        );
+    };
+    options(r#"{"language": "한국어", "maxParallelTasks": 4}"#);
+    environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 2}"#);
+    let output = environment.fp(&["config", "show", "--origin"]);
+    let lines: Vec<&str> = output.stdout.lines().filter(|line| !line.contains(" default ")).collect();
+    assert_eq!(
+        lines,
+        ["language                     plugin   한국어", "maxParallelTasks             project  2"]
+    );
+    assert!(output.stderr.starts_with("plugin:  [ROOT]/home/.claude/settings.json\n"), "{output}");
+
+    options(r#"{"maxParallelTasks": 99}"#);
+    assert_snapshot!(environment.fp(&["config", "get", "maxParallelTasks"]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/home/.claude/settings.json:2:22: pluginConfigs.fp@fractal-planner.options.maxParallelTasks: expected a whole number from 1 to 16, found integer `99`
+    hint: correct the value, or delete the line for the default
+    ");
+}
+
+#[test]
+fn the_users_file_follows_xdg() {
+    let environment = Environment::new().repo();
+    let base = environment.beside("xdg");
+    fs::create_dir_all(base.join("fractal-planner")).unwrap();
+    fs::write(base.join("fractal-planner/config.json"), r#"{"maxComplexity": 2}"#).unwrap();
+    let environment = environment.env("XDG_CONFIG_HOME", &base);
+    assert_eq!(environment.fp(&["--format", "json", "config"]).json()["settings"]["maxComplexity"], 2);
+}
+
+#[test]
+fn a_fault_is_shown_whole_and_stops_the_command() {
+    let check = |content: &[u8]| {
+        let environment = Environment::new().repo();
+        environment.write(".fractal-planner/config.json", content);
+        let output = environment.fp(&["config"]);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+        assert_eq!(environment.fp(&["new", "x"]).stderr, output.stderr);
+        output.stderr
+    };
+    assert_snapshot!(check(b""), @r"
+    error: [ROOT]/work/.fractal-planner/config.json is empty, which is not JSON
+    hint: write `{}` into it, or delete it
+    ");
+    assert_snapshot!(check(b"maxComplexity: 3"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:1:1: not JSON: expected value
+    hint: look for a missing or extra comma, quote or bracket just before it
+    ");
+    assert_snapshot!(check(b"{\n  \"maxComplexity\": 3\n  \"noCommit\": true\n}\n"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:3:3: not JSON: expected `,` or `}`
+    hint: look for a missing or extra comma, quote or bracket just before it
+    ");
+    assert_snapshot!(check(b"{\n  \"maxComplexity\": \"three\"\n}\n"), @r#"
+    error: [ROOT]/work/.fractal-planner/config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found string "three"
+    hint: correct the value, or delete the line for the default
+    "#);
+    assert_snapshot!(check(b"{\n  \"verify\": {\n    \"timeoutSeconds\": 0\n  }\n}\n"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:3:23: verify.timeoutSeconds: expected a whole number from 1 to 86400, found integer `0`
+    hint: correct the value, or delete the line for the default
+    ");
+    assert_snapshot!(check(b"{\n  \"nudge\": {\n    \"maxRetires\": 3\n  }\n}\n"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:3:5: there is no setting `nudge.maxRetires`
+    hint: did you mean `nudge.maxRetries`?
+    ");
+    assert_snapshot!(check(b"{\n  \"colour\": true\n}\n"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:2:3: there is no setting `colour`
+    hint: `fp config` lists every setting
+    ");
+    assert_snapshot!(check(b"{\n  \"guard\": { \"mode\": \"denied\" }\n}\n"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:2:22: guard.mode: `denied` is none of `deny`, `warn`, `off`
+    hint: did you mean `deny`?
+    ");
+    assert_snapshot!(check(b"{\"plansDir\": \"../../etc\"}"), @r#"
+    error: [ROOT]/work/.fractal-planner/config.json:1:14: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found string "../../etc"
+    hint: correct the value, or delete the line for the default
+    "#);
+    assert_snapshot!(check(b"{\"language\": \"\xff\"}"), @r"
+    error: [ROOT]/work/.fractal-planner/config.json:1:15: not UTF-8 text
+    hint: save the file as UTF-8
+    ");
+    assert_snapshot!(check(&vec![b' '; 1024 * 1024 + 1]), @r"
+    error: [ROOT]/work/.fractal-planner/config.json is too large: at most 1048576 bytes are read
+    hint: check that it is the file you mean, or split it
+    ");
+}
+
+#[test]
+fn plans_are_where_the_configuration_has_them() {
+    let environment = Environment::new().repo();
+    environment.write(".fractal-planner/config.json", r#"{"plansDir": "work/plans"}"#);
+    let report = environment.fp(&["new", "--format", "json", "x"]).json();
+    assert_eq!(report["path"], "[ROOT]/work/work/plans/x-20261121");
+}

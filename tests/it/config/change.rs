@@ -1,0 +1,312 @@
+//! `fp config get`, `set`, `unset` and `edit`: one setting, in a file that otherwise stays as it was.
+
+use std::fs;
+use std::path::PathBuf;
+
+use insta::assert_snapshot;
+
+use crate::common::Environment;
+use crate::common::program::write_program;
+use crate::config::with_user_file;
+
+const PROJECT: &str = ".fractal-planner/config.json";
+
+fn user_file(environment: &Environment) -> PathBuf {
+    environment.beside("home/.config/fractal-planner/config.json")
+}
+
+#[test]
+fn a_value_is_printed_alone() {
+    let environment = Environment::new().repo().env("COMMENT_CHECKER_DISABLED", "1");
+    with_user_file(&environment, r#"{"language": "한국어", "exclusive": ["a b", "c"]}"#);
+    let check = |args: &[&str], expect: &str| {
+        let output = environment.done(&[&["config", "get"], args].concat());
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expect, ""), "{args:?}");
+    };
+    check(&["maxComplexity"], "4\n");
+    check(&["language"], "한국어\n");
+    check(&["exclusive"], "[\"a b\",\"c\"]\n");
+    check(&["linear.team"], "null\n");
+    check(&["iterationScaling.base"], "2.0\n");
+    check(&["commentChecker.enabled", "--origin"], "runtime  false\n");
+    let report = environment.done(&["config", "get", "language", "--format", "json"]).json();
+    assert_eq!(
+        report,
+        serde_json::json!({ "schemaVersion": 1, "key": "language", "value": "한국어", "origin": "user" })
+    );
+}
+
+#[test]
+fn a_setting_that_is_none_is_refused() {
+    let environment = Environment::new().repo();
+    for command in [&["get"][..], &["unset"], &["set"]] {
+        let value: &[&str] = if command == ["set"] { &["1"] } else { &[] };
+        let said = |key: &str| environment.fp(&[&["config"], command, &[key], value].concat());
+        assert_eq!(
+            said("nudge.maxretries").to_string(),
+            "exit status: 2\n--- stderr\nerror: there is no setting `nudge.maxretries`\nhint: did you mean `nudge.maxRetries`?\n"
+        );
+        assert_eq!(
+            said("colour").to_string(),
+            "exit status: 2\n--- stderr\nerror: there is no setting `colour`\nhint: `fp config` lists every setting\n"
+        );
+        assert_eq!(
+            said("nudge").to_string(),
+            "exit status: 2\n--- stderr\nerror: `nudge` is a group of settings\nhint: name one of them: nudge.enabled, nudge.maxRetries\n"
+        );
+        assert_eq!(said("$schema").code, 2);
+    }
+    assert!(!environment.path(PROJECT).exists());
+}
+
+#[test]
+fn a_file_is_made_changed_and_left_as_it_was() {
+    let environment = Environment::new().repo();
+    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5"]), @"
+    exit status: 0
+    --- stdout
+    nudge.maxRetries is 5 in .fractal-planner/config.json
+    ");
+    assert_snapshot!(environment.read(PROJECT), @r#"
+    {
+      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json",
+      "nudge": {
+        "maxRetries": 5
+      }
+    }
+    "#);
+    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5", "--project"]), @"
+    exit status: 0
+    --- stdout
+    nudge.maxRetries was 5 in .fractal-planner/config.json already
+    ");
+    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
+    exit status: 0
+    --- stdout
+    nudge.maxRetries is gone from .fractal-planner/config.json
+    ");
+    assert_snapshot!(environment.read(PROJECT), @r#"
+    {
+      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
+    }
+    "#);
+    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
+    exit status: 0
+    --- stdout
+    nudge.maxRetries is not in .fractal-planner/config.json
+    ");
+    assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3", "--user", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "changed": true,
+      "file": "[ROOT]/home/.config/fractal-planner/config.json",
+      "key": "maxComplexity",
+      "schemaVersion": 1,
+      "value": 3
+    }
+    "#);
+    assert_eq!(environment.done(&["config", "get", "maxComplexity", "--origin"]).stdout, "user  3\n");
+}
+
+#[test]
+fn everything_else_in_the_file_stays() {
+    let environment = Environment::new().repo();
+    let text = "\u{feff}{\r\n    \"maxIterations\": 5,\r\n    \"guard\": { \"mode\": \"warn\" },\r\n\r\n    \"language\" : \"ko\"\r\n}\r\n";
+    environment.write(PROJECT, text);
+    environment.done(&["config", "set", "guard.extend", "deny"]);
+    environment.done(&["config", "set", "maxIterations", "6"]);
+    environment.done(&["config", "set", "exclusive", "a.lock, b/*.rs"]);
+    let expect = "\u{feff}{\r\n    \"maxIterations\": 6,\r\n    \"guard\": { \"mode\": \"warn\", \"extend\": \"deny\" },\r\n\r\n    \
+                  \"language\" : \"ko\",\r\n    \"exclusive\": [\"a.lock\", \"b/*.rs\"]\r\n}\r\n";
+    assert_eq!(environment.read(PROJECT), expect);
+    environment.done(&["config", "unset", "exclusive"]);
+    environment.done(&["config", "set", "guard.extend", "null"]);
+    environment.done(&["config", "set", "maxIterations", "5"]);
+    assert_eq!(environment.read(PROJECT), text);
+}
+
+#[test]
+fn values_are_read_by_the_type_of_their_setting() {
+    let environment = Environment::new().repo();
+    let check = |key: &str, word: &str, expect: &str| {
+        environment.done(&["config", "set", key, word]);
+        assert_eq!(environment.done(&["config", "get", key]).stdout, format!("{expect}\n"), "{key} {word}");
+    };
+    check("noCommit", "true", "true");
+    check("iterationScaling.factor", "0.25", "0.25");
+    check("isolation", "shared", "shared");
+    check("language", "true", "true");
+    check("commentChecker.customPrompt", "-v \"quoted\"", "-v \"quoted\"");
+    check("exclusive", "[\"a,b\", \"c\"]", "[\"a,b\",\"c\"]");
+    check("exclusive", "one", "[\"one\"]");
+    check("exclusive", "", "[]");
+    check("language", "null", "null");
+}
+
+#[test]
+fn a_wrong_value_is_refused_as_in_a_file_and_nothing_is_written() {
+    let environment = Environment::new().repo();
+    let said = |key: &str, value: &str| {
+        let output = environment.fp(&["config", "set", key, value]);
+        assert!(!environment.path(PROJECT).exists(), "{output}");
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+        output.stderr
+    };
+    assert_snapshot!(said("maxComplexity", "12"), @"
+    error: maxComplexity: expected a whole number from 1 to 10, found integer `12`
+    hint: nothing was written; `fp config schema` says what each setting takes
+    ");
+    assert_snapshot!(said("maxIterations", "-1"), @"
+    error: maxIterations: expected a whole number from 1 to 20, found integer `-1`
+    hint: nothing was written; `fp config schema` says what each setting takes
+    ");
+    assert_snapshot!(said("noCommit", "yes"), @r#"
+    error: noCommit: expected a boolean, found string "yes"
+    hint: nothing was written; `fp config schema` says what each setting takes
+    "#);
+    assert_snapshot!(said("guard.mode", "denied"), @"
+    error: guard.mode: `denied` is none of `deny`, `warn`, `off`
+    hint: did you mean `deny`?
+    ");
+    assert_snapshot!(said("plansDir", "../plans"), @r#"
+    error: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found string "../plans"
+    hint: nothing was written; `fp config schema` says what each setting takes
+    "#);
+    assert_snapshot!(said("exclusive", "[1]"), @"
+    error: exclusive[0]: expected a string, found integer `1`
+    hint: nothing was written; `fp config schema` says what each setting takes
+    ");
+}
+
+#[test]
+fn a_broken_file_is_reported_and_not_repaired() {
+    let environment = Environment::new().repo();
+    for text in ["{\n  \"maxComplexity\": 3\n  \"noCommit\": true\n}\n", "", "[]", "{\"colour\": 1}"] {
+        environment.write(PROJECT, text);
+        for command in [&["set", "maxIterations", "2"][..], &["unset", "maxComplexity"]] {
+            let output = environment.fp(&[&["config"], command].concat());
+            assert_eq!(output.stderr, environment.fp(&["config"]).stderr);
+            assert_eq!(
+                (output.code, output.stdout.as_str(), environment.read(PROJECT).as_str()),
+                (2, "", text)
+            );
+        }
+    }
+    // A file that isn't asked to be changed is in nobody's way.
+    environment.done(&["config", "set", "maxIterations", "2", "--user"]);
+}
+
+#[test]
+fn what_goes_over_the_file_is_said() {
+    let environment = Environment::new().repo().env("NUDGE_DISABLED", "1");
+    environment.write(PROJECT, r#"{"maxComplexity": 5}"#);
+    assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3", "--user"]), @"
+    exit status: 0
+    --- stdout
+    maxComplexity is 3 in [ROOT]/home/.config/fractal-planner/config.json
+    --- stderr
+    note: in force is 5, from project
+    ");
+    assert_snapshot!(environment.fp(&["config", "set", "nudge.enabled", "true"]), @"
+    exit status: 0
+    --- stdout
+    nudge.enabled is true in .fractal-planner/config.json
+    --- stderr
+    note: in force is false, from runtime
+    ");
+    assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @"
+    exit status: 0
+    --- stdout
+    maxComplexity is gone from .fractal-planner/config.json
+    --- stderr
+    note: in force is 3, from user
+    ");
+}
+
+#[test]
+fn where_there_is_no_home_there_is_no_file_of_ones_own() {
+    let environment = Environment::new().repo().env("HOME", "");
+    assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3", "--user"]), @"
+    exit status: 2
+    --- stderr
+    error: there is no home to keep your settings in
+    hint: set HOME or XDG_CONFIG_HOME to a folder, or use `--project`
+    ");
+    assert_eq!(environment.fp(&["config", "set", "noCommit", "true", "--user", "--project"]).code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_a_folder_that_cannot_be_written_is_named() {
+    let environment = Environment::new().repo();
+    fs::create_dir_all(user_file(&environment).parent().unwrap()).unwrap();
+    let real = environment.beside("dotfiles.json");
+    fs::write(&real, "{ \"maxComplexity\": 2 }").unwrap();
+    std::os::unix::fs::symlink(&real, user_file(&environment)).unwrap();
+    environment.done(&["config", "set", "maxComplexity", "3", "--user"]);
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{ \"maxComplexity\": 3 }");
+    assert!(user_file(&environment).is_symlink());
+    environment.write(".fractal-planner", "a file");
+    assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3"]), @"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/config.json can't be read: not a directory
+    hint: a file stands where a folder of that path should be: move it out of the way
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_editor_is_the_users_and_what_it_wrote_is_kept() {
+    let environment = Environment::new().repo();
+    assert_snapshot!(environment.fp(&["config", "edit"]), @"
+    exit status: 2
+    --- stderr
+    error: no editor is set
+    hint: set VISUAL or EDITOR, or open .fractal-planner/config.json yourself
+    ");
+    let editor = environment.beside("my editor");
+    write_program(&editor, "#!/bin/sh\n[ \"$1\" = --wait ] && cat \"$2\" && printf '%s' \"$TEXT\" >\"$2\"\n");
+    let command = format!("'{}' --wait", editor.display());
+    let environment = environment
+        .env("EDITOR", "false")
+        .env("VISUAL", command)
+        .env("TEXT", "{\n  \"maxComplexity\": 12\n}");
+    assert_snapshot!(environment.fp(&["config", "edit"]), @r#"
+    exit status: 2
+    --- stdout
+    {
+      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
+    }
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found integer `12`
+    hint: correct the value, or delete the line for the default
+    hint: the file is kept as you wrote it; run this again to go on
+    "#);
+    assert_eq!(environment.read(PROJECT), "{\n  \"maxComplexity\": 12\n}");
+    let environment = environment.env("TEXT", "{ \"maxComplexity\": 2 }");
+    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
+    }
+    [ROOT]/home/.config/fractal-planner/config.json is valid
+    "#);
+    assert_eq!(fs::read_to_string(user_file(&environment)).unwrap(), "{ \"maxComplexity\": 2 }");
+    let environment = environment.env("VISUAL", "false");
+    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @"
+    exit status: 2
+    --- stderr
+    error: the editor ended with exit status: 1
+    hint: [ROOT]/home/.config/fractal-planner/config.json is as the editor left it
+    ");
+    let environment = environment.env("VISUAL", "/nowhere/editor");
+    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @"
+    exit status: 2
+    --- stderr
+    error: the editor `/nowhere/editor` can't be started: No such file or directory (os error 2)
+    hint: VISUAL, or else EDITOR, has to name a program
+    ");
+}

@@ -1,0 +1,460 @@
+//! `fp critique`: every leaf is judged, the verdict is counted, and rounds end.
+
+use std::fmt::Write as _;
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+use insta::assert_snapshot;
+
+/// A plan with three leaves.
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&three());
+    environment
+}
+
+fn three() -> String {
+    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "none", "c.txt")])
+}
+
+impl Environment {
+    fn record(&self, args: &[&str]) -> Output {
+        self.fp(&[&["critique", "record", PLAN], args].concat())
+    }
+
+    fn page(&self) -> String {
+        self.read(&format!(".fractal-planner/plans/{PLAN}/critique.md"))
+    }
+
+    /// The tree, with another hint for each number.
+    fn revise(&self, number: usize) {
+        self.plan(&three().replacen("One line", &format!("One line, the {number}th try"), 1));
+    }
+
+    /// Refused with this error, and nothing recorded.
+    #[track_caller]
+    fn refused_critique(&self, args: &[&str], code: i32) -> String {
+        let output = self.record(args);
+        assert_eq!((output.code, output.stdout.as_str()), (code, ""), "{output}");
+        assert!(!self.path(&format!(".fractal-planner/plans/{PLAN}/critique.md")).exists());
+        assert!(!self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl")).exists());
+        output.stderr
+    }
+}
+
+#[test]
+fn the_worst_finding_is_the_verdict() {
+    let environment = planned();
+    let args =
+        ["--pass", "1", "--warn", "2 hints: `b.txt` is *not* there", "--fail", "3 Criteria: met by anything"];
+    assert_snapshot!(environment.record(&args), @r"
+    exit status: 1
+    --- stdout
+    FAIL in round 1 of 3: 2 findings, 1 of 3 leaves pass
+    next: revise tasks.md by critique.md, then criticise again (round 2 of 3)
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    assert_snapshot!(environment.page(), @r"
+    FAIL
+
+    Round 1 of 3
+
+    - FAIL 3 (Write part 3), criteria: met by anything
+    - WARN 2 (Write part 2), hints: `b.txt` is \*not\* there
+
+    1 leaf passes
+    ");
+    environment.revise(1);
+    assert_snapshot!(environment.record(&["--pass", "1,3", "--warn", "2 hints: still vague"]), @r"
+    exit status: 0
+    --- stdout
+    WARN in round 2 of 3: 1 finding, 2 of 3 leaves pass
+    next: review
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    environment.revise(2);
+    assert_snapshot!(environment.record(&["--pass", "1,2", "--pass", "3"]), @r"
+    exit status: 0
+    --- stdout
+    PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass
+    next: review
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    assert_snapshot!(environment.page(), @r"
+    PASS
+
+    Round 3 of 3
+
+    3 leaves pass
+    ");
+}
+
+#[test]
+fn three_rounds_end_with_the_user() {
+    let environment = planned();
+    let fail =
+        ["--pass", "1,2", "--fail", "3 scope: nobody asked for it", "--fail", "tree coverage: R2 is missing"];
+    for round in 1..=3 {
+        environment.revise(round);
+        let output = environment.record(&fail);
+        assert_eq!(output.code, 1, "{output}");
+        assert!(output.stdout.starts_with(&format!("FAIL in round {round} of 3: ")), "{output}");
+        let again = environment.record(&fail);
+        assert_eq!(again, output, "a critic that repeats itself costs no round");
+    }
+    assert_snapshot!(environment.record(&fail), @r"
+    exit status: 1
+    --- stdout
+    FAIL in round 3 of 3: 2 findings, 2 of 3 leaves pass
+    next: review; the user decides about what is left
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    environment.revise(4);
+    let page = environment.page();
+    assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
+    exit status: 1
+    --- stderr
+    error: the 3 rounds of critique are over: what is still found goes to the review
+    hint: `fp critique show PLAN` prints the last one: show the user what it still finds
+    ");
+    assert_eq!(environment.page(), page);
+    environment.done(&["approve", PLAN]);
+    assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
+    exit status: 0
+    --- stdout
+    PASS in round 1 of 3: 0 findings, 3 of 3 leaves pass
+    next: review
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+}
+
+#[test]
+fn it_is_shown_and_said_when_the_tree_has_changed() {
+    let environment = planned();
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    No critique yet
+    ");
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
+    {
+      "critique": null,
+      "planId": "sample-20261121",
+      "schemaVersion": 1
+    }
+    "#);
+    environment.record(&["--pass", "1,2", "--fail", "3 scope: nobody asked for it"]);
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    FAIL
+
+    Round 1 of 3
+
+    - FAIL 3 (Write part 3), scope: nobody asked for it
+
+    2 leaves pass
+    ");
+    assert_snapshot!(environment.done(&["show", PLAN]).stdout, @r"
+    root  Sample goal (5)
+    ├─ 1  Write part 1 (2)
+    ├─ 2  Write part 2 (2)  after 1
+    └─ 3  Write part 3 (2)
+
+    critique: FAIL in round 1, 1 finding (critique.md)
+    ");
+    assert_snapshot!(environment.done(&["status"]).stdout, @r"
+    Plan sample-20261121 (planning)
+    Written so far: tasks.md, critique.md
+    critique: FAIL in round 1, 1 finding (critique.md)
+    ");
+    let planned = &environment.done(&["status", "--format", "json"]).json()["written"];
+    assert_eq!(planned.to_string(), r#"["tasks.md","critique.md"]"#);
+    environment.revise(1);
+    assert_snapshot!(environment.fp(&["critique", "show"]), @r"
+    exit status: 0
+    --- stdout
+    FAIL
+
+    Round 1 of 3
+
+    - FAIL 3 (Write part 3), scope: nobody asked for it
+
+    2 leaves pass
+
+    The tree has changed since
+    ");
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
+    {
+      "changed": true,
+      "critique": {
+        "findings": [
+          {
+            "item": "scope",
+            "task": "3",
+            "text": "nobody asked for it",
+            "title": "Write part 3",
+            "verdict": "FAIL"
+          }
+        ],
+        "leaves": 3,
+        "round": 1,
+        "treeHash": "e0fb4686c4535d08a8952b5dfb15029a19d742e1fc4e2321647fc70dd40c6f95",
+        "verdict": "FAIL"
+      },
+      "planId": "sample-20261121",
+      "rounds": 3,
+      "schemaVersion": 1
+    }
+    "#);
+    assert_snapshot!(environment.done(&["plan", PLAN]).stdout, @r"
+    3 tasks in 3 waves, at most 1 at once
+    1. wave 1  1  Write part 1 (2)
+    2. wave 2  2  Write part 2 (2)   after 1
+    3. wave 3  3  Write part 3 (2)   no builder is free
+
+    Critical path, 4 of 6 complexity: 1 → 2
+    Ideal speed-up: 1.0x with 1, 1.5x with 2, 1.5x with 4, 1.5x with 8 builders
+
+    critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
+    ");
+    let line =
+        |command: &str| environment.done(&[command, PLAN, "--format", "json"]).json()["critique"].clone();
+    assert_eq!(line("show").to_string(), r#"{"changed":true,"findings":1,"round":1,"verdict":"FAIL"}"#);
+    assert_eq!(line("plan"), line("show"));
+    assert_snapshot!(environment.done(&["log", PLAN]).stdout, @r"
+    2026-11-21 (UTC)
+    09:00:00      1    critique, round 1: FAIL, 1 finding
+                         FAIL 3 scope: nobody asked for it
+    ");
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let environment = planned();
+    assert_snapshot!(environment.record(&["--pass", "1,2", "--warn", "3 scope: wide", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "critique": {
+        "findings": [
+          {
+            "item": "scope",
+            "task": "3",
+            "text": "wide",
+            "title": "Write part 3",
+            "verdict": "WARN"
+          }
+        ],
+        "leaves": 3,
+        "round": 1,
+        "treeHash": "e0fb4686c4535d08a8952b5dfb15029a19d742e1fc4e2321647fc70dd40c6f95",
+        "verdict": "WARN"
+      },
+      "next": "review",
+      "planId": "sample-20261121",
+      "rounds": 3,
+      "schemaVersion": 1
+    }
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    "#);
+}
+
+#[test]
+fn every_leaf_has_to_be_judged() {
+    let environment = planned();
+    assert_snapshot!(environment.refused_critique(&[], 1), @r"
+    error: 3 leaves are not judged: 1, 2, 3
+    hint: read them, and name each with --pass or in a finding, together with all that you have
+    ");
+    assert_snapshot!(environment.refused_critique(&["--pass", "2", "--fail", "tree scope: wide"], 1), @r"
+    error: 2 leaves are not judged: 1, 3
+    hint: read them, and name each with --pass or in a finding, together with all that you have
+    ");
+    assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3", "--fail", "3 scope: wide"], 1), @r"
+    error: leaf 3 passes and has a finding
+    hint: a leaf passes only where nothing was found in it
+    ");
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let environment = planned();
+    assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3,4"], 1), @r#"
+    error: the tree has no leaf "4"
+    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    "#);
+    assert_snapshot!(environment.refused_critique(&["--pass", "root"], 1), @r"
+    error: task root has subtasks, and its leaves are what is judged
+    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    ");
+    assert_snapshot!(environment.refused_critique(&["--pass", "../../x"], 1), @r#"
+    error: the tree has no leaf "../../x"
+    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    "#);
+    assert_snapshot!(environment.refused_critique(&["--fail", "1 criterion: no"], 1), @r#"
+    error: "criterion" is none of the seven items
+    hint: did you mean `criteria`?
+    "#);
+    assert_snapshot!(environment.refused_critique(&["--fail", "1 beauty: no"], 1), @r#"
+    error: "beauty" is none of the seven items
+    hint: they are criteria, hints, scope, dependencies, coverage, circularity, guardrails
+    "#);
+    assert_snapshot!(environment.refused_critique(&["--fail", "1: no"], 2), @r#"
+    error: "1: no" is no finding
+    hint: write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: "works" is met by anything'
+    "#);
+    assert_snapshot!(environment.refused_critique(&["--fail", "1 hints: "], 1), @r"
+    error: the finding on 1 says nothing
+    hint: say what is wrong, and what would mend it
+    ");
+    let long = format!("1 hints: {}", "x".repeat(5000));
+    assert_snapshot!(environment.refused_critique(&["--fail", &long], 1), @r"
+    error: the finding on 1 has 5000 characters: at most 4000 are taken
+    hint: say what is wrong and what would mend it; name evidence as path:line
+    ");
+    assert_snapshot!(environment.fp(&["critique", "record", "another", "--pass", "1"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "another"; there are:
+      1  sample-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    "#);
+    assert_snapshot!(environment.fp(&["critique", "record", "tasks.md", "--pass", "1"]), @r"
+    exit status: 2
+    --- stderr
+    error: tasks.md is a file, and a plan is needed
+    hint: name the plan: `fp plans` lists them
+    ");
+}
+
+#[test]
+fn only_a_valid_tree_is_criticised_and_none_whose_run_is_on() {
+    let environment = planned();
+    environment.plan(&three().replace("(Complexity: 2)", "(Complexity: 9)"));
+    assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3"], 1), @r"
+    error: .fractal-planner/plans/sample-20261121/tasks.md is not valid: it has 3 errors
+    hint: `fp validate sample-20261121` shows them
+    ");
+    environment.plan(&three());
+    environment.start(&[]);
+    assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
+    exit status: 1
+    --- stderr
+    error: the run of sample-20261121 is on: its tree is not changed
+    hint: `fp task` adds or revises one task; `fp cancel` ends the run
+    ");
+}
+
+#[test]
+fn long_ones_come_from_a_file() {
+    let environment = planned();
+    let written = r#"{"pass": ["1", "2"], "findings": [
+        {"leaf": "3", "item": "Guardrails", "verdict": "FAIL", "text": "first\n\n# second \u001b[31m\u0000"}]}"#;
+    environment.write("critique.json", written);
+    assert_snapshot!(environment.record(&["--file", "critique.json"]), @r"
+    exit status: 1
+    --- stdout
+    FAIL in round 1 of 3: 1 finding, 2 of 3 leaves pass
+    next: revise tasks.md by critique.md, then criticise again (round 2 of 3)
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    assert_snapshot!(environment.page(), @r"
+    FAIL
+
+    Round 1 of 3
+
+    - FAIL 3 (Write part 3), guardrails: first # second \[31m
+
+    2 leaves pass
+    ");
+    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+    command.args(["critique", "record", PLAN, "--file", "-"]);
+    command.stdin(std::fs::File::open(environment.path("critique.json")).unwrap());
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+fn a_file_that_is_none_is_refused_by_line_and_column() {
+    let environment = planned();
+    let file = |text: &str| {
+        environment.write("critique.json", text);
+        environment.refused_critique(&["--file", "critique.json"], 2)
+    };
+    assert_snapshot!(file("{\"pass\": [\"1\",\n  2]}"), @r#"
+    error: critique.json: invalid type: integer `2`, expected a string at line 2 column 3
+    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
+    "#);
+    assert_snapshot!(file("{\"pass\": []"), @r#"
+    error: critique.json: EOF while parsing an object at line 1 column 11
+    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
+    "#);
+    assert_snapshot!(file("{\"passed\": []}"), @r#"
+    error: critique.json: unknown field `passed`, expected `pass` or `findings` at line 1 column 9
+    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
+    "#);
+    assert_snapshot!(file("{\"findings\": [{\"leaf\": \"1\", \"item\": \"hints\", \"verdict\": \"PASS\", \"text\": \"a\"}]}"), @r#"
+    error: critique.json: unknown variant `PASS`, expected one of `WARN`, `warn`, `FAIL`, `fail` at line 1 column 62
+    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
+    "#);
+    let large = format!("{{\"pass\": [\"{}\"]}}", "x".repeat(1 << 20));
+    assert_snapshot!(file(&large), @r"
+    error: [ROOT]/work/critique.json is too large: at most 1048576 bytes are read
+    hint: check that it is the file you mean, or split it
+    ");
+    assert_snapshot!(environment.refused_critique(&["--file", "none.json"], 2), @r"
+    error: [ROOT]/work/none.json can't be read: no such file or directory
+    hint: check the path
+    ");
+    assert_snapshot!(environment.refused_critique(&["--file", "critique.json", "--pass", "1"], 2), @r"
+    error: the argument '--file <FILE>' cannot be used with '--pass <LEAF,…>'
+
+    Usage: fp critique record --file <FILE> <PLAN>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_large_tree_is_judged_by_a_file() {
+    let environment = Environment::new().repo();
+    let (mut tree, mut pass) = (String::from("- [ID: root] Goal (Complexity: 9)\n"), Vec::new());
+    for group in 0..1000 {
+        let _ = writeln!(tree, "  - [ID: {group}] Group (Complexity: 5)");
+        for step in 0..5 {
+            let (id, file) = (format!("{group}.{step}"), format!("src/f{group}_{step}.rs"));
+            let _ = write!(
+                tree,
+                "    - [ID: {id}] Write {id} (Complexity: 2)\n      - Acceptance: `{file}` has a line about {id}\n      \
+                 - Dependencies: none\n      - Files: {file}\n      - Tests Required: no\n      \
+                 - Hints: One line; a newline at its end\n      \
+                 - Guardrails: Do NOT modify files outside: {file}\n      - Test Commands: none\n"
+            );
+            pass.push(id);
+        }
+    }
+    environment.plan(&tree);
+    let last = pass.pop().unwrap();
+    environment.write("critique.json", serde_json::json!({ "pass": pass }).to_string());
+    assert_snapshot!(environment.refused_critique(&["--file", "critique.json"], 1), @r"
+    error: 1 leaf is not judged: 999.4
+    hint: read them, and name each with --pass or in a finding, together with all that you have
+    ");
+    pass.push(last);
+    environment.write("critique.json", serde_json::json!({ "pass": pass }).to_string());
+    assert_snapshot!(environment.record(&["--file", "critique.json"]), @r"
+    exit status: 0
+    --- stdout
+    PASS in round 1 of 3: 0 findings, 5000 of 5000 leaves pass
+    next: review
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+}

@@ -1,0 +1,80 @@
+//! Where the commands of the documentation are run: a repository with the README's own sample plan in it, `fp`
+//! on the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::common::plan::PLAN;
+use crate::common::program::write_program;
+use crate::common::{Environment, Output};
+use crate::docs::page::Page;
+
+/// Stands for `cargo run`, which would build the program that is there already.
+const CARGO: &str = "#!/bin/sh
+case \"$1 $2 $3\" in
+  'run --release --') shift 3; exec fp \"$@\" ;;
+  *) echo \"cargo $*: only cargo run --release -- is run here\" >&2; exit 64 ;;
+esac
+";
+
+/// A repository to run the documentation in.
+pub(crate) struct Place(pub(crate) Environment);
+
+impl Place {
+    /// An empty folder with `fp` on the PATH.
+    pub(crate) fn bare() -> Self {
+        let environment = Environment::new();
+        let bin = environment.beside("bin");
+        fs::create_dir(&bin).unwrap();
+        symlink(env!("CARGO_BIN_EXE_fp"), bin.join("fp")).unwrap();
+        write_program(&bin.join("cargo"), CARGO);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let search = std::iter::once(bin).chain(std::env::split_paths(&path));
+        let search = std::env::join_paths(search).unwrap();
+        Self(environment.env("PATH", search))
+    }
+
+    /// A repository with the README's sample tree as its only plan, not yet approved.
+    pub(crate) fn planned() -> Self {
+        let Self(environment) = Self::bare();
+        let place = Self(environment.repo());
+        place.0.write("src/main.rs", "fn main() {}\n");
+        place.0.git(&["add", "--all"]);
+        place.0.git(&["commit", "--quiet", "--message", "Add a program"]);
+        place.0.plan(&sample_tree());
+        place
+    }
+
+    /// The same with the run under way.
+    pub(crate) fn started() -> Self {
+        let place = Self::planned();
+        place.0.start(&[]);
+        place
+    }
+
+    /// Runs `script` in a shell that ends at the first failure.
+    pub(crate) fn shell(&self, script: &str) -> Output {
+        self.0.run("sh", &["-euc", script])
+    }
+
+    /// Whether a shell understands `script`, which is not run.
+    pub(crate) fn understands(&self, script: &str) -> Output {
+        self.0.run("sh", &["-nc", script])
+    }
+
+    /// Replaces the first `from` in the tree of the plan.
+    pub(crate) fn edit_tree(&self, from: &str, to: &str) {
+        let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+        let text = self.0.read(&path);
+        assert!(text.contains(from), "{from:?} is not in the sample tree");
+        self.0.write(&path, text.replacen(from, to, 1));
+    }
+}
+
+/// The tree that the README shows.
+pub(crate) fn sample_tree() -> String {
+    let page = Page::read("README.md");
+    let blocks = page.blocks("markdown");
+    assert_eq!(blocks.len(), 1, "the README has one sample tree");
+    blocks[0].text.clone()
+}

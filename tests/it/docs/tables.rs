@@ -1,0 +1,225 @@
+//! Tables and figures of the documentation, held against the program.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::docs::page::{Page, Row};
+use crate::docs::place::Place;
+use crate::docs::root;
+
+fn source(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The rows of the only table with this heading.
+fn rows(page: &Page, heading: &[&str]) -> Vec<Row> {
+    let found: Vec<_> = page.tables_of(heading).collect();
+    assert_eq!(found.len(), 1, "{}: tables with the heading {heading:?}", page.path);
+    found[0].to_vec()
+}
+
+#[test]
+fn every_event_is_told() {
+    let page = Page::read("ARCHITECTURE.md");
+    let told: Vec<String> =
+        rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
+    let text = source("crates/fp-core/src/run/event.rs");
+    let (_, events) = text.split_once("pub enum Event {").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|,)$").unwrap();
+    let events: Vec<String> =
+        variant.captures_iter(events).map(|found| found[1].to_lowercase() + &found[2]).collect();
+    assert_eq!(told.iter().collect::<BTreeSet<_>>(), events.iter().collect::<BTreeSet<_>>());
+    assert_eq!(told.len(), events.len(), "an event is told twice");
+}
+
+/// The variants of an enum in a source, each with what stands in its braces.
+fn variants(path: &str, name: &str) -> Vec<(String, String)> {
+    let text = source(path);
+    let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
+    let body = body.split("\n}\n").next().unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|,)$").unwrap();
+    let found = variant.captures_iter(body).map(|found| {
+        let carries = found.get(3).map_or("", |carries| carries.as_str());
+        (found[1].to_lowercase() + &found[2], carries.to_owned())
+    });
+    found.collect()
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
+}
+
+#[test]
+fn every_event_tells_what_it_carries() {
+    let page = Page::read("docs/log.md");
+    let told: Vec<(String, String)> =
+        rows(&page, &["event", "carries"]).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let field = Regex::new(r"(?m)^        (#\[serde\(default[^\n]*\n\s*)?(\w+): ").unwrap();
+    let real: Vec<(String, String)> = variants("crates/fp-core/src/run/event.rs", "Event")
+        .into_iter()
+        .map(|(name, carries)| {
+            let fields: Vec<String> = field
+                .captures_iter(&carries)
+                .map(|found| (found.get(1).is_some(), camel_case(&found[2])))
+                .map(|(optional, name)| if optional { format!("[{name}]") } else { name })
+                .collect();
+            (name, if fields.is_empty() { "-".into() } else { fields.join(", ") })
+        })
+        .collect();
+    assert!(real.len() > 30, "only {} events were found", real.len());
+    assert_eq!(told, real);
+}
+
+#[test]
+fn every_hook_is_told() {
+    let wiring: Value = serde_json::from_str(&source("hooks/hooks.json")).unwrap();
+    let wired: BTreeSet<&String> = wiring["hooks"].as_object().unwrap().keys().collect();
+    for (page, heading) in
+        [("ARCHITECTURE.md", ["event", "what fp does"]), ("docs/hooks.md", ["event", "when you notice it"])]
+    {
+        let told = rows(&Page::read(page), &heading);
+        assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired, "{page}");
+    }
+}
+
+#[test]
+fn every_field_of_a_task_is_told() {
+    let page = Page::read("docs/task-tree.md");
+    let told: BTreeSet<String> = rows(&page, &["field", "value"])
+        .iter()
+        .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let fields = fp_core::plan::field::FieldKind::ALL.map(|field| field.label().to_owned());
+    assert_eq!(told, fields.into());
+}
+
+#[test]
+fn every_action_and_every_state_is_told() {
+    let page = Page::read("docs/run-protocol.md");
+    let told: Vec<String> =
+        rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
+    let actions = variants("crates/fp-core/src/run/next.rs", "Action");
+    assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+    let states = rows(&page, &["state", "meaning"]);
+    for row in &states {
+        let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
+        assert!(state.is_ok(), "{} is no state", row[0]);
+    }
+    assert_eq!(states.len(), variants("crates/fp-core/src/run/task_state.rs", "Status").len());
+}
+
+#[test]
+fn every_exit_status_is_told() {
+    let told: Vec<String> = rows(&Page::read("docs/exit-codes.md"), &["status", "meaning"])
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
+    let status = Regex::new(r"(?m)^            Self::\w+ => (\d),$").unwrap();
+    let text = source("crates/fp/error.rs");
+    let real: Vec<String> = status.captures_iter(&text).map(|found| found[1].to_owned()).collect();
+    assert_eq!(told, real);
+}
+
+#[test]
+fn every_variable_that_sets_something_is_told() {
+    let told: BTreeSet<String> = rows(&Page::read("docs/configuration.md"), &["variable", "the same as"])
+        .into_iter()
+        .map(|row| row[0].split('=').next().unwrap().to_owned())
+        .collect();
+    let text = source("crates/fp-host/src/config.rs");
+    let variable = Regex::new(r#"(?:disabled|env)\("([A-Z_]+)"\)"#).unwrap();
+    let read: BTreeSet<String> = variable
+        .captures_iter(&text)
+        .map(|found| found[1].to_owned())
+        .filter(|name| !["HOME", "APPDATA", "USERPROFILE"].contains(&name.as_str()))
+        .collect();
+    assert_eq!(told, read);
+}
+
+#[test]
+fn every_file_that_a_run_makes_is_told() {
+    let page = Page::read("docs/plan-folder.md");
+    let told: BTreeSet<String> = rows(&page, &["file", "what it is"])
+        .iter()
+        .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
+        .map(|path| path.split('/').next().unwrap().to_owned())
+        .collect();
+    let place = Place::started();
+    for command in [&["plan"][..], &["signals"], &["progress"], &["handoff"], &["next"]] {
+        place.0.done(command);
+    }
+    let plans = std::fs::read_dir(place.0.path(".fractal-planner/plans")).unwrap();
+    let folder = plans.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let made: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(made.len() > 7, "only {made:?} were made");
+    let untold: Vec<_> = made.difference(&told).collect();
+    assert!(untold.is_empty(), "{untold:?}");
+}
+
+#[test]
+fn the_table_of_settings_is_complete() {
+    let page = Page::read("README.md");
+    let told: BTreeSet<(String, String)> = page
+        .tables_of(&["key", "default", "meaning"])
+        .flatten()
+        .map(|row| (row[0].clone(), row[1].clone()))
+        .collect();
+    let output = Place::bare().0.fp(&["config"]);
+    let settings = output.stdout.lines().map(|line| {
+        let (key, value) = line.split_once(' ').unwrap();
+        (key.to_owned(), value.trim().to_owned())
+    });
+    assert_eq!(told, settings.collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn every_dependency_is_used_and_has_its_reason() {
+    let page = Page::read("ARCHITECTURE.md");
+    let (_, section) = page.text.split_once("\n## Dependencies\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let line = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
+    let mut checked = 0;
+    for (package, folders) in [
+        ("", &["crates/fp", "tests"][..]),
+        ("crates/fp-core", &["crates/fp-core"]),
+        ("crates/fp-host", &["crates/fp-host"]),
+    ] {
+        let manifest = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        let sources: String = folders.iter().map(|folder| files_below(&root().join(folder), "rs")).collect();
+        for part in manifest.split("\n[") {
+            let heading = part.lines().next().unwrap();
+            let ships = heading != "dev-dependencies]";
+            for found in line.captures_iter(part).filter(|_| heading.ends_with("dependencies]")) {
+                let used = sources.contains(&format!("{}::", found[1].replace('-', "_")));
+                assert!(used || !ships, "{package}: nothing uses {}", &found[1]);
+                let name = found.get(2).unwrap_or_else(|| found.get(1).unwrap()).as_str();
+                let told = name.starts_with("fp-") || section.contains(name);
+                assert!(told, "{package}: {name} is not explained in ARCHITECTURE.md");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 20, "only {checked} dependencies were found");
+}
+
+/// The texts of all files with this extension below `folder`.
+fn files_below(folder: &Path, extension: &str) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            text.push_str(&files_below(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            text.push_str(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+    text
+}

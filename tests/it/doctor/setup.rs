@@ -1,0 +1,553 @@
+//! `fp doctor` without a plan: the whole setup, with a stand-in for the client.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use insta::assert_snapshot;
+use regex::Regex;
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::program::write_program;
+use crate::common::{Environment, Output};
+use crate::doctor::{gone, running};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const ALLOWED: &str = r#"{"permissions": {"allow": ["Edit(.fractal-planner/**)", "Bash(fp *)"]}}"#;
+
+/// A repository, and a home with the plugin installed into a client in it.
+struct Home(Environment);
+
+impl Home {
+    /// Without repository and installation.
+    fn bare() -> Self {
+        Self::with(Environment::new())
+    }
+
+    fn with(place: Environment) -> Self {
+        let bin = place.beside("home/bin");
+        fs::create_dir(&bin).unwrap();
+        let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/client/claude");
+        symlink(stand_in, bin.join("claude")).unwrap();
+        let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
+        let home = Self(place.env("PATH", search).env("XDG_DATA_HOME", ""));
+        home.client("version", "2.1.329 (Claude Code)\n");
+        home.client("offers", VERSION);
+        home
+    }
+
+    fn installed() -> Self {
+        Self::install(Self::with(Environment::new().repo()))
+    }
+
+    fn install(home: Self) -> Self {
+        home.0.done(&["install"]);
+        home.write(".claude/settings.json", ALLOWED);
+        home
+    }
+
+    fn env(self, name: &str, value: &str) -> Self {
+        Self(self.0.env(name, value))
+    }
+
+    /// `path` in the home.
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.beside("home").join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+        fs::write(self.path(path), text).unwrap();
+    }
+
+    /// Sets a part of the client's state.
+    fn client(&self, file: &str, text: &str) {
+        self.write(&format!("bin/{file}"), text);
+    }
+
+    /// `path` in the bundle.
+    fn bundle(&self, path: &str) -> PathBuf {
+        let data = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
+        self.path(data).join("fractal-planner/bundle").join(path)
+    }
+
+    /// Every file in home and repository, but the one in which the client writes down how it was called.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![self.0.beside("home"), self.0.path("")];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if !path.ends_with("bin/calls") {
+                    found.insert(path.clone(), fs::read(&path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    /// What the doctor says, without what depends on the machine: time, room, and the versions.
+    fn doctor(&self) -> Output {
+        masked(&self.0.fp(&["doctor"]))
+    }
+
+    /// The lines about `check`.
+    fn says(&self, check: &str) -> String {
+        let output = self.doctor();
+        let mut lines = output.stdout.lines().skip(1).peekable();
+        let mut found = String::new();
+        let is_of = |line: &str| line.get(11..24).is_some_and(|name| name.trim_end() == check);
+        while let Some(line) = lines.next() {
+            if is_of(line) {
+                found.push_str(line);
+                found.push('\n');
+                while let Some(line) = lines.next_if(|line| line.starts_with("            ")) {
+                    found.push_str(line);
+                    found.push('\n');
+                }
+            }
+        }
+        assert!(!found.is_empty(), "nothing about {check}: {output}");
+        found
+    }
+}
+
+fn masked(output: &Output) -> Output {
+    let mask = |text: &str| {
+        [
+            // A machine that is busy answers late, which is a warning of its own.
+            (r"(?s)(?:ok     |warning)(  hooks        7 events are wired and answered, the slowest,).*?(\n  ok       agent)", "ok     $1 …$2"),
+            (r"\d+\.\d [GM]B free", "ROOM free"),
+            (r"(git          )\d+\.[\w.-]+", "${1}GIT"),
+        ]
+        .into_iter()
+        .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
+            Regex::new(pattern).unwrap().replace_all(&text, name).into_owned()
+        })
+    };
+    Output { stdout: mask(&output.stdout), ..output.clone() }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_setup_in_which_all_is_well() {
+    let home = Home::installed();
+    let before = home.files();
+    assert_snapshot!(home.doctor(), @"
+    exit status: 0
+    --- stdout
+    Setup of fp VERSION
+      ok       client       Claude Code 2.1.329 at ~/bin/claude
+      ok       plugin       fp@fractal-planner VERSION, scope user, from
+                            ~/.local/share/fractal-planner/bundle
+      ok       program      ~/.local/share/fractal-planner/bundle/fp/bin/fp answers
+                            as fp VERSION
+      ok       hooks        7 events are wired and answered, the slowest, …
+      ok       agent teams  off: builders run as background agents, and fp works the
+                            same
+      ok       permissions  Edit(.fractal-planner/**) and Bash(fp *) are allowed
+      ok       git          GIT
+      ok       identity     A Person <person@example.com>
+      ok       git hooks    none
+      ok       signing      commits are not signed
+      ok       repository   [ROOT]/work
+      ok       settings     user: none, project: none
+      ok       leftovers    none; there is no plan
+      ok       disk         ROOM free for the repository and the plugin
+
+    Nothing is wrong
+    ");
+    assert_eq!(before, home.files(), "nothing was to be changed");
+    let report = home.0.fp(&["doctor", "--format", "json"]).json();
+    assert_eq!((&report["errors"], &report["warnings"]), (&0.into(), &0.into()), "{report:#}");
+    let checks = report["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "client",
+            "plugin",
+            "program",
+            "hooks",
+            "agent teams",
+            "permissions",
+            "git",
+            "identity",
+            "git hooks",
+            "signing",
+            "repository",
+            "settings",
+            "leftovers",
+            "disk"
+        ]
+    );
+    assert!(checks.iter().all(|check| check.get("fix").is_none()), "{report:#}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_there() {
+    let home = Home::bare().env("PATH", "/nowhere").env("HOME", "");
+    assert_snapshot!(home.doctor(), @"
+    exit status: 1
+    --- stdout
+    Setup of fp VERSION
+      error    client       Claude Code is not installed here: there is no `claude`
+                            on PATH; install Claude Code, or say where it is with
+                            `--client PATH`
+      warning  plugin       not looked for: it is Claude Code that knows
+      error    program      there is no data folder to look for it in: HOME is not
+                            set to a folder
+      warning  hooks        not tried, without a plugin
+      ok       agent teams  off: builders run as background agents, and fp works the
+                            same
+      warning  permissions  no rule Edit(.fractal-planner/**): Claude Code may ask
+                            when agents write plans; no rule Bash(fp *): Claude Code
+                            may ask when commands of fp are run where hooks are
+                            switched off
+                            → fp install
+      error    git          git was not found on PATH; install git, or add its
+                            folder to PATH
+      warning  repository   the current folder is in none; a plan is made and run in
+                            one
+                            → git init
+      ok       settings     user: no home to look in, project: none
+      ok       leftovers    none; there is no plan
+      ok       disk         ROOM free for the repository
+
+    3 errors, 4 warnings
+    ");
+    let report = home.0.fp(&["doctor", "--format", "json"]).json();
+    let with_fix =
+        report["checks"].as_array().unwrap().iter().find(|check| check["fix"].is_string()).unwrap();
+    assert_snapshot!(format!("{with_fix:#}"), @r#"
+    {
+      "detail": "no rule Edit(.fractal-planner/**): Claude Code may ask when agents write plans; no rule Bash(fp *): Claude Code may ask when commands of fp are run where hooks are switched off",
+      "fix": "fp install",
+      "level": "warning",
+      "name": "permissions"
+    }
+    "#);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn everything_is_wrong_at_once() {
+    let home = Home::installed().env("GIT_AUTHOR_NAME", "").env("GIT_CONFIG_GLOBAL", "");
+    home.client("version", "2.1.199 (Claude Code)");
+    fs::set_permissions(home.bundle("fp/bin/fp"), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(home.bundle("fp/hooks/hooks.json"), "{}").unwrap();
+    home.write(".claude/settings.json", "{\n  \"env\": {},\n}");
+    home.write(".config/fractal-planner/config.json", "{\n  \"maxComplexity\": 12\n}");
+    home.0.write(".fractal-planner/config.json", "{");
+    home.0.write(".git/index.lock", "");
+    home.0.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    home.0.git(&["config", "commit.gpgSign", "true"]);
+    home.0.git(&["config", "gpg.format", "ssh"]);
+    home.0.git(&["config", "user.signingKey", "~/.ssh/none.pub"]);
+    home.0.git(&["config", "gpg.ssh.program", "sh"]);
+    let before = home.files();
+    assert_snapshot!(home.doctor(), @"
+    exit status: 1
+    --- stdout
+    Setup of fp VERSION
+      error    client       Claude Code 2.1.199 at ~/bin/claude is too old: the
+                            plugin needs 2.1.200 or newer; run `claude update`, then
+                            this again
+                            → claude update
+      warning  plugin       not looked for: it is Claude Code that knows
+      error    program      ~/.local/share/fractal-planner/bundle/fp/bin/fp is not
+                            executable
+                            → fp install
+      error    hooks        hooks.json of the plugin is not the one of this version
+                            → fp install
+      ok       agent teams  off: builders run as background agents, and fp works the
+                            same
+      error    permissions  ~/.claude/settings.json: not JSON: trailing comma at
+                            line 3 column 1
+      warning  permissions  no rule Edit(.fractal-planner/**): Claude Code may ask
+                            when agents write plans; no rule Bash(fp *): Claude Code
+                            may ask when commands of fp are run where hooks are
+                            switched off
+                            → fp install
+      ok       git          GIT
+      error    identity     git does not know who makes a commit, and refuses to
+                            make one
+                            → git config --global user.name NAME; git config --global user.email ADDRESS
+      warning  git hooks    not executable, so that git passes over it: pre-commit,
+                            in .git/hooks
+                            → chmod +x [ROOT]/work/.git/hooks/pre-commit
+      error    signing      commits are to be signed with ~/.ssh/none.pub, which is
+                            not there
+                            → git config --show-origin user.signingKey
+      ok       repository   [ROOT]/work
+      error    settings     ~/.config/fractal-planner/config.json:2:20:
+                            maxComplexity: expected a whole number from 1 to 10,
+                            found integer `12`; correct the value, or delete the
+                            line for the default
+                            → fp config edit --user
+      error    settings     .fractal-planner/config.json:1:1: not JSON: eof while
+                            parsing an object; look for a missing or extra comma,
+                            quote or bracket just before it
+                            → fp config edit --project
+      error    leftovers    .git/index.lock is there: git makes no commit; where no
+                            git is running, one that was killed has left it: remove
+                            it
+                            → rm [ROOT]/work/.git/index.lock
+      ok       disk         ROOM free for the repository and the plugin
+
+    9 errors, 3 warnings
+    ");
+    assert_eq!(before, home.files(), "nothing was to be changed");
+}
+
+#[test]
+fn the_plugin_as_the_client_has_it() {
+    let home = Home::installed();
+    let check = |plugins: &str, expect: &str| {
+        home.client("plugins.json", &plugins.replace("VERSION", VERSION));
+        let said = home.says("plugin").replace("                        ", " ").replace('\n', "");
+        let from = home.bundle("").display().to_string().replace(home.path("").to_str().unwrap(), "~/");
+        assert_eq!(said.replace(from.trim_end_matches('/'), "BUNDLE"), expect, "{plugins}");
+    };
+    let there = r#""id":"fp@fractal-planner","version":"VERSION","enabled":true"#;
+    check("[]", "  error    plugin       Claude Code does not have it → fp install");
+    check(
+        &format!(r#"[{{{there},"scope":"project","projectPath":"/other"}}]"#),
+        "  error    plugin       Claude Code has it in other projects only: /other → fp install",
+    );
+    check(
+        &format!(r#"[{{{there},"scope":"user"}},{{{there},"scope":"local"}}]"#),
+        "  ok       plugin       fp@fractal-planner VERSION, scope user and local, from BUNDLE",
+    );
+    check(
+        r#"[{"id":"fp@fractal-planner","version":"VERSION","scope":"local","enabled":false}]"#,
+        "  error    plugin       it is switched off, scope local → claude plugin enable fp@fractal-planner --scope local",
+    );
+    // The client says of each what comes of all of them: it is the nearest that switches the plugin off.
+    let off = there.replace("true", "false");
+    check(
+        &format!(r#"[{{{off},"scope":"user"}},{{{off},"scope":"project"}}]"#),
+        "  error    plugin       it is switched off, scope user and project \
+         → claude plugin enable fp@fractal-planner --scope project",
+    );
+    check(
+        r#"[{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}]"#,
+        "  warning  plugin       Claude Code has version 0.1.0, scope user, from BUNDLE; this program is VERSION → fp install",
+    );
+    check(
+        &format!(
+            r#"[{{{there},"scope":"user"}},{{"id":"fp@other","version":"1.0","scope":"user","enabled":true}}]"#
+        ),
+        "  error    plugin       another plugin of this name is enabled: fp@other, scope user \
+         → claude plugin uninstall fp@other --scope user",
+    );
+    check(
+        "Plugins: none",
+        "  error    plugin       `claude plugin list --json` gave an unexpected answer: expected value at line 1 \
+         column 1; update Claude Code and fp to versions of about the same age",
+    );
+}
+
+#[test]
+fn a_plugin_from_elsewhere_is_looked_at_where_the_client_reads_it() {
+    let home = Home::installed();
+    fs::rename(home.bundle(""), home.path("elsewhere")).unwrap();
+    home.client("marketplaces.json", r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#);
+    let folder = home.path("elsewhere/fp");
+    home.client(
+        "plugins.json",
+        &format!(
+            r#"[{{"id":"fp@fractal-planner","version":"{VERSION}","scope":"user","enabled":true,"installPath":"{}"}}]"#,
+            folder.display()
+        ),
+    );
+    assert_eq!(
+        home.says("plugin"),
+        "  ok       plugin       fp@fractal-planner VERSION, scope user, from o/r\n"
+    );
+    assert_eq!(home.says("program"), "  ok       program      ~/elsewhere/fp/bin/fp answers as fp VERSION\n");
+    fs::remove_file(folder.join("bin/fp")).unwrap();
+    assert_snapshot!(home.says("program"), @"
+    error    program      ~/elsewhere/fp/bin/fp is not there
+                          → claude plugin update fp@fractal-planner
+    ");
+    assert_snapshot!(home.says("hooks"), @"
+    error    hooks        no hook was asked, since there is no program to answer
+                          → claude plugin update fp@fractal-planner
+    ");
+}
+
+/// Puts a script in the place of the plugin's program, which says its version itself.
+fn program(home: &Home, script: &str) {
+    let path = home.bundle("fp/bin/fp");
+    fs::remove_file(&path).unwrap();
+    let version = format!("[ \"$1\" = --version ] && echo 'fp {VERSION}' && exit 0\n");
+    write_program(&path, format!("#!/bin/sh\n{version}{script}\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_hook_is_tried() {
+    let home = Home::installed();
+    let check = |script: &str| {
+        program(&home, script);
+        home.says("hooks")
+    };
+    assert_snapshot!(check("[ \"$2\" != stop ] || exit 2"), @"
+    error    hooks        not every hook answers: Stop ends with status 2
+                          → fp install
+    ");
+    assert_snapshot!(check("[ \"$2\" != pre-compact ] || echo no object"), @r#"
+    error    hooks        not every hook answers: PreCompact says "no object"
+                          → fp install
+    "#);
+    assert_snapshot!(check("[ \"$2\" != session-start ] || kill -9 $$"), @"
+    error    hooks        not every hook answers: SessionStart is ended by signal
+                          9
+                          → fp install
+    ");
+    assert_snapshot!(check("[ \"$2\" != pre-tool-use ] || grep -q '\"command\":\"fp status\"' || exit 3"), @"  ok       hooks        7 events are wired and answered, the slowest, …");
+    // It is late whenever it is asked.
+    let late = Regex::new(
+        r"(?s)^  warning  hooks .* the slowest,\s+SubagentStop, in\s+\d+ ms; more than 50 ms are\s+noticed\n$",
+    );
+    let said = home_says_raw(&home, "[ \"$2\" != subagent-stop ] || sleep 0.2");
+    assert!(late.unwrap().is_match(&said), "{said}");
+    home.write(".claude/settings.json", r#"{"disableAllHooks": true}"#);
+    assert_snapshot!(check(""), @"
+    warning  hooks        switched off by disableAllHooks in
+                          ~/.claude/settings.json: nobody keeps builders to their
+                          task
+    ");
+}
+
+/// The line about hooks with its time.
+fn home_says_raw(home: &Home, script: &str) -> String {
+    program(home, script);
+    let output = home.0.fp(&["doctor"]).stdout;
+    let (_, rest) = output.split_once("  warning  hooks").unwrap();
+    let (line, _) = rest.split_once("\n  ok       agent").unwrap();
+    format!("  warning  hooks{line}\n")
+}
+
+#[test]
+fn a_client_that_hangs_is_given_up() {
+    let home = Home::bare();
+    let client = home.path("slow");
+    write_program(&client, "#!/bin/sh\nsleep 60\n");
+    let began = std::time::Instant::now();
+    let output = home.0.fp(&["doctor", "--client", client.to_str().unwrap()]);
+    assert!(began.elapsed().as_secs() < 40, "{output}");
+    let said =
+        "`claude --version` did not end within 10 s; run `claude\n                        --version` by hand";
+    assert!(output.stdout.contains(said), "{output}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_told_and_stop_nothing() {
+    let home = Home::installed();
+    for folder in [".claude/settings.json", ".config/fractal-planner/config.json"] {
+        drop(fs::remove_file(home.path(folder)));
+        fs::create_dir_all(home.path(folder)).unwrap();
+    }
+    home.0.write(".fractal-planner/config.json", b"{\"language\": \"\xff\"}");
+    assert!(
+        home.says("permissions")
+            .starts_with("  error    permissions  ~/.claude/settings.json: is not a file\n")
+    );
+    assert_snapshot!(home.says("settings"), @"
+    error    settings     ~/.config/fractal-planner/config.json is not a file;
+                          name a file, or move what is in its place out of the way
+    error    settings     .fractal-planner/config.json:1:15: not UTF-8 text; save
+                          the file as UTF-8
+                          → fp config edit --project
+    ");
+}
+
+#[test]
+fn an_option_of_the_plugin_that_does_not_fit_is_told() {
+    let home = Home::installed();
+    let options = r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"linear": 1}}}}"#;
+    home.write(".claude/settings.json", options);
+    assert_snapshot!(home.says("settings"), @"
+    error    settings     ~/.claude/settings.json:1:65:
+                          pluginConfigs.fp@fractal-planner.options.linear:
+                          expected a boolean, found integer `1`; correct the
+                          value, or delete the line for the default
+    ");
+}
+
+#[test]
+fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
+    let home = Home::installed();
+    home.0.git(&["worktree", "add", "--quiet", "--detach", "inner"]);
+    home.0.write("inner/below/a.txt", "");
+    home.client(
+        "plugins.json",
+        &format!(
+            r#"[{{"id":"fp@fractal-planner","version":"{VERSION}","scope":"project","enabled":true,"projectPath":"{}"}}]"#,
+            home.0.path("inner").display()
+        ),
+    );
+    let said = home.0.fp_in("inner/below", &["doctor"]).stdout;
+    assert!(said.contains("  ok       repository   inner, a worktree of [ROOT]/work\n"), "{said}");
+    assert!(
+        said.contains(&format!("  ok       plugin       fp@fractal-planner {VERSION}, scope project, from")),
+        "{said}"
+    );
+}
+
+#[test]
+fn agent_teams_are_on_by_environment_or_settings() {
+    let home = Home::installed();
+    assert!(home.says("agent teams").contains("off: builders run as background agents"));
+    home.write(".claude/settings.json", r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}"#);
+    assert!(home.says("agent teams").contains("on, by ~/.claude/settings.json: builders"));
+    home.0.write(".claude/settings.local.json", r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
+    assert!(home.says("agent teams").contains("off: builders"));
+    let home = home.env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1");
+    assert!(home.says("agent teams").contains("on, by the environment: builders"));
+}
+
+#[test]
+fn what_interrupted_runs_have_left() {
+    let home = Home::with(running(gone()));
+    assert_snapshot!(home.says("leftovers"), @"
+    warning  leftovers    sample-20261121: its run is on, and the session that led
+                          it is gone
+                          → fp run start sample-20261121
+    ");
+    home.0.done(&["cancel", PLAN]);
+    home.0.write(&home.0.plan_text("worktrees/builder-1/a.txt"), "");
+    home.0.old("notepad.md.tmp");
+    assert_snapshot!(home.says("leftovers"), @"
+    warning  leftovers    sample-20261121: left by a process that was killed:
+                          notepad.md.tmp
+                          → fp doctor sample-20261121 --fix
+    warning  leftovers    sample-20261121: working trees of a run that is over, in
+                          worktrees/: builder-1
+                          → git worktree list
+    warning  leftovers    sample-20261121: task 2 is held, and the run is over
+                          → fp run start sample-20261121
+    ");
+    home.0.write(&home.0.plan_text("events.jsonl"), "no log\n");
+    assert!(home.says("leftovers").contains(&format!("→ fp doctor {PLAN}")));
+}
+
+#[test]
+fn plans_in_which_nothing_is_left_are_counted() {
+    let home = Home::with(Environment::new().repo());
+    home.0.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    assert_eq!(home.says("leftovers"), "  ok       leftovers    none in 1 plan\n");
+}
+
+#[test]
+fn a_fix_needs_a_plan() {
+    let home = Home::bare();
+    let output = home.0.fp(&["doctor", "--fix"]);
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+}

@@ -1,0 +1,85 @@
+//! Every error says what to do next: it has a hint, or a reason why it needs none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Without the line breaks that the layout of the source puts into a text.
+fn flat(text: &str) -> String {
+    let text =
+        Regex::new(r"\\\n\s*").unwrap().replace_all(text, "").replace("\\\"", "\"").replace(r"\\", r"\");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The source of the program, file by file, without its tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    files(&root.join("crates"), &mut paths);
+    let is_source =
+        |path: &PathBuf| path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("tests.rs");
+    let sources = paths.into_iter().filter(is_source).map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        let code =
+            text.split_once("#[cfg(test)]\nmod tests {").map_or(text.as_str(), |(code, _)| code).to_owned();
+        (path.strip_prefix(root).unwrap().to_owned(), code)
+    });
+    sources.collect()
+}
+
+/// Messages without a hint, by file and what their text begins with, and why that is so.
+const WITHOUT_HINT: &[(&str, &str, &str)] = &[
+    ("commands/commit.rs", "\"there is nothing to commit", "nothing is left to do"),
+    ("commands/commit.rs", "format!(\"nothing is committed: {blocked}\"", "added for each obstacle"),
+    ("commands/commit.rs", "&error", "added for each error"),
+    ("commands/explain.rs", "format!(\"there is no rule", "the rule that was meant, or all of them"),
+    ("commands/handoff.rs", "format!(\"{}:{error}\"", "a note beside the page, which leaves it out"),
+    ("commands/help.rs", "format!(\"there is no command", "the one that was meant, or all of them"),
+    ("commands/hook.rs", "format!(\"the event has", "a hook has one line to say what is wrong"),
+    ("commands/rollback.rs", "&error", "added for each error"),
+    ("commands/run.rs", "format!( \"files that the plan changes", "added where it is returned"),
+    ("commands/task.rs", "format!(\"with what {} says", "the findings are its hints"),
+    ("commands/task.rs", "error", "added for each error"),
+    ("printer.rs", "error", "what can't be written as JSON is a fault of fp"),
+];
+
+/// Where the parenthesis that is open at the beginning of `code` is closed. Texts of errors have pairs of them.
+fn closed(code: &str) -> usize {
+    let mut open = 1;
+    let end = code.find(|c| {
+        open += i32::from(c == '(') - i32::from(c == ')');
+        open == 0
+    });
+    end.unwrap()
+}
+
+#[test]
+fn every_error_says_what_to_do() {
+    let made = Regex::new(r"CommandError::(?:failed|refused)\(").unwrap();
+    let mut without = Vec::new();
+    for (path, code) in sources() {
+        for found in made.find_iter(&code) {
+            let rest = &code[found.end()..];
+            let (text, after) = rest.split_at(closed(rest));
+            if !after[1..].trim_start().starts_with(".hint(") {
+                without.push((path.display().to_string(), flat(text)));
+            }
+        }
+    }
+    let is = |(path, text): &(String, String), (file, begins, _): &(&str, &str, &str)| {
+        path == &format!("crates/fp/{file}") && text.starts_with(begins)
+    };
+    for known in WITHOUT_HINT {
+        assert!(without.iter().any(|one| is(one, known)), "this one is gone, or has a hint: {known:?}");
+    }
+    without.retain(|one| !WITHOUT_HINT.iter().any(|known| is(one, known)));
+    assert!(without.is_empty(), "without a hint, and without a reason for it: {without:#?}");
+}

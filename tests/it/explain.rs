@@ -1,0 +1,108 @@
+//! `fp explain`: all rules, one rule, and a name that is none.
+
+use crate::common::{Environment, Output};
+use fp_core::rules::RULES;
+use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr as _;
+
+fn explain(args: &[&str]) -> Output {
+    Environment::new().fp(&[&["explain"], args].concat())
+}
+
+#[test]
+fn all_rules() {
+    let output = explain(&[]);
+    assert_snapshot!(output);
+    for rule in RULES {
+        assert!(output.stdout.contains(&format!("{} (", rule.id)), "{}", rule.id);
+    }
+}
+
+#[test]
+fn every_page_fits_eighty_columns() {
+    let pages = RULES.iter().map(|rule| explain(&[rule.id]));
+    for page in pages.chain([explain(&[])]) {
+        assert_eq!(page.code, 0, "{page}");
+        // An example is shown as it is written, however long its lines are.
+        let text = page.stdout.lines().filter(|line| !line.starts_with("    - "));
+        assert!(text.into_iter().all(|line| line.width() <= 80), "{page}");
+    }
+}
+
+#[test]
+fn one_rule() {
+    assert_snapshot!(explain(&["missing-guardrails"]), @r"
+    exit status: 0
+    --- stdout
+    missing-guardrails (error)
+
+    A leaf without guardrails.
+
+    A builder that is told only what to do also does what seems useful beside it.
+    Guardrails say where the task ends.
+
+    Bad:
+
+        - [ID: 1] Parse numbers (Complexity: 2)
+          - Files: src/number.rs
+
+    Good:
+
+        - [ID: 1] Parse numbers (Complexity: 2)
+          - Files: src/number.rs
+          - Guardrails:
+            - Do NOT modify files outside: src/number.rs
+            - Do NOT add new dependencies
+
+    `fp validate --fix`: Inserts the baseline two: the boundary of the task's files,
+    and no new dependencies.
+    ");
+    assert_snapshot!(explain(&["over-complexity", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "bad": "- [ID: 1] Rewrite the whole parser (Complexity: 7)",
+      "finds": "A leaf whose complexity is above `maxComplexity`",
+      "fix": null,
+      "good": "- [ID: 1] Rewrite the number parser (Complexity: 3)",
+      "id": "over-complexity",
+      "schemaVersion": 1,
+      "severity": "error",
+      "why": "A builder works on a leaf alone, in one context and with a few iterations. What is too large for that comes back half done, or done differently than planned."
+    }
+    "#);
+}
+
+#[test]
+fn a_name_that_is_none() {
+    assert_snapshot!(explain(&["missing-hint"]), @r#"
+    exit status: 2
+    --- stderr
+    error: there is no rule "missing-hint"
+    hint: did you mean `missing-hints`?
+    "#);
+    for (name, meant) in [("Missing_Files", "missing-files"), ("dependancy-cycle", "dependency-cycle")] {
+        assert!(explain(&[name]).stderr.contains(&format!("did you mean `{meant}`?")), "{name}");
+    }
+    assert_snapshot!(explain(&["zzz"]), @r#"
+    exit status: 2
+    --- stderr
+    error: there is no rule "zzz"
+    hint: `fp explain` lists them all
+    "#);
+    assert_snapshot!(explain(&[""]), @r#"
+    exit status: 2
+    --- stderr
+    error: there is no rule ""
+    hint: `fp explain` lists them all
+    "#);
+}
+
+#[test]
+fn the_json_has_every_rule() {
+    let report = explain(&["--format", "json"]).json();
+    let rules = report["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), RULES.len());
+    let keys: Vec<&str> = rules[0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["bad", "finds", "fix", "good", "id", "severity", "why"]);
+}

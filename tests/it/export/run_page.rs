@@ -1,0 +1,403 @@
+//! The page of a run, used in Chromium as a reader uses it: with the mouse, and with the keyboard alone.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use crate::export::chromium::{Tab, there_is_one};
+use crate::export::page::FAINT;
+use crate::export::sample::HOSTILE;
+
+/// What has the focus, as it is read out.
+const FOCUSED: &str =
+    "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
+/// What is told of the bar that was pointed at.
+const TOLD: &str = "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
+
+/// A log, an entry a line, each at so many seconds after the start of the run.
+#[derive(Default)]
+struct Log {
+    entries: Vec<(u64, Value)>,
+}
+
+impl Log {
+    fn add(&mut self, seconds: u64, events: Value) {
+        self.entries.push((seconds, events));
+    }
+
+    /// One try, from its claim to its verdict; what it ends with.
+    fn attempt(
+        &mut self,
+        task: &str,
+        owner: &str,
+        (from, iteration): (u64, u32),
+        pass: bool,
+        evidence: &str,
+    ) -> u64 {
+        let files = json!([{ "path": format!("src/{task}.rs"), "status": "added", "kind": "file" }]);
+        let reasons = if pass { vec![] } else { vec![evidence] };
+        let begins = if iteration == 1 {
+            json!({ "claimed": { "task": task, "owner": owner, "token": "t", "iteration": 1,
+                "base": { "tree": "a", "head": "b" } } })
+        } else {
+            json!({ "resumed": { "task": task, "owner": owner } })
+        };
+        let verifier = format!("verifier-{}-i{iteration}", task.replace('.', "-"));
+        self.add(from, json!([begins]));
+        self.add(
+            from + 60,
+            json!([{ "submitted": { "task": task, "owner": owner, "tree": "a", "files": files } }]),
+        );
+        self.add(
+            from + 70,
+            json!([{ "dispatched": { "dispatch": "verify", "name": verifier, "task": task } }]),
+        );
+        let output = format!("exit status {} after 1.200 s\n{evidence}\nlast line", u8::from(!pass));
+        let checks = json!([{ "name": "command: cargo test", "verdict": if pass { "pass" } else { "fail" }, "detail": output }]);
+        self.add(from + 80, json!([{ "verified": { "task": task, "iteration": iteration, "tree": "a", "files": files, "checks": checks } }]));
+        let judged = json!({ "judged": { "task": task, "iteration": iteration, "pass": pass, "summary": evidence,
+            "reasons": reasons, "judgements": [{ "criterion": 1, "pass": pass, "evidence": evidence }] } });
+        let end = if pass {
+            json!({ "completed": { "task": task, "commit": "c0ffee1c0ffee1c0ffee1c0ffee1c0ffee1c0ffe" } })
+        } else {
+            json!({ "sentBack": { "task": task, "iteration": iteration + 1, "token": "u", "feedback": evidence } })
+        };
+        self.add(from + 100, json!([judged, end]));
+        from + 100
+    }
+
+    /// The page of the run that this is the log of.
+    fn page(mut self, tasks: &[(String, String)]) -> String {
+        let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 5)\n");
+        let mut leaves = Vec::new();
+        for (id, title) in tasks {
+            let _ = writeln!(
+                tree,
+                "- [ID: {id}] {title} (Complexity: 2)\n  - Acceptance:\n    - {title}\n  - Dependencies: none\n  - Files: src/{id}.rs"
+            );
+            leaves.push(json!({ "id": id, "title": title, "hash": id, "complexity": 2 }));
+        }
+        let start = json!([
+            { "approved": { "treeHash": "h", "leaves": leaves, "by": "user" } },
+            { "runStarted": { "builders": 3, "maxIterations": 3, "noCommit": false } },
+        ]);
+        self.add(0, start);
+        self.entries.sort_by_key(|(seconds, _)| *seconds);
+        let begin: jiff::Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
+        let mut log = String::new();
+        for (number, (seconds, events)) in self.entries.iter().enumerate() {
+            let at = begin + std::time::Duration::from_secs(*seconds);
+            let entry = json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events });
+            let _ = writeln!(log, "{entry}");
+        }
+        let environment = Environment::new().repo();
+        environment.plan(&tree);
+        environment.write(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"), log);
+        environment.done(&["report", PLAN, "--format", "html"]).stdout
+    }
+}
+
+/// Three tasks and two builders: 1 passes at its second try, the builder of 2 asks, 3 is under way after a night.
+fn small() -> String {
+    let titles = ["Write the store", "Write the page", "Write the tests"];
+    let tasks: Vec<(String, String)> =
+        titles.iter().zip(1..).map(|(title, id)| (id.to_string(), (*title).to_owned())).collect();
+    let mut log = Log::default();
+    let at = log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
+    log.attempt("1", "builder-1", (at + 10, 2), true, "all tests pass");
+    log.add(
+        15,
+        json!([{ "claimed": { "task": "2", "owner": "builder-2", "token": "t", "iteration": 1,
+        "base": { "tree": "a", "head": "b" } } }]),
+    );
+    log.add(
+        40,
+        json!([{ "asked": { "question": { "id": "q1", "topic": { "about": "clarify", "task": "2" },
+        "text": "Which colour?", "header": "Task 2", "options": [] } } }]),
+    );
+    log.add(130, json!([{ "answered": { "question": "q1", "options": ["Blue"], "by": "user" } }]));
+    log.add(140, json!([{ "nudged": { "task": "2", "owner": "builder-2" } }]));
+    log.add(141, json!([{ "resumed": { "task": "2", "owner": "builder-2" } }]));
+    log.add(200, json!([{ "released": { "task": "2", "reason": "it is late", "iteration": 1 } }]));
+    log.add(
+        40_000,
+        json!([{ "claimed": { "task": "3", "owner": "builder-2", "token": "t", "iteration": 1,
+        "base": { "tree": "a", "head": "b" } } }]),
+    );
+    log.add(40_100, json!(["told"]));
+    log.page(&tasks)
+}
+
+fn opened(page: fn() -> String) -> Option<Tab> {
+    there_is_one().then(|| {
+        let mut tab = Tab::new(1400, 900);
+        tab.open(&page());
+        tab
+    })
+}
+
+/// Nothing went wrong, and nothing left the page.
+fn assert_quiet(tab: &mut Tab) {
+    assert_eq!(tab.complaints(), Vec::<String>::new());
+    assert_eq!(tab.requests(), 1, "the page itself is the only thing that is asked for");
+}
+
+#[test]
+fn a_lane_a_builder_with_its_bars_in_order() {
+    let Some(mut tab) = opened(small) else { return };
+    let lanes =
+        tab.text("[...document.querySelectorAll('.lane .who bdi')].map(e => e.textContent).join(' ')");
+    assert_eq!(lanes, "builder-1 builder-2 user");
+    let kinds = |lane: u32| {
+        format!(
+            "[...document.querySelectorAll('.lane')][{lane}].querySelectorAll('.bar').values().map(e => \
+             e.className.split(' ').filter(c => c && c !== 'bar').join('-')).toArray().join(' ')"
+        )
+    };
+    assert_eq!(
+        tab.text(&kinds(0)),
+        "building-failed waiting verifying waiting building-passed waiting verifying"
+    );
+    assert_eq!(tab.text(&kinds(1)), "building-released asking waiting building-released building-open");
+    assert_eq!(tab.text(&kinds(2)), "asking");
+    let apart = "[...document.querySelectorAll('.lane')].every(lane => { const all = [...lane.querySelectorAll('.bar')]\
+        .map(e => e.getBoundingClientRect()); return all.every((r, at) => !at || r.left >= all[at - 1].right - 3.5); })";
+    assert!(tab.eval(apart).as_bool().unwrap(), "bars of a lane lie over each other");
+    // The night is cut out: what came after it has a part of the width that it can be seen in.
+    assert_eq!(tab.eval("document.querySelectorAll('.axis .cut').length"), 1);
+    let widths =
+        tab.eval("[...document.querySelectorAll('.lane:nth-child(3) .building')].map(e => e.clientWidth)");
+    assert!(widths.as_array().unwrap().iter().all(|width| width.as_u64().unwrap() > 20), "{widths}");
+    assert!(tab.text("document.querySelector('#course-note').textContent").contains("cut out"));
+    let named = tab.text("document.querySelector('#course .building').textContent");
+    assert_eq!(named, "1", "a bar with room for it has its task's id");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_course_is_read_with_the_keyboard() {
+    let Some(mut tab) = opened(small) else { return };
+    let stops = tab.eval("document.querySelectorAll('#course [tabindex=\"0\"]').length");
+    assert_eq!(stops, 1, "one stop for the whole drawing");
+    tab.eval("document.querySelector('#course [tabindex=\"0\"]').focus()");
+    let focused = |tab: &mut Tab| tab.text(FOCUSED);
+    assert!(
+        focused(&mut tab).starts_with("1 Write the store: building, try 1 by builder-1"),
+        "{}",
+        focused(&mut tab)
+    );
+    let told = tab.text(TOLD);
+    assert!(told.contains("1 min 0 s") && told.ends_with("the try did not pass"), "{told}");
+    for (key, expect) in [
+        ("ArrowRight", "1 Write the store: waiting"),
+        ("ArrowRight", "1 Write the store: verification"),
+        ("ArrowRight", "1 Write the store: waiting, try 2"),
+        ("End", "1 Write the store: iteration 2 passed; completed"),
+        ("Home", "1 Write the store: building, try 1"),
+        ("ArrowDown", "2 Write the page: building, try 1"),
+        ("ArrowRight", "2 Write the page: waiting for the user"),
+        ("ArrowDown", "Which colour?"),
+    ] {
+        tab.press(key);
+        let now = focused(&mut tab);
+        assert!(now.starts_with(expect), "after {key}: {now}");
+    }
+    tab.press("Enter");
+    assert!(focused(&mut tab).contains("Blue"), "the question is gone to");
+    tab.eval("document.querySelector('#course .building.failed').focus()");
+    tab.press("Enter");
+    assert_eq!(tab.eval("document.querySelector('#t0').open"), true);
+    assert_eq!(tab.text("document.activeElement.tagName"), "SUMMARY");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_task_has_its_evidence_behind_one_click() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#t0 > summary");
+    let text = tab.text("document.querySelector('#t0 .tries').innerText");
+    for told in [
+        "Iteration 2 by builder-1 passed",
+        "all tests pass",
+        "Iteration 1 by builder-1 did not pass",
+        "cargo test fails",
+        "src/1.rs (new)",
+        "verifier-1-i1",
+    ] {
+        assert!(text.contains(told), "{told} is not in {text}");
+    }
+    assert!(!text.contains("last line"), "an output is behind another click");
+    tab.click("#t0 .output summary");
+    assert!(tab.text("document.querySelector('#t0 pre').innerText").contains("last line"));
+    assert!(
+        !tab.text("document.querySelector('#t0 time').textContent").contains("UTC"),
+        "times are the reader's own"
+    );
+    tab.click("#fold");
+    assert_eq!(tab.eval("document.querySelectorAll('.task[open]').length"), 3);
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Close all");
+    // What the waves show leads to the same place.
+    tab.click("#fold");
+    tab.click(".node[data-task='2']");
+    assert_eq!(tab.eval("document.querySelector('#t1').open"), true);
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_drawing_can_be_stretched() {
+    let Some(mut tab) = opened(small) else { return };
+    let width = "document.querySelector('.lane .building').getBoundingClientRect().width";
+    let before = tab.eval(width).as_f64().unwrap();
+    tab.click("#time-in");
+    let after = tab.eval(width).as_f64().unwrap();
+    assert!(after > 1.8 * before, "{before} to {after}");
+    tab.click("#time-fit");
+    assert_eq!(tab.eval(width).as_f64().unwrap(), before);
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn texts_stand_out_in_both_themes() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#t0 > summary");
+    for theme in ["light", "dark"] {
+        tab.prefer("prefers-color-scheme", theme);
+        tab.eval("new Promise(done => setTimeout(done, 300))");
+        let result = tab.eval(FAINT);
+        assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
+        assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
+    }
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let dark = tab.text(colour);
+    tab.click("#theme");
+    assert_ne!(tab.text(colour), dark);
+}
+
+#[test]
+fn it_fits_narrow_and_wide_and_on_paper() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#fold");
+    for width in [320, 400, 800, 1400, 2560] {
+        tab.size(width, 900);
+        let over = tab.eval("document.scrollingElement.scrollWidth - innerWidth");
+        assert!(over.as_i64().unwrap() <= 0, "{width}: {over} too wide");
+    }
+    tab.prefer("prefers-reduced-motion", "reduce");
+    assert_eq!(tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"), "0s");
+    let pdf = tab.call("Page.printToPDF", json!({"printBackground": true}));
+    assert!(pdf["data"].as_str().unwrap().len() > 10_000);
+    assert_quiet(&mut tab);
+}
+
+/// A run that ends at a moment that has a name, at the very end of the axis.
+fn even() -> String {
+    let mut log = Log::default();
+    log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
+    assert_eq!(log.attempt("1", "builder-1", (500, 2), true, "all tests pass"), 600);
+    log.page(&[("1".to_owned(), "Write the store".to_owned())])
+}
+
+#[test]
+fn no_two_moments_of_the_axis_are_written_over_each_other() {
+    let Some(mut tab) = opened(even) else { return };
+    for width in (700..1500).step_by(50) {
+        tab.size(width, 900);
+        let seen = tab.eval(
+            "new Promise((seen) => setTimeout(() => {
+                const names = [...document.querySelectorAll('.axis .tick > span')].map((e) => e.getBoundingClientRect());
+                seen([names.length, names.filter((one, i) => i && one.left < names[i - 1].right).length]);
+            }, 100))",
+        );
+        assert!(seen[0].as_u64() > Some(1), "{width}: {seen}");
+        assert_eq!(seen[1], 0, "at {width} pixels");
+    }
+}
+
+#[test]
+fn hostile_texts_are_text() {
+    let page = || {
+        let tasks: Vec<(String, String)> =
+            HOSTILE.iter().zip(1..).map(|(title, id)| (id.to_string(), (*title).to_owned())).collect();
+        let mut log = Log::default();
+        for (number, (id, title)) in (0..).zip(&tasks) {
+            let at = log.attempt(id, "builder-1", (number * 300, 1), false, title);
+            log.attempt(id, "builder-1", (at + 10, 2), true, title);
+            log.add(number * 300 + 5, json!([{ "noted": { "note": { "kind": "GOTCHA", "text": title } } }]));
+            log.add(number * 300 + 6, json!([{ "asked": { "question": { "id": format!("q{number}"),
+                "topic": { "about": "taskFailed", "task": id }, "text": title, "header": title, "options": [] } } }]));
+            log.add(number * 300 + 7, json!([{ "answered": { "question": format!("q{number}"), "options": [title], "by": "user" } }]));
+        }
+        log.page(&tasks)
+    };
+    let Some(mut tab) = opened(page) else { return };
+    tab.click("#fold");
+    tab.eval("document.querySelectorAll('.output').forEach(e => e.open = true)");
+    tab.eval("document.querySelectorAll('.bar, .mark').forEach(e => e.focus())");
+    assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a text was run");
+    assert_eq!(tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"), 0);
+    assert_eq!(tab.eval("document.querySelectorAll('script').length"), 3);
+    let normal = |text: &str| text.split_whitespace().collect::<String>().replace('`', "");
+    for (number, title) in HOSTILE.iter().enumerate() {
+        let title = normal(title);
+        for part in [
+            format!("document.querySelector('#t{number} .title').textContent"),
+            format!("document.querySelector('#t{number} .criteria .note').textContent"),
+            format!("document.querySelector('#t{number} .feedback').textContent"),
+            format!("document.querySelector('#decisions-{number} .note').textContent"),
+        ] {
+            assert_eq!(normal(&tab.text(&part)), title, "{part}");
+        }
+        let output = normal(&tab.text(&format!("document.querySelector('#t{number} pre').textContent")));
+        assert!(output.contains(&title), "{output}");
+    }
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_run_without_builders_says_so() {
+    let page = || Log::default().page(&[("1".to_owned(), "Write the store".to_owned())]);
+    let Some(mut tab) = opened(page) else { return };
+    assert_eq!(tab.text("document.querySelector('#course').textContent"), "No builder has taken a task yet.");
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.course .zoom button').values().some(e => e.offsetParent)"),
+        false
+    );
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn it_opens_with_many_tasks() {
+    if !there_is_one() {
+        return;
+    }
+    let mut log = Log::default();
+    let mut tasks = Vec::new();
+    for number in 0..1000_u64 {
+        let (id, owner) = ((number + 1).to_string(), format!("builder-{}", number % 4 + 1));
+        let from = number / 4 * 220;
+        let at = log.attempt(&id, &owner, (from, 1), false, "one test fails");
+        log.attempt(&id, &owner, (at + 5, 2), true, "all tests pass");
+        tasks.push((id, format!("Write piece {number}")));
+    }
+    let entries = log.entries.len();
+    assert!(entries >= 10_000, "{entries} entries");
+    let page = log.page(&tasks);
+    let mut tab = Tab::new(1400, 900);
+    // What other processes take from it is no time of the page's.
+    tab.call("Performance.enable", json!({"timeDomain": "threadTicks"}));
+    let took = tab.open(&page);
+    let metrics = tab.call("Performance.getMetrics", json!({}));
+    let busy =
+        metrics["metrics"].as_array().unwrap().iter().find(|one| one["name"] == "TaskDuration").unwrap();
+    println!(
+        "{entries} entries: {} KB, on the screen after {} ms, {:.0} ms of the page's own thread",
+        page.len() / 1024,
+        took.as_millis(),
+        busy["value"].as_f64().unwrap() * 1000.0
+    );
+    assert_eq!(tab.eval("document.querySelectorAll('#course .bar.building').length"), 2000);
+    assert_eq!(tab.eval("document.querySelectorAll('.task').length"), 1000);
+    assert_quiet(&mut tab);
+}

@@ -1,0 +1,260 @@
+//! `fp handoff`: what somebody else needs to go on, printed and written to `handoff.md`.
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+use insta::assert_snapshot;
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "none", "c.txt"),
+        leaf("4", "none", "d.txt"),
+    ]));
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        r#"{"goal": "Write four parts, *each* with its line"}"#,
+    );
+    environment
+}
+
+fn handoff(environment: &Environment) -> Output {
+    let output = environment.fp(&["handoff", PLAN]);
+    let mask = regex::Regex::new("Commit: [0-9a-f]{7}").unwrap();
+    Output { stdout: mask.replace_all(&output.stdout, "Commit: [COMMIT]").into_owned(), ..output }
+}
+
+fn file(name: &str) -> String {
+    format!(".fractal-planner/plans/{PLAN}/{name}")
+}
+
+/// Task 1 failed for good and the user is asked, 2 is skipped, 3 passed, 4 is under way.
+fn under_way() -> Environment {
+    let environment = planned();
+    environment.start(&["--max-iterations", "1"]);
+    environment.build("builder-1", "a.txt", "nothing\n");
+    environment.fail("1");
+    environment.build("builder-1", "c.txt", "about 3\n");
+    environment.pass("3");
+    environment.claim("builder-2").unwrap();
+    environment.done(&["note", PLAN, "add", "GOTCHA: d.txt ends with `\\n`", "--task", "4"]);
+    environment
+}
+
+#[test]
+fn a_run_under_way() {
+    let environment = under_way();
+    let decision = r#"{"question": "Which words?", "answer": "Plain ones", "by": "user"}"#;
+    let interview = format!(r#"{{"decisions": [{decision}], "assumptions": ["UTF-8 everywhere"]}}"#);
+    environment.write(&file("interview.json"), interview);
+    assert_snapshot!(handoff(&environment), @r"
+    exit status: 0
+    --- stdout
+    # Handoff: sample-20261121
+
+    State of: 2026-11-21T09:00:00Z, event 14 (running)
+
+    ## Goal
+
+    > Write four parts, \*each\* with its line
+
+    ## Progress
+
+    Completed: 1/4 | Failed: 1 | Skipped: 1 | Remaining: 1
+
+    ## Open Questions
+
+    - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
+      - Continue: go on with the tasks that don't depend on it
+      - Retry: give it all its iterations again
+      - Stop: end the run; what is done stays
+
+    ## Failed Tasks
+
+    - 1: Write part 1 | Iterations: 1/1
+      - iteration 1, builder-1: Criterion 1 (`a.txt` has a line about 1): not seen
+
+    ## In Progress (Interrupted)
+
+    - 4: Write part 4 | Iteration: 1/1 | IMPLEMENTING | Owner: builder-2
+
+    ## Skipped Tasks
+
+    - 2: Write part 2 | Reason: Blocked by 1
+
+    ## Completed Tasks
+
+    - 3: Write part 3 | Iterations: 1/1 | Commit: [COMMIT]
+
+    ## Decisions
+
+    - Which words? Plain ones (by user)
+    - The plan of 4 tasks was approved by the user
+
+    ## Assumptions
+
+    - UTF-8 everywhere
+
+    ## Key Discoveries
+
+    - [Task 4] GOTCHA: d.txt ends with `\n`
+
+    ## Resume Notes
+
+    - The state is in the log; nothing of it has to be kept in mind
+    - In the plan's folder: `tasks.md`, `notepad.md`, `evidence`
+
+    ## Next Commands
+
+    - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Stop)
+    - `/fp:implement sample-20261121`: goes on with the run
+
+    ## Resume Command
+
+    /fp:implement sample-20261121
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/handoff.md
+    ");
+    assert_eq!(environment.read(&file("handoff.md")), environment.fp(&["handoff", PLAN]).stdout);
+}
+
+#[test]
+fn the_commands_that_it_names_are_right() {
+    let environment = under_way();
+    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
+    let commands: Vec<&str> =
+        report["next"].as_array().unwrap().iter().map(|step| step["command"].as_str().unwrap()).collect();
+    assert_eq!(commands, [format!("fp answer {PLAN} q1 --option Continue"), format!("/fp:implement {PLAN}")]);
+    let script = commands[0].replacen("fp", env!("CARGO_BIN_EXE_fp"), 1);
+    assert_eq!(environment.run("sh", &["-c", &script]).code, 0);
+    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
+    assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
+    assert_eq!(report["questions"].as_array().unwrap().len(), 0);
+    environment.done(&["retry", PLAN, "1"]);
+}
+
+#[test]
+fn before_the_run_and_after_it() {
+    let environment = planned();
+    assert_snapshot!(handoff(&environment), @r"
+    exit status: 0
+    --- stdout
+    # Handoff: sample-20261121
+
+    State of: no event yet (planning)
+
+    ## Goal
+
+    > Write four parts, \*each\* with its line
+
+    ## Progress
+
+    Completed: 0/0 | Failed: 0 | Skipped: 0 | Remaining: 0
+
+    ## Resume Notes
+
+    - The state is in the log; nothing of it has to be kept in mind
+    - In the plan's folder: `tasks.md`
+
+    ## Next Commands
+
+    - `fp validate sample-20261121`: checks the task tree
+    - `fp approve sample-20261121`: approves it as it stands
+
+    ## Resume Command
+
+    /fp:plan (the plan sample-20261121 is not approved yet)
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/handoff.md
+    ");
+    environment.start(&[]);
+    for (task, name) in [("1", "a.txt"), ("2", "b.txt"), ("3", "c.txt"), ("4", "d.txt")] {
+        environment.build("builder-1", name, "a line\n");
+        environment.pass(task);
+    }
+    environment.done(&["next", PLAN]);
+    assert_snapshot!(handoff(&environment), @r"
+    exit status: 0
+    --- stdout
+    # Handoff: sample-20261121
+
+    State of: 2026-11-21T09:00:00Z, event 27 (finished)
+
+    ## Goal
+
+    > Write four parts, \*each\* with its line
+
+    ## Progress
+
+    Completed: 4/4 | Failed: 0 | Skipped: 0 | Remaining: 0
+
+    ## Completed Tasks
+
+    - 1: Write part 1 | Iterations: 1/3 | Commit: [COMMIT]
+    - 2: Write part 2 | Iterations: 1/3 | Commit: [COMMIT]
+    - 3: Write part 3 | Iterations: 1/3 | Commit: [COMMIT]
+    - 4: Write part 4 | Iterations: 1/3 | Commit: [COMMIT]
+
+    ## Decisions
+
+    - The plan of 4 tasks was approved by the user
+
+    ## Resume Notes
+
+    - The state is in the log; nothing of it has to be kept in mind
+    - In the plan's folder: `tasks.md`, `evidence`
+
+    ## Resume Command
+
+    All tasks complete. No resume needed.
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/handoff.md
+    ");
+}
+
+#[test]
+fn a_large_plan_is_told_in_two_screenfuls() {
+    let environment = Environment::new().repo();
+    let ids: Vec<String> = (1..=300).map(|number| number.to_string()).collect();
+    let files: Vec<String> = ids.iter().map(|id| format!("{id}.txt")).collect();
+    let leaves: Vec<_> = ids.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();
+    environment.plan(&tree(&leaves));
+    environment.start(&[]);
+    for number in 0..40 {
+        environment.done(&["note", PLAN, "add", &format!("UTIL: note {number}")]);
+    }
+    let page = handoff(&environment).stdout;
+    assert!(page.lines().count() < 80, "{page}");
+    assert!(page.contains(&format!("- and 288 more: `fp status {PLAN}`")), "{page}");
+    assert!(
+        page.contains("- 28 earlier: ") && page.contains("UTIL: note 28") && !page.contains("UTIL: note 27"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_can_not_be_read_is_named() {
+    let environment = under_way();
+    assert_snapshot!(environment.fp(&["handoff", "nothing"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "nothing"; there are:
+      1  sample-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    "#);
+    environment.write(&file("interview.json"), "{");
+    assert_snapshot!(handoff(&environment).stderr, @r"
+    note: what the interview found is left out: [ROOT]/work/.fractal-planner/plans/sample-20261121/interview.json:1:1: not JSON: eof while parsing an object
+    note: written to .fractal-planner/plans/sample-20261121/handoff.md
+    ");
+    let log = file("events.jsonl");
+    let whole = environment.read(&log);
+    environment.write(&log, format!("{whole}{{\"schema\n"));
+    assert_snapshot!(handoff(&environment), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl:15: not an entry of this log: EOF while parsing a string at line 1 column 8
+    hint: mend or remove line 15 of [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl: every line is one JSON object, numbered by `seq`
+    ");
+}

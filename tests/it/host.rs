@@ -1,0 +1,7 @@
+//! The effects by themselves: git, processes, files.
+
+mod changes;
+mod git_commit;
+mod git_measure;
+mod process;
+mod repository;

@@ -1,0 +1,179 @@
+//! Command lines that misbehave in every way, none of which outlives its run.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use fp_host::process::{Answer, End, Limits, Run, ask, run_line};
+
+fn limits(time: Duration) -> Limits {
+    Limits { time, ..Limits::default() }
+}
+
+fn run(line: &str) -> Run {
+    run_line(line, Path::new("/"), limits(Duration::from_secs(20))).unwrap()
+}
+
+/// Whether a process with this text in its command line is there.
+fn is_running(text: &str) -> bool {
+    let output = Command::new("ps").args(["-eo", "stat,args"]).output().unwrap();
+    let list = String::from_utf8_lossy(&output.stdout).into_owned();
+    list.lines().any(|line| line.contains(text) && !line.starts_with('Z'))
+}
+
+/// Waits a moment for it to be gone: a killed process is gone when its parent has been told.
+fn is_gone(text: &str) -> bool {
+    let start = Instant::now();
+    while is_running(text) {
+        if start.elapsed() > Duration::from_secs(2) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+#[test]
+fn how_it_ends_and_what_it_prints() {
+    let check = |line: &str, end: End, output: &str| {
+        let run = run(line);
+        assert_eq!((run.end, run.output.to_text().as_str()), (end, output), "{line}");
+    };
+    check("true", End::Exited(0), "");
+    check("exit 3", End::Exited(3), "");
+    check("kill -9 $$", End::Signalled(9), "");
+    check("echo out; echo err >&2; echo out", End::Exited(0), "out\nerr\nout\n");
+    check("printf 'a\\377b'", End::Exited(0), "a\u{fffd}b");
+    check("cat; pwd", End::Exited(0), "/\n");
+    check("-x", End::Exited(127), &run("-x").output.to_text());
+    assert!(run("-x").output.to_text().contains("-x"));
+}
+
+/// What a program says that is given `input` and at most `time`.
+fn asked(script: &str, input: &[u8], time: Duration) -> Answer {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    ask(command, input, limits(time)).unwrap()
+}
+
+#[test]
+fn a_program_that_is_asked() {
+    let check = |script: &str, input: &[u8], end: End, stdout: &str, stderr: &str| {
+        let answer = asked(script, input, Duration::from_secs(20));
+        let said = (answer.end, answer.stdout.to_text(), answer.stderr.to_text());
+        assert_eq!(said, (end, stdout.to_owned(), stderr.to_owned()), "{script}");
+    };
+    check("cat; echo err >&2", b"in", End::Exited(0), "in", "err\n");
+    check("exit 3", b"", End::Exited(3), "", "");
+    check("kill -9 $$", b"", End::Signalled(9), "", "");
+    // One that reads nothing is not waited for, however much there was to read.
+    check("exec true", &vec![b'x'; 1024 * 1024], End::Exited(0), "", "");
+    check("wc -c", &vec![b'x'; 1024 * 1024], End::Exited(0), "1048576\n", "");
+    assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());
+}
+
+#[test]
+fn a_program_that_gives_no_answer_is_ended_with_all_that_it_started() {
+    let start = Instant::now();
+    let answer = asked("sleep 61.7 & sleep 61.7", b"", Duration::from_millis(300));
+    assert_eq!(answer.end, End::TimedOut);
+    assert!(answer.duration >= Duration::from_millis(300) && start.elapsed() < Duration::from_secs(20));
+    assert!(is_gone("sleep 61.7"));
+}
+
+#[test]
+fn a_directory_that_is_not_there() {
+    let error = run_line("true", Path::new("/nonexistent"), Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("/nonexistent"), "{error}");
+}
+
+#[test]
+fn what_runs_too_long_is_ended() {
+    let start = Instant::now();
+    let run = run_line("echo begun; sleep 4001", Path::new("/"), limits(Duration::from_millis(200))).unwrap();
+    assert_eq!((run.end, run.output.to_text().as_str()), (End::TimedOut, "begun\n"));
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(is_gone("sleep 4001"));
+}
+
+#[test]
+fn what_ignores_signals_is_killed() {
+    let line = "trap '' TERM INT HUP; echo ready; while :; do sleep 4002; done";
+    let run = run_line(line, Path::new("/"), limits(Duration::from_millis(200))).unwrap();
+    assert_eq!((run.end, run.output.to_text().as_str()), (End::TimedOut, "ready\n"));
+    assert!(run.duration < Duration::from_secs(6), "{:?}", run.duration);
+    assert!(is_gone("sleep 4002"));
+}
+
+#[test]
+fn nothing_stays_in_the_background() {
+    let check = |line: &str, needle: &str| {
+        let run = run(line);
+        assert_eq!(run.end, End::Exited(0), "{line}");
+        assert!(run.duration < Duration::from_secs(5), "{line}: {:?}", run.duration);
+        assert!(is_gone(needle), "{line}");
+    };
+    check("sleep 4003 & echo started", "sleep 4003");
+    check("(sleep 4004 &) ; nohup sleep 4004 >/dev/null 2>&1 &", "sleep 4004");
+    check("(trap '' TERM; sleep 4005) & sleep 0.1", "sleep 4005");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn not_even_what_makes_a_session_of_its_own() {
+    let run = run("setsid sh -c 'sleep 4006 & sleep 4006' & sleep 0.1; echo done");
+    assert_eq!(run.output.to_text(), "done\n");
+    assert!(is_gone("sleep 4006"));
+}
+
+#[test]
+fn a_hundred_megabytes_are_cut() {
+    let run = run("echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo; echo last");
+    assert_eq!(run.end, End::Exited(0));
+    let text = run.output.to_text();
+    assert!(text.starts_with("first\nxxx") && text.ends_with("xxx\nlast\n"));
+    assert!(text.contains("[… 99983628 bytes left out …]"), "{}", &text[4090..4200]);
+    assert!(text.len() < 20_000);
+    assert_eq!(run.output.total, 100_000_012);
+}
+
+#[test]
+fn the_hash_is_that_of_the_output() {
+    let run = run("printf abc");
+    assert_eq!(run.output.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+/// A helper of the test below: runs a line until it is killed.
+#[test]
+#[ignore = "started by nothing_outlives_a_killed_parent"]
+fn run_until_killed() {
+    run("sleep 4007");
+}
+
+#[test]
+fn nothing_outlives_a_killed_parent() {
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "run_until_killed"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !is_running("sleep 4007") {
+        assert!(start.elapsed() < Duration::from_secs(10), "never started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The watcher starts right after the command.
+    std::thread::sleep(Duration::from_millis(200));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(is_gone("sleep 4007"));
+}
+
+#[test]
+fn a_folder_that_is_gone() {
+    let error = run_line("true", Path::new("/gone"), Limits::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the shell could not be started in /gone: No such file or directory (os error 2)"
+    );
+}

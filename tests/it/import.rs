@@ -1,0 +1,45 @@
+//! `fp import`: samples of every format in `tests/fixtures/import/FORMAT/VARIANT`, with the whole of what is printed
+//! and recorded beside them in `VARIANT.snap`; what is written, what happens with work that was done, and what with
+//! anything else that somebody may name.
+
+mod errors;
+mod samples;
+mod work;
+mod written;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::Environment;
+
+/// Where the samples are.
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import")
+}
+
+/// Copies a sample into the repository, as `to`.
+fn lay_out(environment: &Environment, sample: &str, to: &str) {
+    copy(&samples().join(sample), &environment.path(to));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The id of the only plan.
+fn only_plan(environment: &Environment) -> String {
+    let plans = fs::read_dir(environment.path(".fractal-planner/plans")).unwrap();
+    let names = plans.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut plans: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(plans.len(), 1, "{plans:?}");
+    plans.remove(0)
+}

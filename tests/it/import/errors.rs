@@ -1,0 +1,138 @@
+//! What can't be imported, and what is said then.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use super::lay_out;
+use crate::common::Environment;
+
+#[test]
+fn nothing_that_is_known() {
+    let environment = Environment::new().repo();
+    assert_snapshot!(environment.fp(&["import", "nowhere"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/nowhere can't be read: no such file or directory
+    hint: check the path
+    ");
+    environment.write("notes/a.md", "# Notes\n");
+    environment.write("notes/b.txt", "text\n");
+    assert_snapshot!(environment.fp(&["import", "notes"]), @r"
+    exit status: 2
+    --- stderr
+    error: notes: no format of a plan is recognised in a.md
+    hint: name the folder of a plan, which is known by:
+      uctm: PLAN.md with `# WORK-NN`, or TASK-NN.md
+      maestro: tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`
+      ccw: .task/*.json, or plan.json with `task_ids`
+      task-master: tasks.json with `dependencies` or `subtasks`
+      spec-kit: a .md file with lines like `- [ ] T001`
+      beads: a .jsonl file of issues
+      fractal-planner: tasks.md with lines like `- [ID: 1]`
+      json: a .json file with `schemaVersion`, `title` and `tasks`
+    ");
+    environment.write("empty/b.txt", "text\n");
+    let nothing = environment.fp(&["import", "empty"]);
+    assert_eq!(nothing.code, 2);
+    assert!(
+        nothing.stderr.starts_with(
+            "error: empty: no format of a plan is recognised: there is no .md, .json, .jsonl or .csv file\n"
+        ),
+        "{nothing}"
+    );
+    assert_snapshot!(environment.fp(&["import", "notes", "--from", "ccw"]), @r"
+    exit status: 2
+    --- stderr
+    error: notes: there is no task of ccw in it
+    hint: it is known by .task/*.json, or plan.json with `task_ids`
+    ");
+    let known = environment.fp(&["import", "notes", "--from", "jira"]);
+    assert_eq!(known.code, 2);
+    assert!(
+        known.stderr.contains("uctm, maestro, ccw, task-master, spec-kit, beads, fractal-planner, json"),
+        "{known}"
+    );
+}
+
+#[test]
+fn several_formats_and_several_plans() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "uctm/full", "both");
+    lay_out(&environment, "beads/epic", "both");
+    assert_snapshot!(environment.fp(&["import", "both"]), @r"
+    exit status: 2
+    --- stderr
+    error: both: it could be of several formats:
+      uctm: PLAN.md begins with `# WORK-`
+      beads: issues.jsonl has an issue a line
+    hint: say which it is with `--from FORMAT`
+    ");
+    let chosen = environment.done(&["import", "both", "--from", "beads", "--dry-run"]);
+    assert!(chosen.stdout.starts_with("both: beads (as --from says)\n"), "{chosen}");
+    lay_out(&environment, "uctm/full", "works/WORK-01");
+    lay_out(&environment, "uctm/korean", "works/WORK-02");
+    assert_snapshot!(environment.fp(&["import", "works"]), @r"
+    exit status: 2
+    --- stderr
+    error: works: there are several plans of uctm in it: WORK-01, WORK-02
+    hint: name the folder of one of them
+    ");
+}
+
+#[test]
+fn files_that_can_not_be_read() {
+    let environment = Environment::new().repo();
+    environment.write("tasks.json", "{\n  \"tasks\": [\n    { \"id\": 1,, }\n  ]\n}\n");
+    assert_snapshot!(environment.fp(&["import", "tasks.json"]), @r"
+    exit status: 2
+    --- stderr
+    error: tasks.json:3:15: not valid JSON: key must be a string
+    hint: correct that place, and import again
+    ");
+    environment
+        .write("newer.json", r#"{"schemaVersion": 2, "title": "T", "tasks": [{"id": "1", "title": "A"}]}"#);
+    assert_snapshot!(environment.fp(&["import", "newer.json"]), @r"
+    exit status: 2
+    --- stderr
+    error: newer.json: written by a newer fp (version 2 of the format, this fp reads 1)
+    hint: update fp: `fp --version` says what this one is
+    ");
+    environment.write("bytes.md", b"- [ ] T001 \xff\n");
+    assert_snapshot!(environment.fp(&["import", "bytes.md"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/bytes.md:1:12: not UTF-8 text
+    hint: save the file as UTF-8
+    ");
+    fs::create_dir(environment.path("many")).unwrap();
+    for number in 0..=5_000 {
+        fs::write(environment.path(&format!("many/{number}.md")), "").unwrap();
+    }
+    assert_snapshot!(environment.fp(&["import", "many"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/many has more than a plan: at most 5000 files are read
+    hint: name the folder or the file of the plan itself
+    ");
+}
+
+#[test]
+fn hostile_texts_come_out_as_texts() {
+    let environment = Environment::new().repo();
+    let hostile =
+        "\u{1b}[31m\u{0}] (Complexity: 9)\n- [ID: 9] x\n## [8] y\n<!-- \n```\n$(touch ran) `touch ran`";
+    let task = serde_json::json!({
+        "id": "../../etc/passwd", "title": hostile, "description": hostile, "acceptance": [hostile, "none", ""],
+        "files": [{ "path": "/etc/passwd" }, { "path": "~/x" }, { "path": "..\\x" }, { "path": hostile }],
+        "dependencies": [hostile], "verify": hostile, "testCommands": [hostile], "hints": ["x".repeat(100_000)],
+    });
+    let plan = serde_json::json!({ "schemaVersion": 1, "title": hostile, "goal": hostile, "tasks": [task, { "id": "b", "title": "After it" }] });
+    environment.write("hostile.json", plan.to_string());
+    let output = environment.done(&["import", "hostile.json"]);
+    assert!(!output.stdout.contains('\u{1b}'), "{output}");
+    let said = environment.done(&["import", "hostile.json", "--dry-run", "--format", "json"]).json();
+    assert_eq!(said["tasks"]["leaves"], 2, "{said}");
+    assert!(said["validation"]["byRule"]["path-escape"]["count"].as_u64() >= Some(3), "{said}");
+    assert!(!environment.path("ran").exists());
+}

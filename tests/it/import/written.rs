@@ -1,0 +1,209 @@
+//! What an import leaves on the disk.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use super::{lay_out, only_plan};
+use crate::common::Environment;
+
+#[test]
+fn a_person_is_told_what_was_made_and_what_comes_next() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "ccw/v7", "old");
+    assert_snapshot!(environment.fp(&["import", "old"]), @r"
+    exit status: 0
+    --- stdout
+    old: ccw (.task/TASK-001.json is a task with `convergence`)
+      title  Rate limits for the public API
+      tasks  2, of which 2 leaves
+      work   0 done, 2 to do
+
+    Problems of the source:
+      plan.json: it counts 3 tasks, and there are 2
+
+    What the tree is short of (6 errors, 2 warnings):
+      missing-complexity      2 errors
+      missing-guardrails      2 errors
+      missing-hints           1 error
+      missing-tests-required  1 error
+      missing-file            2 warnings
+
+    Plan rate-limits-for-public-api-20261121
+      folder  .fractal-planner/plans/rate-limits-for-public-api-20261121
+      mode    pipeline: imported with 2 tasks
+
+    Next:
+      fp validate rate-limits-for-public-api-20261121 --fix
+      ask Claude Code to have fp:decomposer complete the tree by what is left
+      fp approve rate-limits-for-public-api-20261121
+    ");
+    let plan = only_plan(&environment);
+    assert_snapshot!(environment.read(&format!(".fractal-planner/plans/{plan}/plan.json")), @r#"
+    {
+      "schemaVersion": 1,
+      "planId": "rate-limits-for-public-api-20261121",
+      "goal": "Rate limits for the public API\n\nA token bucket in front of the router.",
+      "intent": "mid-sized",
+      "mode": "pipeline",
+      "modeReason": "imported with 2 tasks",
+      "createdAt": "2026-11-21T09:00:00Z",
+      "by": "user",
+      "settings": {}
+    }
+    "#);
+    assert_eq!(
+        environment.git(&["status", "--short", "--", ".fractal-planner"]),
+        "",
+        "plans are ignored by git"
+    );
+    let log = environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl"));
+    assert!(!log.exists(), "no work was done, so nothing has happened");
+}
+
+#[test]
+fn the_same_again_is_another_plan_and_is_said() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "ccw/v7", "old");
+    environment.done(&["import", "old"]);
+    let again = environment.done(&["import", "old/"]);
+    assert!(
+        again.stdout.contains(
+            "\nThe same was imported before, as rate-limits-for-public-api-20261121: this is another one\n"
+        ),
+        "{again}"
+    );
+    let dry = environment.done(&["import", "old", "--dry-run"]);
+    assert!(dry.stdout.contains("20261121-2: this would be another one\n"), "{dry}");
+    let plans = environment.done(&["plans"]);
+    assert!(plans.stdout.contains("rate-limits-for-public-api-20261121-2"), "{plans}");
+}
+
+#[test]
+fn a_plan_outside_the_repository_becomes_one_of_it() {
+    let environment = Environment::new().repo();
+    fs::create_dir(environment.beside("elsewhere")).unwrap();
+    fs::write(environment.beside("elsewhere/tasks.md"), "# Tasks: Far\n\n- [ ] T001 Go in src/a.rs\n")
+        .unwrap();
+    let output = environment.done(&["import", "../elsewhere/tasks.md"]);
+    assert!(
+        output.stdout.starts_with("[ROOT]/elsewhere/tasks.md: spec-kit (tasks.md:3 is a task"),
+        "{output}"
+    );
+    assert_eq!(only_plan(&environment), "far-20261121");
+    assert_eq!(fs::read_dir(environment.beside("elsewhere")).unwrap().count(), 1, "nothing is written there");
+}
+
+#[test]
+fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "fractal-planner/run", "old");
+    environment.write("old/linear-mapping.json", r#"{"planId": "old", "tasks": {}}"#);
+    let notepad =
+        "# Implementation Notepad\n\n## Entries (most recent last)\n- [Task 1.1] GOTCHA: no umlauts\n";
+    environment.write("old/notepad.md", notepad);
+    environment.done(&["import", "old"]);
+    let plan = only_plan(&environment);
+    let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
+    assert_eq!(of_plan("interview.json"), environment.read("old/interview.json"));
+    assert_eq!(of_plan("research.md"), environment.read("old/research.md"));
+    let mapping: serde_json::Value = serde_json::from_str(&of_plan("linear-mapping.json")).unwrap();
+    assert_eq!(mapping["planId"], plan.as_str(), "the mirror is that of the new plan");
+    let evidence = of_plan("evidence/task-1.1-verification.md");
+    assert_eq!(evidence, environment.read("old/evidence/task-1.1-verification.md"));
+    let notes = environment.done(&["note", &plan, "list"]).stdout;
+    assert!(notes.contains("[Task 1.1] GOTCHA: no umlauts"), "{notes}");
+    assert!(of_plan("notepad.md").contains("\n- [Task 1.1] GOTCHA: no umlauts\n"));
+    let doctor = environment.fp(&["doctor", &plan]);
+    assert_eq!(doctor.code, 0, "{doctor}");
+}
+
+#[test]
+fn an_interview_that_can_not_be_read_does_not_come_along() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "fractal-planner/run", "old");
+    environment.write("old/interview.json", r#"["no", "interview"]"#);
+    let output = environment.done(&["import", "old"]);
+    assert!(output.stdout.contains("\n  interview.json: "), "{output}");
+    assert!(output.stdout.contains("; it does not come along\n"), "{output}");
+    let plan = only_plan(&environment);
+    assert!(!environment.path(&format!(".fractal-planner/plans/{plan}/interview.json")).exists());
+    assert_eq!(environment.fp(&["validate", &plan]).code, 1, "it can be validated");
+}
+
+#[test]
+fn a_failing_disk_leaves_no_half_plan() {
+    let environment = Environment::new().repo();
+    lay_out(&environment, "ccw/v7", "old");
+    fs::create_dir_all(environment.path(".fractal-planner/plans")).unwrap();
+    // The tree is larger than a file may be, and is written last.
+    let program = env!("CARGO_BIN_EXE_fp");
+    let huge = "word ".repeat(2_000_000);
+    environment.write(
+        "old/.task/TASK-001.json",
+        format!(r#"{{"id":"TASK-001","title":"T","description":"{huge}","convergence":{{}}}}"#),
+    );
+    let output =
+        environment.run("sh", &["-c", &format!("trap '' XFSZ; ulimit -f 4000; exec '{program}' import old")]);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("can't be written"), "{output}");
+    let left: Vec<_> = fs::read_dir(environment.path(".fractal-planner/plans"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert_eq!(left, [".gitignore"], "nothing is left of it");
+}
+
+/// Killed at each of its writes, an import leaves a whole plan or none.
+#[test]
+fn an_interrupted_import_leaves_nothing_that_looks_like_a_plan() {
+    let environment = Environment::new().repo();
+    if !environment.can_trace() {
+        return;
+    }
+    lay_out(&environment, "fractal-planner/run", "old");
+    let (mut killed, mut whole) = (0, 0);
+    for call in ["fsync", "rename", "renameat", "renameat2", "linkat", "mkdir", "fdatasync"] {
+        for number in 1..100 {
+            let inject = format!("inject={call}:signal=KILL:when={number}");
+            let args = ["-o", "/dev/null", "-e", &inject, env!("CARGO_BIN_EXE_fp"), "import", "old"];
+            let output = environment.run("strace", &args);
+            whole += environment.check_plans();
+            if output.code == 0 {
+                break;
+            }
+            killed += 1;
+        }
+    }
+    assert!(killed > 10, "only {killed} were killed");
+    assert!(whole > 0, "some came to their end");
+    environment.done(&["import", "old"]);
+}
+
+impl Environment {
+    /// Holds that every plan that has a tree has everything, and takes all plans away. How many have.
+    fn check_plans(&self) -> usize {
+        let plans = self.path(".fractal-planner/plans");
+        let mut whole = 0;
+        let folders = fs::read_dir(&plans).map(|found| found.map(|entry| entry.unwrap().path()).collect());
+        let folders: Vec<std::path::PathBuf> = folders.unwrap_or_default();
+        for folder in folders.into_iter().filter(|path| path.is_dir()) {
+            if folder.join("tasks.md").exists() {
+                let name = folder.file_name().unwrap().to_str().unwrap();
+                for file in [
+                    "plan.json",
+                    "import.json",
+                    "events.jsonl",
+                    "interview.json",
+                    "evidence/task-1.1-verification.md",
+                ] {
+                    assert!(folder.join(file).exists(), "{name} has a tree and no {file}");
+                }
+                self.done(&["status", name]);
+                whole += 1;
+            }
+            fs::remove_dir_all(folder).unwrap();
+        }
+        whole
+    }
+}

@@ -1,0 +1,399 @@
+//! `fp interview`: what was found is recorded, and nothing that was there is lost.
+
+use crate::common::Environment;
+use insta::assert_snapshot;
+
+const JSON: &str = ".fractal-planner/plans/add-greeting-20261121/interview.json";
+const MARKDOWN: &str = ".fractal-planner/plans/add-greeting-20261121/interview.md";
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    assert_eq!(environment.fp(&["new", "Add a greeting"]).code, 0);
+    environment
+}
+
+#[test]
+fn rounds_add_up() {
+    let environment = planned();
+    assert_snapshot!(environment.fp(&["interview", "greeting"]), @r"
+    exit status: 0
+    --- stdout
+    # Interview
+
+    ## Goal
+
+    > Add a greeting
+    --- stderr
+    Nothing is recorded yet; `fp interview --help` shows what can be
+    ");
+    assert!(!environment.path(JSON).exists(), "showing writes nothing");
+
+    #[rustfmt::skip]
+    let first = [
+        "interview", "greeting", "--objective", "`fp hello` greets", "--requirement", "It greets by name",
+        "--requirement", "It says \"hello\"", "--include", "the command", "--exclude", "translations",
+        "--open", "Which language?", "--tests", "unit tests",
+    ];
+    assert_eq!(environment.fp(&first).code, 0);
+    #[rustfmt::skip]
+    let second = [
+        "interview", "greeting", "--by", "auto", "--decision", "Which language?|Rust | or so",
+        "--assume", "it runs in a terminal", "--approach", "a subcommand", "--requirement", "It exits with 0",
+    ];
+    assert_snapshot!(environment.fp(&second), @r#"
+    exit status: 0
+    --- stdout
+    # Interview
+
+    ## Goal
+
+    > Add a greeting
+
+    ## Objective
+
+    `fp hello` greets
+
+    ## Requirements
+
+    - **R1** It greets by name
+    - **R2** It says "hello"
+    - **R3** It exits with 0 (assumed)
+
+    ## In scope
+
+    - the command
+
+    ## Out of scope
+
+    - translations
+
+    ## Decisions
+
+    - Which language? Rust | or so (assumed)
+
+    ## Assumptions
+
+    - it runs in a terminal
+
+    ## Approach
+
+    a subcommand (assumed)
+
+    ## Tests
+
+    unit tests
+    --- stderr
+    Interview: 1 of 6 items is open; `fp interview check add-greeting-20261121` says more
+    "#);
+    assert_snapshot!(environment.read(JSON), @r#"
+    {
+      "approach": "a subcommand",
+      "assumptions": [
+        "it runs in a terminal"
+      ],
+      "decisions": [
+        {
+          "answer": "Rust | or so",
+          "by": "auto",
+          "question": "Which language?"
+        }
+      ],
+      "objective": "`fp hello` greets",
+      "openQuestions": [],
+      "requirements": [
+        {
+          "by": "user",
+          "id": "R1",
+          "text": "It greets by name"
+        },
+        {
+          "by": "user",
+          "id": "R2",
+          "text": "It says \"hello\""
+        },
+        {
+          "by": "auto",
+          "id": "R3",
+          "text": "It exits with 0"
+        }
+      ],
+      "saidBy": {
+        "approach": "auto",
+        "objective": "user",
+        "testStrategy": "user"
+      },
+      "schemaVersion": 1,
+      "scopeExclusions": [
+        {
+          "by": "user",
+          "text": "translations"
+        }
+      ],
+      "scopeInclusions": [
+        {
+          "by": "user",
+          "text": "the command"
+        }
+      ],
+      "testStrategy": "unit tests"
+    }
+    "#);
+    let page = environment.read(MARKDOWN);
+    let shown = environment.fp(&["interview"]).stdout;
+    assert_snapshot!(page.strip_prefix(&shown).unwrap(), @r"
+
+    ## Clearance
+
+    Interview: 1 of 6 items is open. Rounds: 1 of at least 2, at most 30.
+
+    - objective: clear
+    - scope: clear
+    - ambiguities: clear
+    - approach: assumed; the user has not confirmed it: --approach TEXT
+    - questions: clear
+    - tests: clear
+    ");
+}
+
+#[test]
+fn what_was_not_chosen_is_kept_with_its_reason() {
+    let environment = planned();
+    #[rustfmt::skip]
+    let args = [
+        "interview", "greeting", "--approach", "a subcommand", "--alternative", "a plugin|more to install",
+        "--alternative", "별도 바이너리 | 배포가 늘어난다 | 두 번", "--exclude", "None",
+    ];
+    assert_snapshot!(environment.fp(&args), @r"
+    exit status: 0
+    --- stdout
+    # Interview
+
+    ## Goal
+
+    > Add a greeting
+
+    ## Out of scope
+
+    Nothing, as was said expressly
+
+    ## Approach
+
+    a subcommand
+
+    Not chosen:
+
+    - a plugin: more to install
+    - 별도 바이너리: 배포가 늘어난다 | 두 번
+    --- stderr
+    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    ");
+    let output = environment.fp(&["interview", "--format", "json"]);
+    assert_snapshot!(output.json()["alternatives"], @r#"[{"name":"a plugin","whyNot":"more to install"},{"name":"별도 바이너리","whyNot":"배포가 늘어난다 | 두 번"}]"#);
+    assert_eq!(output.json()["scopeExclusions"], serde_json::json!([]));
+}
+
+#[test]
+fn what_does_not_hold_is_withdrawn() {
+    let environment = planned();
+    let first = ["interview", "greeting", "--requirement", "It works", "--include", "the command"];
+    assert_eq!(environment.fp(&first).code, 0);
+    #[rustfmt::skip]
+    let second = ["interview", "--withdraw", "R1", "--withdraw", "The  command", "--requirement", "It prints `hello`"];
+    assert_snapshot!(environment.fp(&second), @r"
+    exit status: 0
+    --- stdout
+    # Interview
+
+    ## Goal
+
+    > Add a greeting
+
+    ## Requirements
+
+    - **R2** It prints `hello`
+    --- stderr
+    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    ");
+    assert_snapshot!(environment.fp(&["interview", "--withdraw", "R1"]), @r#"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: "R1" can't be withdrawn: nothing required, in or out of scope has that id or these words
+    hint: `fp interview` shows what is recorded, with the ids
+    "#);
+}
+
+#[test]
+fn a_round_is_in_the_log_when_it_records_something() {
+    let environment = planned();
+    let record = ["interview", "greeting", "--objective", "`fp hello` greets"];
+    for args in [
+        &record[..],
+        &record,
+        &["interview", "greeting"],
+        &["interview", "greeting", "--by", "auto", "--assume", "a"],
+    ] {
+        assert_eq!(environment.fp(args).code, 0, "{args:?}");
+    }
+    assert_snapshot!(environment.fp(&["log", "greeting"]), @r"
+    exit status: 0
+    --- stdout
+    2026-11-21 (UTC)
+    09:00:00      1    the interview records what the user said
+    09:00:00      2    the interview records what is assumed
+    ");
+    assert_snapshot!(environment.fp(&["status", "greeting"]), @r"
+    exit status: 0
+    --- stdout
+    Plan add-greeting-20261121 (planning)
+    Written so far: interview.md
+    ");
+    assert_snapshot!(environment.fp(&["doctor", "greeting"]), @r"
+    exit status: 1
+    --- stdout
+    Plan add-greeting-20261121
+      error    files        there is no tasks.md; plan again, or put it back
+      ok       log          2 entries
+      ok       snapshot     what the log adds up to
+      ok       claims       no task is held
+      ok       evidence     0 completed tasks have their files
+      ok       notepad      no note
+      ok       commits due  none
+      ok       commits      0 tasks have their commits in the history of HEAD
+      ok       git          nothing is in the way of a commit
+      ok       leftovers    none
+
+    1 error
+    ");
+}
+
+#[test]
+fn a_record_that_a_model_wrote_is_kept() {
+    let environment = planned();
+    environment.write(JSON, r#"{"requirements": ["It greets"], "mood": {"good": true}}"#);
+    let output = environment.fp(&["--format", "json", "interview", "--requirement", "It ends"]);
+    assert_snapshot!(output, @r#"
+    exit status: 0
+    --- stdout
+    {
+      "alternatives": [],
+      "approach": null,
+      "assumptions": [],
+      "decisions": [],
+      "objective": null,
+      "openQuestions": [],
+      "planId": "add-greeting-20261121",
+      "requirements": [
+        {
+          "id": "R1",
+          "text": "It greets"
+        },
+        {
+          "by": "user",
+          "id": "R2",
+          "text": "It ends"
+        }
+      ],
+      "schemaVersion": 1,
+      "scopeExclusions": [],
+      "scopeInclusions": [],
+      "testStrategy": null
+    }
+    --- stderr
+    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    "#);
+    assert_snapshot!(environment.read(JSON), @r#"
+    {
+      "mood": {
+        "good": true
+      },
+      "requirements": [
+        {
+          "id": "R1",
+          "text": "It greets"
+        },
+        {
+          "by": "user",
+          "id": "R2",
+          "text": "It ends"
+        }
+      ],
+      "schemaVersion": 1
+    }
+    "#);
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_is_written() {
+    let environment = planned();
+    let check = |content: &str, args: &[&str]| {
+        environment.write(JSON, content);
+        let args: Vec<&str> = ["interview", "greeting"].into_iter().chain(args.iter().copied()).collect();
+        let output = environment.fp(&args);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""));
+        assert_eq!(environment.read(JSON), content);
+        assert!(!environment.path(MARKDOWN).exists());
+        output.stderr
+    };
+    assert_snapshot!(check("{\n  \"objective\": \"x\",\n}", &["--open", "a"]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:3:1: not JSON: trailing comma
+    hint: correct that place, or delete the file to begin anew
+    ");
+    assert_snapshot!(check("", &["--open", "a"]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:1:1: it is empty, which is not JSON
+    hint: correct that place, or delete the file to begin anew
+    ");
+    assert_snapshot!(check("[]", &[]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:1:1: an interview is a JSON object, and this is none
+    hint: correct that place, or delete the file to begin anew
+    ");
+    assert_snapshot!(check("{\"schemaVersion\": 2}", &["--open", "a"]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:1:1: written by a newer fp (schemaVersion 2, this fp writes 1)
+    hint: update fp: `fp --version` says what this one is
+    ");
+    assert_snapshot!(check("{\"requirements\": 3}", &["--requirement", "a"]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `requirements` is a number, where a list is expected
+    hint: make a list of it, and run the command again
+    ");
+    assert_snapshot!(check("{}", &["--objective", " "]), @r"
+    error: invalid value ' ' for '--objective <TEXT>': it says nothing
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check("{}", &["--alternative", "a plugin"]), @r"
+    error: invalid value 'a plugin' for '--alternative <NAME|WHY NOT>': name and reason are separated by `|`
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check("{}", &["--alternative", "a plugin| "]), @r"
+    error: invalid value 'a plugin| ' for '--alternative <NAME|WHY NOT>': it says nothing
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check("{}", &["--include", "none"]), @r"
+    error: invalid value 'none' for '--include <TEXT>': something belongs to every goal: say what
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check("{}", &["--exclude", "none", "--exclude", "a"]), @r"
+    error: --exclude none says that nothing is excluded, and something is
+    hint: leave out one of them
+    ");
+    assert_snapshot!(check("{}", &["--withdraw", ""]), @r"
+    error: invalid value '' for '--withdraw <ID-OR-TEXT>': it says nothing
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check("{}", &["--withdraw", "R1"]), @r#"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: "R1" can't be withdrawn: nothing required, in or out of scope has that id or these words
+    hint: `fp interview` shows what is recorded, with the ids
+    "#);
+    assert_snapshot!(check("{\"scopeInclusions\": 3}", &["--include", "a"]), @r"
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `scopeInclusions` is a number, where a list is expected
+    hint: make a list of it, and run the command again
+    ");
+    assert_snapshot!(check("{}", &["--decision", "no answer"]), @r"
+    error: invalid value 'no answer' for '--decision <QUESTION|ANSWER>': question and answer are separated by `|`
+
+    For more information, try '--help'.
+    ");
+}

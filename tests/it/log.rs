@@ -1,0 +1,318 @@
+//! `fp log`: what happened, in words and as it was written, and as it happens.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{DEAF, Environment, Output};
+use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "none", "c.txt"),
+    ]));
+    environment
+}
+
+fn started() -> Environment {
+    let environment = planned();
+    environment.start(&["--max-iterations", "2"]);
+    environment
+}
+
+/// Task 1 fails for good and is retried, task 3 passes.
+fn eventful() -> Environment {
+    let environment = started();
+    environment.done(&["next", PLAN]);
+    environment.build("builder-1", "a.txt", "nothing\n");
+    environment.fail("1");
+    environment.build("builder-1", "a.txt", "nothing much\n");
+    environment.fail("1");
+    environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
+    environment.done(&["note", PLAN, "add", "GOTCHA: c.txt comes last", "--task", "3"]);
+    environment.done(&["claim", PLAN, "--as", "builder-2", "3"]);
+    environment.done(&["release", PLAN, "3"]);
+    environment
+}
+
+fn log(environment: &Environment, args: &[&str]) -> Output {
+    environment.fp(&[&["log", PLAN], args].concat()).masked()
+}
+
+fn log_file() -> String {
+    format!(".fractal-planner/plans/{PLAN}/events.jsonl")
+}
+
+#[test]
+fn everything_that_happened() {
+    assert_snapshot!(log(&eventful(), &[]), @r"
+    exit status: 0
+    --- stdout
+    2026-11-21 (UTC)
+    09:00:00      1     approved by the user: 3 tasks
+    09:00:00      2     the run starts: 1 builder, 2 iterations, commits on
+                          session s1
+    09:00:00      3     builder-1 is to be started
+    09:00:00      4     the lead has been told
+    09:00:00      5  1  builder-1 claims it, iteration 1
+    09:00:00      6  1  builder-1 hands it in: a.txt
+    09:00:00      7  1  no check of iteration 1 failed
+    09:00:00      8  1  iteration 1 did not pass
+                          Criterion 1 (`a.txt` has a line about 1): not seen
+    09:00:00      8  1  goes back to its builder, iteration 2
+    09:00:00      9  1  builder-1 asks for it again
+    09:00:00     10  1  builder-1 hands it in: a.txt
+    09:00:00     11  1  no check of iteration 2 failed
+    09:00:00     12  1  iteration 2 did not pass
+                          Criterion 1 (`a.txt` has a line about 1): not seen
+    09:00:00     12  1  FAILED
+    09:00:00     12  2  skipped because of 1
+    09:00:00     12  1  question q1: Task failed
+                          Task 1 failed for good: Criterion 1 (`a.txt` has a line
+                          about 1): not seen. How to go on?
+    09:00:00     13     q1 is answered by the user: Retry
+    09:00:00     13  1  gets another try, and with it 2
+    09:00:00     14  3  GOTCHA: c.txt comes last
+    09:00:00     15  3  builder-2 claims it, iteration 1
+    09:00:00     16  3  its claim is taken back: released by hand
+    ");
+}
+
+#[test]
+fn what_concerns_one_task() {
+    let environment = eventful();
+    assert_snapshot!(log(&environment, &["--task", "3"]), @r"
+    exit status: 0
+    --- stdout
+    2026-11-21 (UTC)
+    09:00:00     14  3  GOTCHA: c.txt comes last
+    09:00:00     15  3  builder-2 claims it, iteration 1
+    09:00:00     16  3  its claim is taken back: released by hand
+    ");
+    assert_snapshot!(log(&environment, &["--task", "2"]), @r"
+    exit status: 0
+    --- stdout
+    2026-11-21 (UTC)
+    09:00:00     12  2  skipped because of 1
+    09:00:00     13  1  gets another try, and with it 2
+    ");
+    assert_snapshot!(log(&environment, &["--task", "9"]), @r"
+    exit status: 1
+    --- stderr
+    error: the approved plan has no leaf 9
+    hint: `fp status PLAN` lists the leaves
+    ");
+}
+
+#[test]
+fn json_is_the_log_itself() {
+    let environment = eventful();
+    let whole = environment.read(&log_file());
+    assert_eq!(environment.fp(&["log", PLAN, "--format", "json"]).stdout, whole);
+    let some = environment.fp(&["log", PLAN, "--task", "3", "--format", "json"]).stdout;
+    let expect: String = whole
+        .lines()
+        .filter(|line| line.contains("\"task\":\"3\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(some, expect);
+    assert!(expect.lines().count() > 2, "{expect}");
+}
+
+#[test]
+fn before_anything_has_happened() {
+    assert_snapshot!(log(&planned(), &[]), @r"
+    exit status: 0
+    --- stderr
+    note: nothing has happened yet: next is `fp approve sample-20261121`
+    ");
+    assert_snapshot!(planned().fp(&["log", "nothing"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "nothing"; there are:
+      1  sample-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    "#);
+}
+
+#[test]
+fn a_torn_line_is_left_out_and_a_broken_one_is_named() {
+    let environment = started();
+    let whole = environment.read(&log_file());
+    environment.write(&log_file(), format!("{whole}{{\"schema"));
+    assert_snapshot!(log(&environment, &[]), @r"
+    exit status: 0
+    --- stdout
+    2026-11-21 (UTC)
+    09:00:00      1     approved by the user: 3 tasks
+    09:00:00      2     the run starts: 1 builder, 2 iterations, commits on
+                          session s1
+    --- stderr
+    note: the last line is not whole (8 bytes): it is being written, or was torn off
+    ");
+    environment.write(&log_file(), format!("{whole}{{\"schema\n"));
+    assert_snapshot!(log(&environment, &[]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl:3: not an entry of this log: EOF while parsing a string at line 1 column 8
+    hint: mend or remove line 3 of [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl: every line is one JSON object, numbered by `seq`
+    ");
+}
+
+#[test]
+fn texts_of_strangers_keep_to_their_line() {
+    let environment = started();
+    let long = format!("GOTCHA: \u{1b}[31mred {}", "word ".repeat(40));
+    environment.done(&["note", PLAN, "add", &long]);
+    let output = log(&environment, &[]);
+    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{output}");
+    assert!(output.stdout.contains("GOTCHA: ␛[31mred word"), "{output}");
+}
+
+/// `fp log --follow` with its output in a file.
+struct Follower(Child, std::path::PathBuf);
+
+impl Follower {
+    fn new(environment: &Environment, args: &[&str]) -> Self {
+        let path = environment.beside("followed");
+        let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+        command.args(["log", PLAN, "--follow"]).args(args);
+        command.stdout(fs::File::create(&path).unwrap()).stderr(Stdio::null());
+        Self(command.spawn().unwrap(), path)
+    }
+
+    fn shown(&self) -> String {
+        fs::read_to_string(&self.1).unwrap()
+    }
+
+    fn wait_for(&self, text: &str) {
+        wait_until(|| self.shown().contains(text), || format!("no {text:?} in\n{}", self.shown()));
+    }
+
+    /// Waits for its end; the exit status, or -1 for a signal.
+    fn end(&mut self) -> i32 {
+        let mut code = None;
+        wait_until(
+            || {
+                code = self.0.try_wait().unwrap();
+                code.is_some()
+            },
+            || "it goes on".into(),
+        );
+        code.unwrap().code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn wait_until(mut condition: impl FnMut() -> bool, complaint: impl Fn() -> String) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < end, "{}", complaint());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn following_shows_what_comes_and_ends_with_the_run() {
+    let environment = planned();
+    let mut follower = Follower::new(&environment, &[]);
+    environment.start(&[]);
+    follower.wait_for("the run starts");
+    environment.build("builder-1", "a.txt", "about 1\n");
+    follower.wait_for("builder-1 hands it in: a.txt");
+    // A line that comes in two pieces is shown when it is whole.
+    let line = "{\"schemaVersion\":1,\"seq\":5,\"at\":\"2026-11-22T10:00:00Z\",\"events\":[{\"agentEnded\":{\"name\":\"builder-7\"}}]}\n";
+    let mut file = OpenOptions::new().append(true).open(environment.path(&log_file())).unwrap();
+    file.write_all(&line.as_bytes()[..50]).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(!follower.shown().contains("2026-11-22"));
+    file.write_all(&line.as_bytes()[50..]).unwrap();
+    follower.wait_for("2026-11-22 (UTC)\n10:00:00      5     builder-7 has ended its turn\n");
+    environment.done(&["cancel", PLAN]);
+    assert_eq!(follower.end(), 0);
+    assert!(follower.shown().ends_with("the run was cancelled by the user\n"), "{}", follower.shown());
+    assert_eq!(follower.shown(), environment.done(&["log", PLAN]).stdout);
+}
+
+#[test]
+fn following_ends_on_request_and_when_nobody_reads() {
+    let environment = started();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut follower = Follower::new(&environment, &[]);
+        follower.wait_for("the run starts");
+        kill_process(Pid::from_child(&follower.0), signal).unwrap();
+        assert_eq!(follower.end(), 0, "{signal:?}");
+    }
+    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+    command.args(["log", PLAN, "--follow"]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut reader = child.stdout.take().unwrap();
+    reader.read_exact(&mut [0; 10]).unwrap();
+    drop(reader);
+    environment.done(&["note", PLAN, "add", "UTIL: x"]);
+    let mut follower = Follower(child, environment.beside("followed"));
+    assert_eq!(follower.end(), 0);
+}
+
+#[test]
+fn without_signals_it_is_the_log_once() {
+    let environment = started();
+    if !environment.can_trace() {
+        return;
+    }
+    let words = [&DEAF[1..], &[env!("CARGO_BIN_EXE_fp"), "log", "--follow", PLAN]].concat();
+    let output = environment.run(DEAF[0], &words);
+    assert_eq!((output.code, output.stdout), (2, environment.done(&["log", PLAN]).stdout));
+    assert_snapshot!(output.stderr, @"
+    error: signals can't be watched: Operation not permitted (os error 1)
+    hint: without --follow, the log is printed as it is now
+    ");
+}
+
+#[test]
+fn a_log_that_is_replaced_begins_anew() {
+    let environment = started();
+    let short = environment.read(&log_file());
+    environment.done(&["note", PLAN, "add", "UTIL: x"]);
+    let mut follower = Follower::new(&environment, &[]);
+    follower.wait_for("UTIL: x");
+    environment.write(&log_file(), &short);
+    wait_until(|| follower.shown().matches("the run starts").count() == 2, || follower.shown());
+    environment.done(&["cancel", PLAN]);
+    assert_eq!(follower.end(), 0);
+}
+
+/// A log of 10,000 events takes about as long as reading it for the state does, and not a multiple of it.
+#[test]
+fn a_long_log_is_not_slow() {
+    let environment = started();
+    let mut text = environment.read(&log_file());
+    for seq in 3..=10_000 {
+        text.push_str(&format!(
+            "{{\"schemaVersion\":1,\"seq\":{seq},\"at\":\"2026-11-21T09:00:00Z\",\"events\":[{{\"nudged\":{{\"task\":\"1\",\"owner\":\"builder-1\"}}}}]}}\n"
+        ));
+    }
+    environment.write(&log_file(), text);
+    let time = |args: &[&str]| {
+        let begin = Instant::now();
+        let output = environment.done(args);
+        (begin.elapsed(), output)
+    };
+    let best = |args: &[&str]| (0..3).map(|_| time(args).0).min().unwrap();
+    let replay = best(&["status", PLAN]);
+    let shown = best(&["log", PLAN]);
+    assert_eq!(time(&["log", PLAN]).1.stdout.lines().count(), 10_002, "and the day, and the session");
+    assert!(shown < replay * 10 + Duration::from_millis(200), "{shown:?}, a replay takes {replay:?}");
+}

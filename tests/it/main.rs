@@ -1,0 +1,109 @@
+//! Everything that is tested from outside of the program, one module a subject. One runner, since each costs a link.
+#![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
+#![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod archive;
+#[cfg(unix)]
+mod bad_input;
+#[cfg(unix)]
+mod bundle;
+#[cfg(unix)]
+mod cheats;
+mod clearance;
+#[cfg(unix)]
+mod comments;
+#[cfg(unix)]
+mod commit;
+mod config;
+mod critique;
+#[cfg(unix)]
+mod debt;
+mod demo;
+#[cfg(unix)]
+mod docs;
+#[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
+mod drift;
+mod errors;
+mod evidence;
+#[cfg(unix)]
+mod explain;
+#[cfg(unix)]
+mod export;
+mod export_formats;
+#[cfg(unix)]
+mod faults;
+mod fmt;
+#[cfg(unix)]
+mod golden;
+#[cfg(unix)]
+mod handoff;
+#[cfg(unix)]
+mod help;
+#[cfg(unix)]
+mod hook;
+#[cfg(unix)]
+mod host;
+#[cfg(unix)]
+mod import;
+#[cfg(unix)]
+mod inquiry;
+#[cfg(unix)]
+mod install;
+mod interview;
+mod linear;
+#[cfg(unix)]
+mod log;
+#[cfg(unix)]
+mod messages;
+#[cfg(unix)]
+mod mutation;
+mod new;
+#[cfg(unix)]
+mod payload;
+mod plan;
+mod plan_selector;
+#[cfg(unix)]
+mod progress;
+mod properties;
+#[cfg(unix)]
+mod race;
+#[cfg(unix)]
+mod reading_language;
+#[cfg(unix)]
+mod ready;
+#[cfg(unix)]
+mod release;
+#[cfg(unix)]
+mod report;
+#[cfg(unix)]
+mod roadmap;
+#[cfg(unix)]
+mod rollback;
+#[cfg(unix)]
+mod rules;
+#[cfg(unix)]
+mod run;
+#[cfg(unix)]
+mod scheduling;
+mod show;
+#[cfg(unix)]
+mod signals;
+#[cfg(unix)]
+mod specs;
+mod task;
+mod task_tree;
+#[cfg(unix)]
+mod tdd;
+#[cfg(unix)]
+mod validate;
+#[cfg(unix)]
+mod watch;
+#[cfg(unix)]
+mod why;
+#[cfg(unix)]
+mod worktree;

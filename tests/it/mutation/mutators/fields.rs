@@ -1,0 +1,182 @@
+//! What leaves have to say: fields that are dropped, emptied, misspelt, repeated, or in the wrong place.
+
+use fp_core::diagnostic::Span;
+use fp_core::plan::FieldKind;
+
+use super::{of_leaves, parents};
+use crate::mutation::base::{Base, Mutant, entries, field, lines_of};
+
+/// Fields that a leaf has to have, and the rule that says so.
+const NEEDED: [(FieldKind, &str); 5] = [
+    (FieldKind::Acceptance, "missing-acceptance"),
+    (FieldKind::Files, "missing-files"),
+    (FieldKind::TestsRequired, "missing-tests-required"),
+    (FieldKind::Hints, "missing-hints"),
+    (FieldKind::Guardrails, "missing-guardrails"),
+];
+
+pub(super) fn dropped_fields(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let dropped = NEEDED.iter().filter_map(|&(kind, rule)| {
+            let span = field(leaf, kind)?;
+            Some(base.mutant(rule, leaf, format!("without {}", kind.label()), base.without(span)))
+        });
+        dropped.collect()
+    })
+}
+
+pub(super) fn emptied_fields(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let lists =
+            NEEDED.iter().filter(|(kind, _)| !matches!(kind, FieldKind::Files | FieldKind::TestsRequired));
+        let values = ["none", "None.", ""];
+        lists
+            .flat_map(|&(kind, rule)| {
+                values.map(|value| {
+                    let what = format!("{}: {value:?}", kind.label());
+                    base.mutant(rule, leaf, what, base.with_value(leaf, kind, value))
+                })
+            })
+            .collect()
+    })
+}
+
+pub(super) fn unreadable_tests_required(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        ["maybe", "", "if time permits", "ja"]
+            .map(|value| {
+                let text = base.with_value(leaf, FieldKind::TestsRequired, value);
+                base.mutant("missing-tests-required", leaf, format!("Tests Required: {value:?}"), text)
+            })
+            .into()
+    })
+}
+
+pub(super) fn no_test_command(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        if !leaf.tests_required() {
+            let text = base.with_value(leaf, FieldKind::TestsRequired, "yes");
+            return vec![base.mutant("missing-test-command", leaf, "tests required", text)];
+        }
+        let given = [FieldKind::TestCommands, FieldKind::Verify].into_iter();
+        let given = given.filter_map(|kind| Some((kind, field(leaf, kind)?)));
+        given
+            .flat_map(|(kind, span)| {
+                let emptied = base.replaced(span, "Test Commands: none");
+                [
+                    (format!("without {}", kind.label()), base.without(span)),
+                    ("no command".to_owned(), emptied),
+                ]
+            })
+            .map(|(what, text)| base.mutant("missing-test-command", leaf, what, text))
+            .collect()
+    })
+}
+
+pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let Some(source) = &leaf.complexity_source else { return Vec::new() };
+        let changed = [
+            ("missing-complexity", "0"),
+            ("missing-complexity", "11"),
+            ("missing-complexity", "small"),
+            ("missing-complexity", "2.5"),
+            ("missing-complexity", "99999999999999999999"),
+            ("over-complexity", "5"),
+            ("over-complexity", "7"),
+            ("over-complexity", "10"),
+        ];
+        let dropped = if base.is_heading(leaf) {
+            base.without(source.span)
+        } else {
+            base.text.replacen(
+                &format!("{} (Complexity: {})", leaf.description, source.text),
+                &leaf.description,
+                1,
+            )
+        };
+        let mut mutants: Vec<Mutant> = changed
+            .map(|(rule, value)| base.mutant(rule, leaf, value, base.replaced(source.span, value)))
+            .into();
+        mutants.push(base.mutant("missing-complexity", leaf, "no complexity", dropped));
+        mutants
+    })
+}
+
+pub(super) fn no_boundary(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let guardrails = entries(&leaf.fields.guardrails);
+        let Some(boundary) = guardrails.iter().find(|item| item.text.contains("modify files outside")) else {
+            return Vec::new();
+        };
+        ["Do NOT touch other files", "Leave the rest alone", "Modify files outside: src"]
+            .map(|text| base.mutant("missing-file-boundary", leaf, text, base.replaced(boundary.span, text)))
+            .into()
+    })
+}
+
+pub(super) fn few_and_many_hints(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let hints = ["Begin here", "Begin here; a; b; c; d", "Begin here; a; b; c; d; e; f"];
+        hints
+            .map(|hints| {
+                base.mutant("hint-count", leaf, hints, base.with_value(leaf, FieldKind::Hints, hints))
+            })
+            .into()
+    })
+}
+
+pub(super) fn unknown_fields(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let added = [
+            "Owner: me",
+            "Effort: 3",
+            "Depends on: 1",
+            "Estimated time: two days",
+            "담당: 민아",
+            "Größe: klein",
+        ];
+        let added = added.map(|line| base.mutant("unknown-field", leaf, line, base.with_field(leaf, line)));
+        let risk = "Risk: extreme";
+        let risk =
+            base.mutant("unknown-field", leaf, risk, base.with_value(leaf, FieldKind::Risk, "extreme"));
+        let renamed = [FieldKind::Acceptance, FieldKind::Files, FieldKind::Hints, FieldKind::Guardrails];
+        let renamed = renamed.into_iter().filter_map(|kind| {
+            let span = field(leaf, kind)?;
+            let label = Span::new(span.start, span.start + kind.label().len());
+            Some(base.mutant(
+                "unknown-field",
+                leaf,
+                format!("My {}", kind.label()),
+                base.replaced(label, &format!("My {}", kind.label())),
+            ))
+        });
+        added.into_iter().chain([risk]).chain(renamed).collect()
+    })
+}
+
+pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let given = FieldKind::ALL.into_iter().filter_map(|kind| Some((kind, field(leaf, kind)?)));
+        given
+            .map(|(kind, span)| {
+                let lines = lines_of(base.text, span);
+                let mut copy = base.text[lines.start..lines.end].to_owned();
+                if !copy.ends_with('\n') {
+                    copy.insert_str(0, base.plan.newline.as_str());
+                }
+                let text = base.replaced(Span::new(lines.end, lines.end), &copy);
+                base.mutant("duplicate-field", leaf, format!("{} twice", kind.label()), text)
+            })
+            .collect()
+    })
+}
+
+pub(super) fn fields_of_parents(base: &Base) -> Vec<Mutant> {
+    parents(base)
+        .flat_map(|parent| {
+            ["Files: src", "Dependencies: none", "Acceptance: Prints 1", "Tests Required: no", "Risk: low"]
+                .map(|line| base.mutant("parent-fields", parent, line, base.with_field(parent, line)))
+        })
+        .collect()
+}

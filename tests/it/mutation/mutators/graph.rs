@@ -1,0 +1,179 @@
+//! Ids, dependencies and the shape of the tree.
+
+use std::collections::BTreeSet;
+
+use fp_core::diagnostic::Span;
+use fp_core::plan::{FieldKind, Task, natural};
+
+use super::{of_leaves, parents};
+use crate::mutation::base::{At, Base, Mutant, entries, field, lines_of};
+
+pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let siblings =
+            leaf.parent.map(|parent| base.plan.tasks[parent].children.as_slice()).unwrap_or_default();
+        let others = siblings.iter().map(|&task| &base.plan.tasks[task]).filter(|other| other.id != leaf.id);
+        others
+            .map(|other| {
+                let mutant = base.mutant(
+                    "duplicate-id",
+                    leaf,
+                    format!("called {}", other.id),
+                    base.replaced(leaf.id_span, &other.id),
+                );
+                let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
+                Mutant { at: At::Task(other.id.to_string()), touched, ..mutant }
+            })
+            .collect()
+    })
+}
+
+/// The text with a task and all dependencies on it renamed.
+fn renamed(base: &Base, leaf: &Task, new: &str) -> String {
+    let named = base.plan.tasks.iter().flat_map(|task| entries(&task.fields.dependencies));
+    let named = named.filter(|item| item.text == leaf.id).map(|item| item.span);
+    let mut changes: Vec<(Span, String)> =
+        named.chain([leaf.id_span]).map(|span| (span, new.to_owned())).collect();
+    base.changed(&mut changes)
+}
+
+pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let nested = base.above(leaf).count() > 1;
+        let invalid = ["1..2", "9.", "-x", "../x", "é"].into_iter();
+        let elsewhere = ["77", "88.1", "root.5"].into_iter().filter(|_| nested);
+        invalid
+            .chain(elsewhere)
+            .map(|id| {
+                let mutant =
+                    base.mutant("malformed-id", leaf, format!("called {id}"), renamed(base, leaf, id));
+                // Whoever waits for it was changed with it.
+                let waiting =
+                    base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
+                let touched = waiting.map(|other| other.id.to_string()).chain([id.to_owned()]).collect();
+                Mutant { at: At::Task(id.to_owned()), touched, ..mutant }
+            })
+            .collect()
+    })
+}
+
+/// A leaf changes ids with one that has another parent.
+pub(super) fn swapped_ids(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let nested = base.above(leaf).count() > 1;
+        let others = base.leaves().filter(|other| nested && other.parent != leaf.parent);
+        others
+            .map(|other| {
+                let mut changes =
+                    [(leaf.id_span, other.id.to_string()), (other.id_span, leaf.id.to_string())];
+                let what = format!("swapped with {}", other.id);
+                let mutant = base.mutant("malformed-id", leaf, what, base.changed(&mut changes));
+                let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
+                Mutant { at: At::Task(other.id.to_string()), touched, ..mutant }
+            })
+            .collect()
+    })
+}
+
+pub(super) fn unknown_dependencies(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        ["77", "Task 77", "root2", "the parser", "1.1.1.1.1"]
+            .map(|id| {
+                base.mutant(
+                    "unknown-dependency",
+                    leaf,
+                    format!("waits for {id}"),
+                    base.with_dependency(leaf, id),
+                )
+            })
+            .into()
+    })
+}
+
+/// Each leaf that another one waits for waits for that one too.
+pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let waiting = base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
+        waiting
+            .map(|other| {
+                let text = base.with_dependency(leaf, &other.id);
+                let mutant = base.mutant(
+                    "dependency-cycle",
+                    leaf,
+                    format!("waits for {}, which waits for it", other.id),
+                    text,
+                );
+                let smallest = std::cmp::min_by(&leaf.id, &other.id, |a, b| natural::compare(a, b));
+                let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
+                Mutant { at: At::Task(smallest.to_string()), touched, ..mutant }
+            })
+            .collect()
+    })
+}
+
+pub(super) fn dependencies_on_itself(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let alone = base.with_value(leaf, FieldKind::Dependencies, &leaf.id);
+        [("too", base.with_dependency(leaf, &leaf.id)), ("alone", alone)]
+            .map(|(what, text)| {
+                base.mutant("self-dependency", leaf, format!("waits for itself {what}"), text)
+            })
+            .into()
+    })
+}
+
+pub(super) fn dependencies_on_ancestors(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        base.above(leaf)
+            .map(|above| {
+                let text = base.with_dependency(leaf, &above.id);
+                base.mutant("ancestor-dependency", leaf, format!("waits for {}", above.id), text)
+            })
+            .collect()
+    })
+}
+
+pub(super) fn one_child(base: &Base) -> Vec<Mutant> {
+    let inner = parents(base).filter(|parent| parent.parent.is_some() && parent.children.len() == 2);
+    inner
+        .flat_map(|parent| {
+            let children = parent.children.iter().map(|&child| &base.plan.tasks[child]);
+            children.map(|child| {
+                let text = base.without(child.extent);
+                base.mutant("subtask-count", parent, format!("without {}", child.id), text)
+            })
+        })
+        .collect()
+}
+
+pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
+    let inner = parents(base).filter(|parent| parent.parent.is_some());
+    inner
+        .flat_map(|parent| {
+            let last = &base.plan.tasks[parent.children[parent.children.len() - 1]];
+            let lines = lines_of(base.text, last.extent);
+            let files = field(last, FieldKind::Files).unwrap();
+            let own = format!(
+                "{}Files: none{}",
+                &base.text[lines.start..files.start],
+                &base.text[files.end..lines.end]
+            );
+            [6, 7, 12].map(|count| {
+                let ids: Vec<String> = (parent.children.len() + 1..=count)
+                    .map(|number| format!("{}.{number}", parent.id))
+                    .collect();
+                let more: String = ids
+                    .iter()
+                    .map(|id| {
+                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1)
+                            + base.plan.newline.as_str()
+                    })
+                    .collect();
+                let text = base.replaced(Span::new(lines.end, lines.end), &more);
+                let mutant = base.mutant("subtask-count", parent, format!("{count} children"), text);
+                let touched = ids.into_iter().chain([parent.id.to_string()]).collect();
+                Mutant { touched, ..mutant }
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! The mutators: each breaks a base in one way, for one rule, at every place where that way is open.
+
+mod fields;
+mod graph;
+mod heads;
+mod paths;
+mod words;
+
+use fp_core::plan::Task;
+
+use crate::mutation::base::{Base, Mutant};
+
+type Mutator = fn(&Base) -> Vec<Mutant>;
+
+/// All of them.
+pub(crate) const ALL: &[Mutator] = &[
+    fields::dropped_fields,
+    fields::emptied_fields,
+    fields::unreadable_tests_required,
+    fields::no_test_command,
+    fields::complexity,
+    graph::ids_of_others,
+    graph::malformed_ids,
+    graph::swapped_ids,
+    graph::unknown_dependencies,
+    graph::cycles,
+    graph::dependencies_on_itself,
+    graph::dependencies_on_ancestors,
+    paths::escaping_paths,
+    paths::shared_files,
+    paths::missing_files,
+    paths::stale_references,
+    words::vague_criteria,
+    words::circular_criteria,
+    fields::no_boundary,
+    fields::few_and_many_hints,
+    words::uncovered_requirements,
+    words::leaking_scope,
+    fields::unknown_fields,
+    fields::fields_given_twice,
+    fields::fields_of_parents,
+    graph::one_child,
+    graph::six_children,
+    heads::no_tree,
+    heads::broken_heads,
+    heads::open_fences,
+];
+
+/// The mutants of each leaf.
+fn of_leaves<'b>(base: &'b Base, each: impl Fn(&'b Task) -> Vec<Mutant>) -> Vec<Mutant> {
+    base.leaves().flat_map(each).collect()
+}
+
+/// The tasks that have subtasks, and a line of their own.
+fn parents(base: &Base) -> impl Iterator<Item = &Task<'_>> {
+    base.plan.tasks.iter().filter(|task| !task.is_leaf() && !task.synthetic)
+}

@@ -1,0 +1,92 @@
+//! What is said: criteria, requirements, scope.
+
+use fp_core::diagnostic::Span;
+use fp_core::plan::FieldKind;
+
+use super::of_leaves;
+use crate::mutation::base::{At, Base, EXCLUDED, Mutant, entries, field};
+
+pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
+    let wordings = [
+        "The feature works correctly",
+        "Everything works",
+        "Works as expected.",
+        "Errors are handled properly",
+        "Errors are handled gracefully",
+        "The code follows best practices",
+        "The solution is robust and user-friendly",
+        "Has comprehensive tests",
+        "Performance is acceptable",
+        "The page is easy to use",
+        "The code is clean and well documented",
+        "All edge cases are covered",
+        "Funktioniert wie erwartet",
+        "Fehler werden korrekt behandelt",
+        "기능이 정상적으로 동작한다",
+        "오류를 적절히 처리한다",
+        "正しく動作する",
+        "Fonctionne correctement",
+        "Funciona correctamente",
+    ];
+    of_leaves(base, |leaf| {
+        entries(&leaf.fields.acceptance)
+            .iter()
+            .flat_map(|item| wordings.iter().map(move |wording| (item, *wording)))
+            .map(|(item, wording)| {
+                base.mutant("vague-acceptance", leaf, wording, base.replaced(item.span, wording))
+            })
+            .collect()
+    })
+}
+
+pub(super) fn circular_criteria(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let title = &leaf.description;
+        let wordings = [
+            title.to_string(),
+            title.to_lowercase(),
+            format!("{title} is implemented"),
+            format!("The task to {title} is done."),
+        ];
+        entries(&leaf.fields.acceptance)
+            .iter()
+            .flat_map(|item| wordings.clone().map(|wording| (item, wording)))
+            .map(|(item, wording)| {
+                base.mutant("circular-acceptance", leaf, wording.clone(), base.replaced(item.span, &wording))
+            })
+            .collect()
+    })
+}
+
+pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
+    let root = base.plan.root.map(|root| &base.plan.tasks[root]);
+    of_leaves(base, |leaf| {
+        let (Some(root), Some(span)) = (root, field(leaf, FieldKind::Covers)) else { return Vec::new() };
+        [
+            ("covers nothing", base.without(span)),
+            ("covers none", base.replaced(span, "Covers: none")),
+            ("covers R9", base.replaced(span, "Covers: R9")),
+        ]
+        .map(|(what, text)| {
+            let mutant = base.mutant("uncovered-requirement", leaf, what, text);
+            Mutant { at: At::Task(root.id.to_string()), ..mutant }
+        })
+        .into()
+    })
+}
+
+pub(super) fn leaking_scope(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let lists = [&leaf.fields.acceptance, &leaf.fields.hints];
+        let words = lists.into_iter().filter_map(|list| entries(list).first());
+        let told = words.map(|item| (item.span, format!("Use a {EXCLUDED} for it")));
+        let file =
+            entries(&leaf.fields.files).first().map(|item| (item.span, format!("src/{EXCLUDED}/x.rs (new)")));
+        let end = base.text[..leaf.span.end].rfind(&*leaf.description).unwrap() + leaf.description.len();
+        let title = (Span::new(end, end), format!(" with a {}", EXCLUDED.to_uppercase()));
+        told.chain(file)
+            .chain([title])
+            .map(|(span, text)| base.mutant("scope-leak", leaf, text.clone(), base.replaced(span, &text)))
+            .collect()
+    })
+}

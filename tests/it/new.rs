@@ -1,0 +1,387 @@
+//! `fp new`: from a goal to a plan folder.
+
+use std::fs;
+
+use crate::common::Environment;
+use insta::assert_snapshot;
+
+#[test]
+fn a_person_is_told_what_comes_next() {
+    let environment = Environment::new().repo();
+    assert_snapshot!(environment.fp(&["new", "add a greeting command"]), @r"
+    exit status: 0
+    --- stdout
+    Plan add-greeting-command-20261121
+      folder  [ROOT]/work/.fractal-planner/plans/add-greeting-command-20261121
+      intent  mid-sized
+      mode    pipeline: a feature or a fix within one area of the code
+      steps   interview, research, approach, decompose, critique, review, approve
+
+    Look at:
+      - where the change goes, and how its neighbours do such things
+      - what is in and what is out
+      - errors, edge cases and existing data
+      - how such things are tested here
+
+    Ask first:
+      - What can somebody do afterwards that they can't do now?
+      - What belongs to it, and what does expressly not?
+      - What happens with errors, empty input and data that is there already?
+      - How is it tested: new tests beside the present ones, or something else?
+
+    Find out:
+      - the closest feature there is, from entry to tests, with file and line
+      - which functions, types and dependencies of the repository it can build on
+      - how its neighbours report errors, and what callers rely on
+      - what is documented of each library call it needs, in the version used here
+
+    Next, by hand (`/fp:plan` in Claude Code does all of it):
+      fp interview add-greeting-command-20261121 --objective TEXT --requirement TEXT
+      write tasks.md in the folder
+      fp validate add-greeting-command-20261121
+      fp plan add-greeting-command-20261121
+      fp approve add-greeting-command-20261121
+    ");
+    assert_snapshot!(environment.read(".fractal-planner/plans/add-greeting-command-20261121/plan.json"), @r#"
+    {
+      "schemaVersion": 1,
+      "planId": "add-greeting-command-20261121",
+      "goal": "add a greeting command",
+      "intent": "mid-sized",
+      "mode": "pipeline",
+      "modeReason": "a feature or a fix within one area of the code",
+      "createdAt": "2026-11-21T09:00:00Z",
+      "by": "user",
+      "settings": {}
+    }
+    "#);
+    assert_eq!(environment.git(&["status", "--short"]), "", "plans are ignored by git");
+}
+
+#[test]
+fn the_skill_gets_all_of_it_as_json() {
+    let environment = Environment::new().repo();
+    environment.write(".fractal-planner/config.json", r#"{"skipPlanReview": true, "language": "Korean"}"#);
+    let output = environment.fp(&["new", "--format", "json", "--max-complexity", "3", "오타를 고쳐 줘"]);
+    assert_snapshot!(output, @r#"
+    exit status: 0
+    --- stdout
+    {
+      "attended": true,
+      "commitStyle": {
+        "language": "Korean",
+        "style": "PLAIN"
+      },
+      "config": {
+        "language": "Korean",
+        "linear": false,
+        "maxComplexity": 3,
+        "maxParallelTasks": 1,
+        "planOnly": false,
+        "preAnalysis": true,
+        "researchOnly": false,
+        "skipPlanReview": true
+      },
+      "debts": [],
+      "goal": "오타를 고쳐 줘",
+      "intent": "trivial",
+      "interruptedPlans": [],
+      "language": "Korean: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code stay as they are. Say so in each agent's prompt.",
+      "mode": {
+        "name": "direct",
+        "reason": "a change that one task holds (\"오타\")"
+      },
+      "moreDebts": 0,
+      "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
+      "planId": "plan-20261121",
+      "schemaVersion": 1,
+      "severalPlans": null,
+      "specs": [],
+      "steps": [
+        "interview",
+        "decompose",
+        "approve"
+      ],
+      "strategy": {
+        "firstQuestions": [
+          "Is this the change you mean, here and nowhere else?"
+        ],
+        "focusAreas": [
+          "the exact place of the change",
+          "what else says or relies on the same thing"
+        ],
+        "researchPrompts": [
+          "every place that has the same text or value, with file and line",
+          "which tests and documents mention it"
+        ]
+      },
+      "warnings": []
+    }
+    "#);
+}
+
+#[test]
+fn without_git_it_works_and_warns() {
+    let environment = Environment::new();
+    let output = environment.fp(&["new", "--mode", "full", "--auto", "Fix a typo"]);
+    assert_eq!(output.code, 0);
+    assert_snapshot!(output.stderr, @"warning: there is no git repository here; run `git init` and commit before the plan is implemented, since every task becomes a commit");
+    assert_snapshot!(output.stdout.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
+    Plan fix-typo-20261121
+      folder  [ROOT]/work/.fractal-planner/plans/fix-typo-20261121
+      intent  trivial
+      mode    full: asked for with --mode
+      steps   interview, research, approach, decompose, critique, review, approve
+    ");
+    let output = environment.fp(&["new", "--format", "json", "Fix a typo"]);
+    assert_snapshot!(output.json()["warnings"], @r#"["there is no git repository here; run `git init` and commit before the plan is implemented, since every task becomes a commit"]"#);
+
+    environment.git(&["init", "--quiet"]);
+    assert_snapshot!(environment.fp(&["new", "Fix a typo"]).stderr, @"warning: the repository has no commit yet; make one before the plan is implemented, since every task becomes a commit");
+}
+
+#[test]
+fn flags_say_what_kind_of_plan_it_is() {
+    let environment = Environment::new().repo();
+    let check = |args: &[&str], intent: &str, mode: &str, reason: &str, steps: &str| {
+        let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
+        let report = environment.fp(&args).json();
+        let listed: Vec<&str> =
+            report["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
+        let mode_told =
+            (report["mode"]["name"].as_str().unwrap(), report["mode"]["reason"].as_str().unwrap());
+        assert_eq!(report["intent"], intent, "{args:?}");
+        assert_eq!(mode_told, (mode, reason), "{args:?}");
+        assert_eq!(listed.join(" "), steps, "{args:?}");
+        report
+    };
+    let gated = "interview research approach decompose critique review approve";
+    let report = check(
+        &["--research-only", "파서 정리"],
+        "mid-sized",
+        "pipeline",
+        "a feature or a fix within one area of the code",
+        "interview research",
+    );
+    let kept =
+        environment.read(&format!(".fractal-planner/plans/{}/plan.json", report["planId"].as_str().unwrap()));
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["settings"], serde_json::json!({ "researchOnly": true }));
+    assert_eq!(report["config"]["researchOnly"], true);
+    let report = check(
+        &["--plan-only", "--intent", "refactoring", "Parse numbers"],
+        "refactoring",
+        "pipeline",
+        "a refactoring within one area of the code (asked for with --intent)",
+        &format!("pre-analysis {gated}"),
+    );
+    assert_eq!(report["config"]["planOnly"], true);
+    check(
+        &["--intent", "trivial", "Rewrite the architecture"],
+        "trivial",
+        "direct",
+        "a change that one task holds (asked for with --intent)",
+        "interview decompose approve",
+    );
+    check(
+        &["--intent", "architecture", "--mode", "pipeline", "Fix a typo"],
+        "architecture",
+        "pipeline",
+        "asked for with --mode",
+        &format!("pre-analysis {gated}"),
+    );
+    check(
+        &["--research-only", "Fix a typo"],
+        "trivial",
+        "pipeline",
+        "research is asked for, of which direct mode has none",
+        "interview research",
+    );
+    environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);
+    check(
+        &["Build a todo app"],
+        "build-from-scratch",
+        "full",
+        "something new that stands by itself (\"app\")",
+        gated,
+    );
+}
+
+#[test]
+fn a_goal_may_be_any_text() {
+    let environment = Environment::new().repo();
+    let check = |args: &[&str], goal: &str, id: &str| {
+        let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
+        let report = environment.fp(&args).json();
+        assert_eq!((report["goal"].as_str(), report["planId"].as_str()), (Some(goal), Some(id)), "{args:?}");
+        let record: serde_json::Value =
+            serde_json::from_str(&environment.read(&format!(".fractal-planner/plans/{id}/plan.json")))
+                .unwrap();
+        assert_eq!(record["goal"], goal);
+    };
+    check(&["several", "words"], "several words", "several-words-20261121");
+    check(&["--", "--weird", "-x"], "--weird -x", "weird-x-20261121");
+    check(&["로그인 추가"], "로그인 추가", "plan-20261121");
+    check(&["결제 추가"], "결제 추가", "plan-20261121-2");
+    check(
+        &["say \"hi\"\n\n$(touch x) `y` 'z' \\"],
+        "say \"hi\"\n\n$(touch x) `y` 'z' \\",
+        "say-hi-touch-x-y-z-20261121",
+    );
+    let long = "word ".repeat(20_000);
+    check(&[&long], &long, "word-word-word-word-word-word-20261121");
+    assert!(!environment.path("x").exists());
+}
+
+#[test]
+fn a_goal_of_which_there_are_too_many_plans() {
+    let environment = Environment::new().repo();
+    let plan = |suffix: &str| format!(".fractal-planner/plans/fix-typo-20261121{suffix}");
+    std::fs::create_dir_all(environment.path(&plan(""))).unwrap();
+    (2..=999).for_each(|number| std::fs::create_dir(environment.path(&plan(&format!("-{number}")))).unwrap());
+    assert_snapshot!(environment.fp(&["new", "Fix a typo"]), @"
+    exit status: 2
+    --- stderr
+    error: there are too many plans called fix-typo-20261121
+    hint: say in the goal what is special about this plan
+    ");
+}
+
+#[test]
+fn a_goal_has_to_say_something() {
+    let environment = Environment::new().repo();
+    let check = |args: &[&str]| {
+        let output = environment.fp(args);
+        assert_eq!(output.code, 2, "{args:?}");
+        assert!(!environment.path(".fractal-planner").exists(), "{args:?}");
+        output
+    };
+    assert_snapshot!(check(&["new", ""]), @r"
+    exit status: 2
+    --- stderr
+    error: the goal is empty
+    hint: say what is to be done: `fp new 'Add a greeting command'`
+    ");
+    check(&["new", " \n\t "]);
+    check(&["new"]);
+    assert_snapshot!(check(&["new", "x", "--max-complexity", "11"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '11' for '--max-complexity <N>': it has to be a whole number from 1 to 10
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check(&["new", "x", "--intent", "big"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'big' for '--intent <NAME>'
+      [possible values: trivial, refactoring, build-from-scratch, mid-sized, architecture]
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check(&["new", "x", "--mode", "quick"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'quick' for '--mode <MODE>'
+      [possible values: direct, pipeline, full]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn from_a_linked_worktree_the_plan_is_made_in_the_main_one() {
+    let environment = Environment::new().repo();
+    environment.git(&["worktree", "add", "--quiet", "../linked"]);
+    fs::create_dir(environment.beside("linked/src")).unwrap();
+    let report = environment.fp_in("../linked/src", &["new", "--format", "json", "x"]).json();
+    assert_eq!(report["path"], "[ROOT]/work/.fractal-planner/plans/x-20261121");
+}
+
+#[test]
+fn a_plan_whose_run_is_not_over_is_named() {
+    let environment = Environment::new().repo();
+    environment.fp(&["new", "first"]);
+    environment.write(
+        ".fractal-planner/plans/first-20261121/tasks.md",
+        "# Tasks\n\n- [ID: root] All (Complexity: 2)\n  - [ID: 1] One (Complexity: 2)\n    - Acceptance:\n      - \
+         `true` exits with 0\n    - Dependencies: none\n    - Files: a.txt\n    - Tests Required: no\n    - \
+         Hints:\n      - a\n      - b\n    - Guardrails:\n      - Do NOT modify files outside: a.txt\n  - [ID: 2] \
+         Two (Complexity: 2)\n    - Acceptance:\n      - `true` exits with 0\n    - Dependencies: none\n    - \
+         Files: b.txt\n    - Tests Required: no\n    - Hints:\n      - a\n      - b\n    - Guardrails:\n      - Do \
+         NOT modify files outside: b.txt\n",
+    );
+    for args in [&["approve", "first"][..], &["run", "start", "first"]] {
+        let output = environment.fp(args);
+        assert_eq!(output.code, 0, "{args:?}\n{output}");
+    }
+    let report = environment.fp(&["new", "--format", "json", "second"]).json();
+    assert_snapshot!(report["interruptedPlans"], @r#"[{"done":0,"planId":"first-20261121","total":2}]"#);
+}
+
+#[test]
+fn attended_says_whether_somebody_can_be_asked() {
+    let environment = Environment::new().repo();
+    assert_eq!(environment.fp(&["new", "--format", "json", "x"]).json()["attended"], true);
+    let environment = environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    assert_eq!(environment.fp(&["new", "--format", "json", "x"]).json()["attended"], false);
+}
+
+#[cfg(unix)]
+mod links_and_disks {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_made_outside_the_repository() {
+        let environment = Environment::new().repo();
+        fs::create_dir(environment.beside("outside")).unwrap();
+        symlink(environment.beside("outside"), environment.path(".fractal-planner")).unwrap();
+        assert_snapshot!(environment.fp(&["new", "x"]), @r"
+        exit status: 2
+        --- stderr
+        error: [ROOT]/work/.fractal-planner/plans leads out of the repository, to [ROOT]/outside
+        hint: put a real folder in the link's place, or set `plansDir` to one inside the repository
+        ");
+        assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_disk_that_takes_no_more() {
+        let environment = Environment::new().repo();
+        environment.fp(&["new", "first"]);
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" new second";
+        let output = environment.run("sh", &["-c", script, env!("CARGO_BIN_EXE_fp")]);
+        assert_snapshot!(output, @r"
+        exit status: 2
+        --- stderr
+        error: [ROOT]/work/.fractal-planner/plans/second-20261121/plan.json can't be written: file too large
+        hint: the limit on the size of files is reached: `ulimit -f` says what it is
+        ");
+        let plans = fs::read_dir(environment.path(".fractal-planner/plans")).unwrap();
+        let mut left: Vec<_> = plans.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".gitignore", "first-20261121"], "nothing half made is left");
+    }
+
+    #[test]
+    fn a_file_where_the_plans_should_be() {
+        let environment = Environment::new().repo();
+        environment.write(".fractal-planner/plans", "");
+        assert_snapshot!(environment.fp(&["new", "x"]), @r"
+        exit status: 2
+        --- stderr
+        error: [ROOT]/work/.fractal-planner/plans is not a folder
+        hint: move the file out of the way
+        ");
+        fs::remove_dir_all(environment.path(".fractal-planner")).unwrap();
+        environment.write(".fractal-planner", "");
+        assert_snapshot!(environment.fp(&["new", "x"]), @r"
+        exit status: 2
+        --- stderr
+        error: [ROOT]/work/.fractal-planner/config.json can't be read: not a directory
+        hint: a file stands where a folder of that path should be: move it out of the way
+        ");
+    }
+}

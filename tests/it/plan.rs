@@ -1,0 +1,365 @@
+//! `fp plan`: the order of the tasks, their waves, and `plan.md`.
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr as _;
+
+/// A leaf: id, title, complexity, what it waits for, files.
+type Leaf<'a> = (&'a str, &'a str, u32, &'a str, &'a str);
+
+const LEAVES: &[Leaf<'_>] = &[
+    ("1", "Write the parser", 3, "none", "src/parser.rs"),
+    ("2", "Write the printer", 2, "none", "src/printer.rs"),
+    ("3", "Tell the parser's errors", 2, "1", "src/parser.rs, src/error.rs"),
+    ("4", "Print <b>bold</b> `code` and 한국어", 1, "2", "src/printer.rs"),
+    ("5", "Mend the docs of the parser", 4, "none", "src/parser.rs"),
+    ("6", "Read the configuration", 1, "none", "src/config.rs"),
+];
+
+fn planned(leaves: &[Leaf<'_>]) -> Environment {
+    let mut tree = String::from("- [ID: root] Sample goal (Complexity: 5)\n");
+    for (id, title, complexity, after, files) in leaves {
+        tree.push_str(&format!(
+            "- [ID: {id}] {title} (Complexity: {complexity})\n  - Acceptance:\n    - `{id}` is printed\n  \
+             - Dependencies: {after}\n  - Files: {files}\n  - Tests Required: no\n  - Hints:\n    - One\n    - Two\n  \
+             - Guardrails:\n    - Do NOT modify files outside: {files}\n"
+        ));
+    }
+    let environment = Environment::new().repo();
+    environment.plan(&tree);
+    environment
+}
+
+#[test]
+fn one_after_the_other() {
+    let environment = planned(LEAVES);
+    assert_snapshot!(environment.fp(&["plan"]), @r"
+    exit status: 0
+    --- stdout
+    6 tasks in 6 waves, at most 1 at once
+    1. wave 1  1  Write the parser (3)
+    2. wave 2  2  Write the printer (2)                     no builder is free
+    3. wave 3  3  Tell the parser's errors (2)              no builder is free
+    4. wave 4  4  Print <b>bold</b> `code` and 한국어 (1)   no builder is free
+    5. wave 5  5  Mend the docs of the parser (4)           no builder is free
+    6. wave 6  6  Read the configuration (1)                no builder is free
+
+    Critical path, 5 of 13 complexity: 1 → 3
+    Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/plan.md
+    ");
+}
+
+#[test]
+fn side_by_side() {
+    let environment = planned(LEAVES);
+    assert_snapshot!(environment.fp(&["plan", PLAN, "--parallel", "3"]), @r"
+    exit status: 0
+    --- stdout
+    6 tasks in 3 waves, at most 3 at once
+    1. wave 1  1  Write the parser (3)
+    2. wave 1  2  Write the printer (2)
+    3. wave 2  3  Tell the parser's errors (2)              after 1
+    4. wave 2  4  Print <b>bold</b> `code` and 한국어 (1)   after 2
+    5. wave 3  5  Mend the docs of the parser (4)           src/parser.rs is with 3
+    6. wave 1  6  Read the configuration (1)
+
+    Critical path, 5 of 13 complexity: 1 → 3
+    Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/plan.md
+    ");
+    assert_snapshot!(environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md")), @r"
+    # Implementation Plan
+
+    6 tasks in 3 waves, at most 3 at once. A wave is the earliest step at which its tasks can run.
+
+    ## Execution Order
+    1. [Task 1]: Write the parser
+       - Dependencies: none
+       - Complexity: 3
+       - Files: `src/parser.rs`
+       - Acceptance:
+         1. `1` is printed
+    2. [Task 2]: Write the printer
+       - Dependencies: none
+       - Complexity: 2
+       - Files: `src/printer.rs`
+       - Acceptance:
+         1. `2` is printed
+    3. [Task 3]: Tell the parser's errors
+       - Dependencies: 1
+       - Complexity: 2
+       - Files: `src/parser.rs`, `src/error.rs`
+       - Acceptance:
+         1. `3` is printed
+    4. [Task 4]: Print \<b>bold\</b> `code` and 한국어
+       - Dependencies: 2
+       - Complexity: 1
+       - Files: `src/printer.rs`
+       - Acceptance:
+         1. `4` is printed
+    5. [Task 5]: Mend the docs of the parser
+       - Dependencies: none
+       - Complexity: 4
+       - Files: `src/parser.rs`
+       - Acceptance:
+         1. `5` is printed
+    6. [Task 6]: Read the configuration
+       - Dependencies: none
+       - Complexity: 1
+       - Files: `src/config.rs`
+       - Acceptance:
+         1. `6` is printed
+
+    ## Waves
+
+    ### Wave 1 (complexity 3)
+
+    - 1 Write the parser (3)
+    - 2 Write the printer (2)
+    - 6 Read the configuration (1)
+
+    ### Wave 2 (complexity 2)
+
+    - 3 Tell the parser's errors (2) — after 1
+    - 4 Print \<b>bold\</b> `code` and 한국어 (1) — after 2
+
+    ### Wave 3 (complexity 4)
+
+    - 5 Mend the docs of the parser (4) — `src/parser.rs` is with 3
+
+    ## Critical Path
+
+    1 → 3
+
+    - Complexity of the path: 5 of 13 in all, 9 in waves
+    - Ideal speed-up by builders: 1 × 1.00, 2 × 1.86, 4 × 2.60, 8 × 2.60
+    ");
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let environment = planned(&LEAVES[..3]);
+    assert_snapshot!(environment.fp(&["plan", "--parallel", "4", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "criticalPath": {
+        "complexity": 5,
+        "tasks": [
+          "1",
+          "3"
+        ]
+      },
+      "executionModel": "parallel",
+      "executionOrder": "document-order",
+      "maxParallelTasks": 4,
+      "order": [
+        {
+          "acceptance": [
+            "`1` is printed"
+          ],
+          "complexity": 3,
+          "delay": null,
+          "dependencies": [],
+          "files": [
+            "src/parser.rs"
+          ],
+          "id": "1",
+          "position": 1,
+          "title": "Write the parser",
+          "wave": 1
+        },
+        {
+          "acceptance": [
+            "`2` is printed"
+          ],
+          "complexity": 2,
+          "delay": null,
+          "dependencies": [],
+          "files": [
+            "src/printer.rs"
+          ],
+          "id": "2",
+          "position": 2,
+          "title": "Write the printer",
+          "wave": 1
+        },
+        {
+          "acceptance": [
+            "`3` is printed"
+          ],
+          "complexity": 2,
+          "delay": {
+            "cause": "dependency",
+            "on": [
+              "1"
+            ]
+          },
+          "dependencies": [
+            "1"
+          ],
+          "files": [
+            "src/parser.rs",
+            "src/error.rs"
+          ],
+          "id": "3",
+          "position": 3,
+          "title": "Tell the parser's errors",
+          "wave": 2
+        }
+      ],
+      "schemaVersion": 1,
+      "speedUp": [
+        {
+          "builders": 1,
+          "factor": 1.0
+        },
+        {
+          "builders": 2,
+          "factor": 1.4
+        },
+        {
+          "builders": 4,
+          "factor": 1.4
+        },
+        {
+          "builders": 8,
+          "factor": 1.4
+        }
+      ],
+      "totalComplexity": 7,
+      "waves": [
+        {
+          "complexity": 3,
+          "critical": "1",
+          "number": 1,
+          "tasks": [
+            "1",
+            "2"
+          ]
+        },
+        {
+          "complexity": 2,
+          "critical": "3",
+          "number": 2,
+          "tasks": [
+            "3"
+          ]
+        }
+      ]
+    }
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/plan.md
+    "#);
+}
+
+#[test]
+fn the_order_of_ties() {
+    let environment = planned(LEAVES);
+    let ids = |args: &[&str]| {
+        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
+        let order = output["order"].as_array().unwrap();
+        order.iter().map(|step| step["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids(&[]), "1 2 3 4 5 6");
+    assert_eq!(ids(&["--order", "risk-first"]), "5 1 2 3 4 6");
+    assert_eq!(ids(&["--order", "easy-first"]), "6 2 4 1 3 5");
+    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "risk-first"}"#);
+    assert_eq!(ids(&[]), "5 1 2 3 4 6");
+    assert_eq!(ids(&["--order", "document-order"]), "1 2 3 4 5 6");
+}
+
+#[test]
+fn the_settings_say_how_many_run_at_once() {
+    let environment = planned(LEAVES);
+    let waves = |args: &[&str]| {
+        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
+        output["waves"].as_array().unwrap().len()
+    };
+    assert_eq!(waves(&[]), 6);
+    environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 4}"#);
+    assert_eq!((waves(&[]), waves(&["--parallel", "1"])), (3, 6));
+}
+
+#[test]
+fn it_fits_80_columns_whatever_is_in_it() {
+    let long = "한국어 제목이 아주 길어서 ".repeat(12);
+    let leaves: Vec<(String, String, String)> = (1..=60)
+        .map(|id| {
+            let after = if id == 1 { "none".to_owned() } else { format!("{}", id - 1) };
+            (id.to_string(), format!("{long} {id}"), after)
+        })
+        .collect();
+    let leaves: Vec<Leaf<'_>> = leaves
+        .iter()
+        .map(|(id, title, after)| {
+            (id.as_str(), title.as_str(), 2, after.as_str(), "src/a/very/long/path/to/some/file.rs")
+        })
+        .collect();
+    let output = planned(&leaves).fp(&["plan", "--parallel", "3"]);
+    assert_eq!(output.code, 0, "{output}");
+    for line in output.stdout.lines() {
+        assert!(line.width() <= 80, "{} columns: {line}", line.width());
+    }
+    assert_snapshot!(output.stdout.lines().skip(58).collect::<Vec<_>>().join("\n"), @r"
+    58. wave 58  58  한국어 제목이 아주 길어서 한국어 제목이 아주 길… (2)   after 57
+    59. wave 59  59  한국어 제목이 아주 길어서 한국어 제목이 아주 길… (2)   after 58
+    60. wave 60  60  한국어 제목이 아주 길어서 한국어 제목이 아주 길… (2)   after 59
+
+    Critical path, 120 of 120 complexity: 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → 9 → 10 →
+      11 → 12 → 13 → 14 → 15 → 16 → 17 → 18 → 19 → 20 → 21 → 22 → 23 → 24 → 25 → 26
+      → 27 → 28 → 29 → 30 → 31 → 32 → 33 → 34 → 35 → 36 → 37 → 38 → 39 → 40 → 41 →
+      42 → 43 → 44 → 45 → 46 → 47 → 48 → 49 → 50 → 51 → 52 → 53 → 54 → 55 → 56 → 57
+      → 58 → 59 → 60
+    Ideal speed-up: 1.0x with 1, 1.0x with 2, 1.0x with 4, 1.0x with 8 builders
+    ");
+}
+
+#[test]
+fn what_is_in_the_way() {
+    let environment = planned(LEAVES);
+    assert_snapshot!(environment.fp(&["plan", "--parallel", "0"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '0' for '--parallel <N>': 0 is not in 1..=16
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(environment.fp(&["plan", "--order", "random"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'random' for '--order <ORDER>'
+      [possible values: document-order, risk-first, easy-first]
+
+    For more information, try '--help'.
+    ");
+    environment.write("tree.md", "- [ID: root] Goal\n");
+    assert_snapshot!(environment.fp(&["plan", "tree.md"]), @r"
+    exit status: 2
+    --- stderr
+    error: tree.md is a file, and a plan is needed
+    hint: name the plan: `fp plans` lists them
+    ");
+    let environment = planned(&[("1", "One", 1, "2", "a.rs"), ("2", "Two", 1, "1", "b.rs")]);
+    assert_snapshot!(environment.fp(&["plan"]), @r"
+    exit status: 1
+    --- stderr
+    error: .fractal-planner/plans/sample-20261121/tasks.md is not valid: it has 1 error
+    hint: `fp validate sample-20261121` shows them
+    ");
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let environment = planned(LEAVES);
+    let file = format!(".fractal-planner/plans/{PLAN}/plan.md");
+    let outputs = [(); 2].map(|()| {
+        let output = environment.fp(&["plan", "--parallel", "3", "--format", "json"]);
+        (output, environment.read(&file))
+    });
+    assert_eq!(outputs[0], outputs[1]);
+}

@@ -1,0 +1,67 @@
+//! The language of what people read, told to everybody who writes it.
+
+use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
+
+fn started(goal: &str, configured: Option<&str>) -> Environment {
+    let environment = Environment::new().repo();
+    if let Some(language) = configured {
+        let settings = serde_json::json!({ "language": language });
+        environment.write(".fractal-planner/config.json", settings.to_string());
+    }
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    let record = serde_json::json!({ "goal": goal });
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), record.to_string());
+    environment.done(&["approve", PLAN]);
+    environment
+}
+
+/// What the lead, the builder and the verifier are told of it, a line each.
+fn told(environment: &Environment) -> Vec<String> {
+    let lead = environment.done(&["run", "start", PLAN, "--session", "s1"]).stdout;
+    let builder = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let verifier = environment.fp(&["verify", PLAN, "1"]).stdout;
+    let signs = ["Words to the user", "- Write notes", "One flag a criterion"];
+    let lines = [lead, builder, verifier].into_iter().zip(signs);
+    let line =
+        |(text, sign): (String, &str)| text.lines().find(|line| line.starts_with(sign)).map(str::to_owned);
+    lines.filter_map(line).collect()
+}
+
+#[test]
+fn the_users_own_words_tell_it() {
+    assert_eq!(
+        told(&started("auth.rs의 토큰 만료를 고쳐 줘", None)),
+        [
+            "Words to the user: Korean",
+            "- Write notes, questions and messages in Korean",
+            "One flag a criterion, --pass or --fail, in single quotes, the texts in Korean:",
+        ]
+    );
+}
+
+#[test]
+fn the_setting_outweighs_them() {
+    let told = told(&started("auth.rs의 토큰 만료를 고쳐 줘", Some("Deutsch")));
+    assert_eq!(told[0], "Words to the user: Deutsch");
+    assert!(told.iter().all(|line| line.contains("Deutsch")), "{told:?}");
+}
+
+#[test]
+fn where_nobody_knows_nothing_is_said() {
+    let told = told(&started("Mend the expiry of tokens", None));
+    assert_eq!(told, ["One flag a criterion, --pass or --fail, in single quotes:"]);
+}
+
+#[test]
+fn a_message_of_a_commit_is_in_it() {
+    let environment = started("Mend the expiry of tokens", Some("ko"));
+    environment.write("b.txt", "b\n");
+    let guide = environment.fp(&["commit", "b.txt"]).stdout;
+    assert!(guide.contains("- in ko\n"), "{guide}");
+    let refused = environment.fp(&["commit", "b.txt", "--message", "Add b"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stdout.contains("not in Korean, and the setting `language` asks for ko"), "{refused}");
+    environment.done(&["commit", "b.txt", "--message", "b를 더한다"]);
+}

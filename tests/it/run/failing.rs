@@ -1,0 +1,426 @@
+//! Tasks that fail, and what the user makes of it.
+
+use insta::assert_snapshot;
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use crate::run::started;
+
+/// Fails task 1 for good.
+fn fail_for_good(environment: &Environment) {
+    for iteration in 1..=3 {
+        environment.build("builder-1", "a.txt", &format!("try {iteration}\n"));
+        let verdict = environment.fail("1");
+        assert_eq!(verdict.code, 0, "{verdict}");
+    }
+}
+
+#[test]
+fn the_last_iteration_skips_what_waits_and_asks() {
+    let environment = started(&[]);
+    fail_for_good(&environment);
+    assert_snapshot!(environment.next(&[]), @r"
+    exit status: 0
+    --- stdout
+    1. ask q1
+       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
+       header: Task failed
+       options:
+       - Continue: go on with the tasks that don't depend on it
+       - Retry: give it all its iterations again
+       - Stop: end the run; what is done stays
+       then: fp answer sample-20261121 q1 --option 'LABEL'
+    ");
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (running)
+    0 of 3 tasks done, 1 failed, 2 skipped
+
+      1  FAILED     Write part 1  (3/3)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
+
+    Open question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
+    ");
+    assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Perhaps"]), @r#"
+    exit status: 1
+    --- stderr
+    error: question q1 has no option "Perhaps": it has Continue, Retry, Stop
+    "#);
+    assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "retry"]), @r"
+    exit status: 0
+    --- stdout
+    Recorded
+    Next: fp next sample-20261121
+    ");
+    assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "retry"]), @r#"
+    exit status: 1
+    --- stderr
+    error: there is no open question "q1"
+    hint: `fp next PLAN` lists the open questions
+    "#);
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (running)
+    0 of 3 tasks done, 1 ready, 2 waiting
+
+      1  ready      Write part 1
+      2  waiting    Write part 2
+                    it waits for 1
+      3  waiting    Write part 3
+                    it waits for 2
+    ");
+    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
+    exit status: 0
+    --- stdout
+    1. resume builder-1
+       message:
+         Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
+    2. wait for builder-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    ");
+    for file in ["a.txt", "b.txt", "c.txt"] {
+        environment.complete(file);
+    }
+    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (running)
+    3 of 3 tasks done
+
+      1  done       Write part 1  (1/3, [COMMIT])
+      2  done       Write part 2  (1/3, [COMMIT])
+      3  done       Write part 3  (1/3, [COMMIT])
+    ");
+}
+
+#[test]
+fn to_continue_leaves_the_failed_task_for_a_later_retry() {
+    let environment = started(&[]);
+    fail_for_good(&environment);
+    environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
+    assert_snapshot!(environment.next(&[]), @r"
+    exit status: 0
+    --- stdout
+    1. finish
+       The run is over. Show this report:
+
+    Plan sample-20261121 (finished)
+    0 of 3 tasks done, 1 failed, 2 skipped
+
+      1  FAILED     Write part 1  (3/3)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
+    ");
+    assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @r"
+    exit status: 1
+    --- stderr
+    error: task 2 is SKIPPED: it waits for a failed task, retry 1
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
+    assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
+    exit status: 0
+    --- stdout
+    Task 1 is pending again, and so are 2, 3
+    Next: fp next sample-20261121
+    ");
+    assert_eq!(environment.complete("a.txt"), "1");
+}
+
+#[test]
+fn to_stop_ends_the_run_and_a_start_goes_on() {
+    let environment = started(&[]);
+    fail_for_good(&environment);
+    environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
+    assert_snapshot!(environment.next(&[]), @r"
+    exit status: 0
+    --- stdout
+    1. finish
+       The run is over. Show this report:
+
+    Plan sample-20261121 (cancelled)
+    0 of 3 tasks done, 1 failed, 2 skipped
+
+      1  FAILED     Write part 1  (3/3)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
+    ");
+    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
+    exit status: 1
+    --- stderr
+    error: the run is over
+    hint: `fp status PLAN` shows how it ended; `fp run start PLAN` starts it again
+    ");
+    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Run of sample-20261121: 0 of 3 tasks done, 1 failed, 2 skipped
+    Builders: 1, iterations: 3, commits: on
+    Next: fp next sample-20261121
+    ");
+}
+
+#[test]
+fn unattended_a_failure_is_no_question() {
+    let environment = started(&[]).env("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    fail_for_good(&environment);
+    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
+    exit status: 0
+    --- stdout
+    1. finish
+       The run is over. Show this report:
+
+    Plan sample-20261121 (finished)
+    0 of 3 tasks done, 1 failed, 2 skipped
+
+      1  FAILED     Write part 1  (3/3)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
+    ");
+}
+
+#[test]
+fn giving_a_task_up_by_hand() {
+    let environment = started(&[]);
+    let (_, token) = environment.claim("builder-1").unwrap();
+    assert_snapshot!(environment.fp(&["fail", PLAN, "1", "--reason", "no longer wanted"]), @r"
+    exit status: 0
+    --- stdout
+    Task 1 is given up; 2 tasks that wait for it are skipped
+    ");
+    assert_snapshot!(environment.fp(&["fail", PLAN, "1", "--reason", "no longer wanted"]), @r"
+    exit status: 1
+    --- stderr
+    error: task 1 is FAILED: only a task that is not over can be given up
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
+    assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
+    exit status: 1
+    --- stderr
+    error: task 1 is FAILED: nothing can be handed in for it
+    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    ");
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (running)
+    0 of 3 tasks done, 1 failed, 2 skipped
+
+      1  FAILED     Write part 1  (1/3)
+                    no longer wanted
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
+    ");
+}
+
+#[test]
+fn a_released_task_is_claimed_by_another_without_losing_the_work() {
+    let environment = started(&[]);
+    let (_, old) = environment.claim("builder-1").unwrap();
+    environment.write("a.txt", "half of it\n");
+    assert_snapshot!(environment.fp(&["release", PLAN, "1"]), @r"
+    exit status: 0
+    --- stdout
+    Task 1 is pending again
+    ");
+    let (task, token) = environment.claim("builder-2").unwrap();
+    assert_eq!(task, "1");
+    assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &old]), @r"
+    exit status: 1
+    --- stderr
+    error: the claim on task 1 is not yours any more: its token has changed
+    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    ");
+    assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
+    exit status: 0
+    --- stdout
+    Task 1 handed in: 1 file changed
+      a.txt
+    End your turn now: a message tells you what is next.
+    ");
+}
+
+#[test]
+fn a_cancelled_run_keeps_what_is_done() {
+    let environment = started(&[]);
+    environment.complete("a.txt");
+    environment.claim("builder-1");
+    assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    The run is cancelled; `fp run start sample-20261121` goes on with what is left
+    ");
+    assert_snapshot!(environment.fp(&["cancel"]), @r"
+    exit status: 2
+    --- stderr
+    error: no plan was named and none is active; there are:
+      1  sample-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    ");
+    assert_snapshot!(environment.next(&[]), @r"
+    exit status: 0
+    --- stdout
+    1. finish
+       The run is over. Show this report:
+
+    Plan sample-20261121 (cancelled)
+    1 of 3 tasks done, 1 being built, 1 waiting
+
+      1  done       Write part 1  (1/3, [COMMIT])
+      2  building   Write part 2  (1/3, builder-1)
+      3  waiting    Write part 3
+                    it waits for 2
+    ");
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s2"]), @r"
+    exit status: 0
+    --- stdout
+    Run of sample-20261121: 1 of 3 tasks done, 1 taken back from a session that is gone
+    Builders: 1, iterations: 3, commits: on
+    Next: fp next sample-20261121
+    ");
+    assert_eq!(environment.complete("b.txt"), "2");
+}
+
+#[test]
+fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
+    let environment = started(&[]);
+    environment.next(&[]);
+    environment.claim("builder-1");
+    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
+    exit status: 0
+    --- stdout
+    1. resume builder-1
+       message:
+         builder-1, you hold task 1 of plan sample-20261121 and have not handed it in. Run `fp claim sample-20261121 --as builder-1` for its payload, go on with it, and submit it when it is done.
+    2. wait for builder-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    ");
+    for _ in 0..2 {
+        environment.next(&["--ended", "builder-1"]);
+    }
+    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
+    exit status: 0
+    --- stdout
+    1. resume builder-1
+       message:
+         Tasks are ready: run `fp claim sample-20261121 --as builder-1`.
+    2. wait for builder-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    ");
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (running)
+    0 of 3 tasks done, 1 ready, 2 waiting
+
+      1  ready      Write part 1  (2/3)
+      2  waiting    Write part 2
+                    it waits for 1
+      3  waiting    Write part 3
+                    it waits for 2
+    ");
+}
+
+#[test]
+fn a_builder_that_is_gone_before_it_claims_is_started_again_then_asked_about() {
+    let environment = started(&[]);
+    environment.next(&[]);
+    for _ in 0..2 {
+        assert!(environment.next(&["--ended", "builder-1"]).stdout.starts_with("1. spawn builder-1\n"));
+    }
+    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
+    exit status: 0
+    --- stdout
+    1. ask q1
+       question: Tasks are ready, but builders end without taking one. How to go on?
+       header: No builder
+       options:
+       - Retry: start builders again
+       - Stop: end the run; what is done stays
+       then: fp answer sample-20261121 q1 --option 'LABEL'
+    ");
+}
+
+#[test]
+fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
+    let environment = started(&[]);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.next(&[]);
+    assert_snapshot!(environment.next(&["--ended", "verifier-1-i1"]), @r"
+    exit status: 0
+    --- stdout
+    1. verify verifier-1-i1-2
+       agent: fp:verifier
+       name and description: verifier-1-i1-2
+       prompt:
+         You are verifier-1-i1-2. Verify task 1 of plan sample-20261121, iteration 1: run `fp verify sample-20261121 1` and go by what it prints.
+    2. wait for verifier-1-i1-2
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    ");
+    assert_snapshot!(environment.next(&["--ended", "verifier-1-i1-2"]), @r"
+    exit status: 0
+    --- stdout
+    1. ask q1
+       question: Two verifiers of task 1 ended without a verdict. How to go on?
+       header: No verdict
+       options:
+       - Retry: start another verifier
+       - Give up: give the task up and go on
+       - Stop: end the run; what is done stays
+       then: fp answer sample-20261121 q1 --option 'LABEL'
+    ");
+    assert_snapshot!(environment.pass("1").masked(), @r"
+    exit status: 0
+    --- stdout
+    Task 1 passed: commit [COMMIT]
+    Evidence: evidence/task-1-verification.md
+    ");
+    assert_eq!(
+        environment.done(&["status", PLAN, "--format", "json"]).json()["questions"],
+        serde_json::json!([])
+    );
+}
+
+#[test]
+fn long_judgements_come_from_a_file() {
+    let environment = started(&["--max-iterations", "2"]);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let verdict = |text: &str| {
+        environment.write("../verdict.json", text);
+        environment.fp(&["verdict", PLAN, "1", "--file", "../verdict.json"])
+    };
+    let says = |text: &str, words: &str| {
+        let refused = verdict(text);
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{text}: {refused}");
+    };
+    says("[", "../verdict.json: EOF while parsing");
+    says(r#"{"judgements": [], "sumary": ""}"#, "unknown field `sumary`");
+    says(
+        r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": " "}]}"#,
+        "criterion 1 has no evidence",
+    );
+    says(r#"{"judgements": []}"#, "no judgement on criteria 1");
+    let failed =
+        r#"{"judgements": [{"criterion": 1, "pass": false, "evidence": "it is\nnot"}], "summary": "no"}"#;
+    assert!(verdict(failed).stdout.starts_with("Task 1 did not pass"));
+}

@@ -1,0 +1,159 @@
+//! Which of several ready tasks is claimed first, what keeps tasks apart, and how long a run would take.
+
+use crate::common::Environment;
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use insta::assert_snapshot;
+
+/// A short task that stands before a chain of three.
+const CHAIN: [Leaf<'static>; 4] = [
+    leaf("1", "none", "a.txt"),
+    leaf("2", "none", "b.txt"),
+    leaf("3", "2", "c.txt"),
+    leaf("4", "3", "d.txt"),
+];
+
+fn planned(tree: &str, config: &str) -> Environment {
+    let environment = Environment::new().repo();
+    environment.write(".fractal-planner/config.json", config);
+    environment.plan(tree);
+    environment
+}
+
+fn first(environment: &Environment) -> String {
+    environment.claim("builder-1").unwrap().0
+}
+
+#[test]
+fn several_builders_take_the_longest_chain_first() {
+    let environment = planned(&tree(&CHAIN), "{}");
+    environment.start(&["--builders", "2"]);
+    let ready = environment.fp(&["ready", PLAN, "--format", "json"]).json();
+    assert_eq!(ready["ready"], serde_json::json!(["2", "1"]), "the order of claims");
+    assert_eq!(first(&environment), "2");
+}
+
+#[test]
+fn one_builder_keeps_to_the_order_of_the_plan() {
+    let environment = planned(&tree(&CHAIN), "{}");
+    environment.start(&[]);
+    assert_eq!(first(&environment), "1");
+}
+
+#[test]
+fn the_order_is_the_one_that_was_set_when_the_run_began() {
+    let harder = tree(&CHAIN).replace("Write part 2 (Complexity: 2)", "Write part 2 (Complexity: 3)");
+    let environment = planned(&harder, r#"{"executionOrder": "risk-first"}"#);
+    environment.start(&[]);
+    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "easy-first"}"#);
+    assert_eq!(first(&environment), "2");
+}
+
+#[test]
+fn the_sequential_model_has_one_builder() {
+    let environment = planned(&tree(&CHAIN), r#"{"executionModel": "sequential"}"#);
+    environment.done(&["approve", PLAN]);
+    let started = environment.done(&["run", "start", PLAN, "--builders", "3", "--format", "json"]).json();
+    assert_eq!(started["builders"], 1);
+}
+
+#[test]
+fn a_phase_begins_when_the_one_before_is_over() {
+    let grouped = tree(&CHAIN[..2])
+        .replace("  - Files: a.txt", "  - Group: first\n  - Files: a.txt")
+        .replace("  - Files: b.txt", "  - Group: second\n  - Files: b.txt");
+    let environment = planned(&grouped, r#"{"executionModel": "phased"}"#);
+    environment.start(&["--builders", "2"]);
+    assert_eq!(first(&environment), "1");
+    assert_snapshot!(environment.fp(&["claim", PLAN, "2", "--as", "builder-2"]), @r"
+    exit status: 1
+    --- stderr
+    error: task 2 is not ready: its phase begins when that of task 1 is over
+    hint: `fp ready PLAN` says what each task waits for
+    ");
+    environment.done(&["fail", PLAN, "1", "--reason", "never"]);
+    assert_eq!(first(&environment), "2", "a phase that failed is over");
+}
+
+#[test]
+fn an_exclusive_file_is_held_by_whoever_may_change_it() {
+    let manifests = [leaf("1", "none", "a/Cargo.toml"), leaf("2", "none", "b/Cargo.toml")];
+    let environment = planned(&tree(&manifests), "{}");
+    environment.start(&["--builders", "2"]);
+    assert_eq!(first(&environment), "1");
+    assert_snapshot!(environment.fp(&["claim", PLAN, "2", "--as", "builder-2"]), @r"
+    exit status: 1
+    --- stderr
+    error: task 2 is not ready: running task 1 may change Cargo.lock
+    hint: `fp ready PLAN` says what each task waits for
+    ");
+}
+
+#[test]
+fn files_that_are_made_are_exclusive_where_they_are_named() {
+    let made = [leaf("1", "none", "made/a.rs"), leaf("2", "none", "made/b.rs")];
+    let claims = |config: &str| {
+        let environment = planned(&tree(&made), config);
+        environment.start(&["--builders", "2"]);
+        environment.claim("builder-1").unwrap();
+        environment.claim("builder-2").map(|(task, _)| task)
+    };
+    assert_eq!(claims("{}").as_deref(), Some("2"));
+    assert_eq!(claims(r#"{"exclusive": ["made/"]}"#), None);
+}
+
+#[test]
+fn how_long_it_takes_and_what_limits_it() {
+    let mut leaves = CHAIN.to_vec();
+    leaves.extend([leaf("5", "none", "e.txt"), leaf("6", "none", "e.txt")]);
+    let environment = planned(&tree(&leaves), "{}");
+    assert_snapshot!(environment.fp(&["simulate", PLAN, "-j", "1,2,3"]), @r"
+    exit status: 0
+    --- stdout
+    6 tasks, 12 complexity; a task takes as long as its complexity.
+
+    builders  length  speed-up  busy  limited by
+           1      12     1.00x  100%  builders
+           2       6     2.00x  100%  critical path 2 → 3 → 4
+           3       6     2.00x   67%  critical path 2 → 3 → 4
+    ");
+    environment.start(&[]);
+    let task = environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass(&task);
+    assert_snapshot!(environment.fp(&["simulate", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    5 of 6 tasks left, 10 complexity; a task takes as long as its complexity.
+
+    builders  length  speed-up  busy  limited by
+           1      10     1.00x  100%  builders
+           2       6     1.67x   83%  critical path 2 → 3 → 4
+           4       6     1.67x   42%  critical path 2 → 3 → 4
+           8       6     1.67x   21%  critical path 2 → 3 → 4
+    ");
+}
+
+#[test]
+fn what_can_not_be_simulated() {
+    let cycle = tree(&[leaf("1", "2", "a.txt"), leaf("2", "1", "b.txt")]);
+    assert_snapshot!(planned(&cycle, "{}").fp(&["simulate", PLAN]), @r"
+    exit status: 1
+    --- stderr
+    error: some tasks wait for each other, so that the run would never end
+    hint: `fp validate sample-20261121` shows the cycle
+    ");
+    assert_snapshot!(planned(&tree(&CHAIN), "{}").fp(&["simulate", PLAN, "-j", "0,2"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '0' for '--builders <N>': 0 is not in 1..=16
+
+    For more information, try '--help'.
+    ");
+    let json = planned(&tree(&CHAIN), "{}").done(&["simulate", PLAN, "-j2", "--format", "json"]).json();
+    assert_eq!(
+        json["simulations"][0],
+        serde_json::json!({
+            "builders": 2, "length": 6, "speedUp": 1.33, "busy": 0.67,
+            "limit": { "by": "criticalPath", "tasks": ["2", "3", "4"] },
+        })
+    );
+}

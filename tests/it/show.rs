@@ -1,0 +1,399 @@
+//! `fp show`: the tree with the states of its tasks, as text and as data, and its exports as files.
+
+use crate::common::Environment;
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr as _;
+
+const LEAVES: [Leaf<'_>; 4] = [
+    leaf("1", "none", "a.txt"),
+    leaf("2", "1", "b.txt"),
+    leaf("3", "2", "c.txt"),
+    leaf("4", "none", "d.txt"),
+];
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&LEAVES));
+    environment
+}
+
+#[test]
+fn before_the_approval_there_are_no_states() {
+    assert_snapshot!(planned().fp(&["show"]), @r"
+    exit status: 0
+    --- stdout
+    root  Sample goal (5)
+    ├─ 1  Write part 1 (2)
+    ├─ 2  Write part 2 (2)  after 1
+    ├─ 3  Write part 3 (2)  after 2
+    └─ 4  Write part 4 (2)
+    ");
+}
+
+#[test]
+fn a_run_has_states() {
+    let environment = planned().shared();
+    environment.start(&["--builders", "2"]);
+    assert_snapshot!(environment.fp(&["show", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    root  Sample goal (5)
+    ├─ 1  Write part 1 (2, ready)
+    ├─ 2  Write part 2 (2, waiting)  after 1
+    ├─ 3  Write part 3 (2, waiting)  after 2
+    └─ 4  Write part 4 (2, ready)
+    ");
+    environment.build("builder-1", "a.txt", "about 1\n");
+    assert_eq!(environment.pass("1").code, 0);
+    environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
+    environment.claim("builder-2").unwrap();
+    assert_snapshot!(environment.fp(&["show", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    root  Sample goal (5)
+    ├─ 1  Write part 1 (2, done)
+    ├─ 2  Write part 2 (2, FAILED)  after 1
+    ├─ 3  Write part 3 (2, skipped)  after 2
+    └─ 4  Write part 4 (2, building)
+    ");
+}
+
+#[test]
+fn an_edited_task_is_not_ready() {
+    let environment = planned();
+    environment.start(&[]);
+    environment.plan(&tree(&LEAVES).replace("Write part 4", "Write part four"));
+    let shown = environment.fp(&["show", PLAN]).stdout;
+    assert!(shown.contains("4  Write part four (2, waiting)"), "{shown}");
+    let json = environment.fp(&["show", PLAN, "--format", "json"]).json();
+    assert_eq!(json["tasks"][4]["state"]["detail"], "it was edited after the approval");
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let environment = Environment::new();
+    environment.write("tree.md", tree(&LEAVES[..2]));
+    assert_snapshot!(environment.fp(&["show", "tree.md", "--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "counts": null,
+      "criticalPath": {
+        "complexity": 4,
+        "tasks": [
+          "1",
+          "2"
+        ]
+      },
+      "goal": "Sample goal",
+      "leaves": 2,
+      "phase": null,
+      "planId": null,
+      "problems": [],
+      "schedules": [
+        {
+          "builders": 1,
+          "places": [
+            {
+              "delay": null,
+              "id": "1",
+              "wave": 1
+            },
+            {
+              "delay": {
+                "cause": "dependency",
+                "on": [
+                  "1"
+                ]
+              },
+              "id": "2",
+              "wave": 2
+            }
+          ],
+          "waves": 2
+        }
+      ],
+      "schemaVersion": 1,
+      "speedUp": [
+        {
+          "builders": 1,
+          "factor": 1.0
+        },
+        {
+          "builders": 2,
+          "factor": 1.0
+        },
+        {
+          "builders": 4,
+          "factor": 1.0
+        },
+        {
+          "builders": 8,
+          "factor": 1.0
+        }
+      ],
+      "tasks": [
+        {
+          "acceptance": [],
+          "after": [],
+          "children": [
+            1,
+            2
+          ],
+          "complexity": 5,
+          "covers": [],
+          "critical": false,
+          "dependencies": [],
+          "depth": 0,
+          "files": [],
+          "group": null,
+          "guardrails": [],
+          "hints": [],
+          "id": "root",
+          "leaf": false,
+          "notes": [],
+          "parent": null,
+          "parentId": null,
+          "priority": null,
+          "references": [],
+          "risk": null,
+          "state": null,
+          "testCommands": [],
+          "testsRequired": null,
+          "title": "Sample goal",
+          "verify": null
+        },
+        {
+          "acceptance": [
+            "`a.txt` has a line about 1"
+          ],
+          "after": [],
+          "children": [],
+          "complexity": 2,
+          "covers": [],
+          "critical": true,
+          "dependencies": [],
+          "depth": 1,
+          "files": [
+            "a.txt"
+          ],
+          "group": null,
+          "guardrails": [
+            "Do NOT modify files outside: a.txt",
+            "Do NOT add new dependencies"
+          ],
+          "hints": [
+            "One line",
+            "A newline at its end"
+          ],
+          "id": "1",
+          "leaf": true,
+          "notes": [],
+          "parent": 0,
+          "parentId": "root",
+          "priority": null,
+          "references": [],
+          "risk": null,
+          "state": null,
+          "testCommands": [],
+          "testsRequired": false,
+          "title": "Write part 1",
+          "verify": null
+        },
+        {
+          "acceptance": [
+            "`b.txt` has a line about 2"
+          ],
+          "after": [
+            1
+          ],
+          "children": [],
+          "complexity": 2,
+          "covers": [],
+          "critical": true,
+          "dependencies": [
+            "1"
+          ],
+          "depth": 1,
+          "files": [
+            "b.txt"
+          ],
+          "group": null,
+          "guardrails": [
+            "Do NOT modify files outside: b.txt",
+            "Do NOT add new dependencies"
+          ],
+          "hints": [
+            "One line",
+            "A newline at its end"
+          ],
+          "id": "2",
+          "leaf": true,
+          "notes": [],
+          "parent": 0,
+          "parentId": "root",
+          "priority": null,
+          "references": [],
+          "risk": null,
+          "state": null,
+          "testCommands": [],
+          "testsRequired": false,
+          "title": "Write part 2",
+          "verify": null
+        }
+      ],
+      "totalComplexity": 4
+    }
+    "#);
+}
+
+#[test]
+fn the_drawings_as_text() {
+    let environment = Environment::new();
+    environment.write("tree.md", tree(&LEAVES[..2]));
+    assert_snapshot!(environment.fp(&["show", "tree.md", "--format", "mermaid"]), @r#"
+    exit status: 0
+    --- stdout
+    flowchart LR
+      subgraph p0["root Sample goal (5)"]
+        t1["1 Write part 1 (2)"]
+        t2["2 Write part 2 (2)"]
+      end
+      t1 --> t2
+      classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1c1a
+      classDef ready fill:#dbeafe,stroke:#2563eb,color:#10244f
+      classDef building fill:#fef3c7,stroke:#b45309,color:#4a2503
+      classDef verifying fill:#ede9fe,stroke:#7c3aed,color:#2e1065
+      classDef done fill:#dcfce7,stroke:#15803d,color:#0b3d1c
+      classDef failed fill:#fee2e2,stroke:#b91c1c,color:#4c0a0a
+      classDef skipped fill:#f2f2ef,stroke:#8a8a83,color:#55554f,stroke-dasharray:4 3
+      classDef critical stroke-width:3px
+      class t1 critical
+      class t2 critical
+      linkStyle 0 stroke:#c2410c,stroke-width:3px
+    "#);
+    assert_snapshot!(environment.fp(&["show", "tree.md", "--format", "dot"]), @r##"
+    exit status: 0
+    --- stdout
+    digraph plan {
+      graph [rankdir=LR, compound=true, fontname="Helvetica,Arial,sans-serif", fontsize=11, color="#a8a8a0", style=rounded, ranksep=0.6, nodesep=0.25]
+      node [shape=box, style="rounded,filled", fontname="Helvetica,Arial,sans-serif", fontsize=11, color="#8a8a83", fillcolor="#f8f8f5", fontcolor="#1c1c1a"]
+      edge [color="#77776f", arrowsize=0.7]
+      subgraph cluster_0 {
+        label="root Sample goal (5)"
+        t1 [label="1 Write part 1 (2)", penwidth=2.5]
+        t2 [label="2 Write part 2 (2)", penwidth=2.5]
+      }
+      t1 -> t2 [color="#c2410c", penwidth=2.5]
+    }
+    "##);
+}
+
+#[test]
+fn an_export_goes_to_a_file() {
+    let environment = planned();
+    assert_snapshot!(environment.fp(&["show", "--format", "html", "--out", "plan.html"]), @r"
+    exit status: 0
+    --- stderr
+    note: written to plan.html
+    ");
+    let page = environment.read("plan.html");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert_eq!(page, environment.fp(&["show", "--format", "html"]).stdout);
+    assert_eq!(environment.fp(&["show", "--out", "plan.txt"]).stdout, "");
+    assert_eq!(environment.read("plan.txt"), environment.fp(&["show"]).stdout);
+    assert_snapshot!(environment.fp(&["show", "--format", "dot", "--out", "not/there/plan.dot"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/not/there/plan.dot can't be written: no such file or directory
+    hint: check the path
+    ");
+}
+
+#[test]
+fn mermaid_has_limits_that_are_told() {
+    let environment = Environment::new();
+    let ids: Vec<String> = (1..=600).map(|id| id.to_string()).collect();
+    let leaves: Vec<Leaf<'_>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| leaf(id, if at == 0 { "none" } else { &ids[at - 1] }, "a.txt"))
+        .collect();
+    environment.write("tree.md", tree(&leaves));
+    let output = environment.fp(&["show", "tree.md", "--format", "mermaid", "--out", "plan.mmd"]);
+    assert_snapshot!(output, @r"
+    exit status: 0
+    --- stderr
+    note: Mermaid draws at most 500 arrows and 50000 characters unless it is told otherwise
+    note: written to plan.mmd
+    ");
+}
+
+#[test]
+fn a_tree_that_is_not_valid_is_shown() {
+    let environment = Environment::new();
+    environment.write(
+        "tree.md",
+        "- [ID: root] Goal\n- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n",
+    );
+    assert_snapshot!(environment.fp(&["show", "tree.md"]), @r"
+    exit status: 0
+    --- stdout
+    root  Goal
+    ├─ 1  A  after 2
+    └─ 2  B  after 1
+    ");
+    for format in ["json", "mermaid", "dot", "html"] {
+        assert_eq!(environment.fp(&["show", "tree.md", "--format", format]).code, 0, "{format}");
+    }
+    environment.write("empty.md", "Nothing\n");
+    assert_snapshot!(environment.fp(&["show", "empty.md"]), @r"
+    exit status: 0
+    --- stdout
+    No tasks
+    ");
+    assert_snapshot!(environment.fp(&["show", "none.md"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/none.md can't be read: no such file or directory
+    hint: check the path
+    ");
+}
+
+#[test]
+fn it_fits_80_columns_whatever_is_in_it() {
+    let environment = Environment::new();
+    let mut text = String::from("- [ID: root] 아주 긴 제목\n");
+    for depth in 1..12 {
+        let id = vec!["1"; depth].join(".");
+        let below = "  ".repeat(depth - 1);
+        text.push_str(&format!(
+            "{below}- [ID: {id}] 아주 긴 제목이 여기에 있습니다 그리고 더 길어집니다 (Complexity: 3)\n"
+        ));
+    }
+    environment.write("tree.md", text);
+    let output = environment.fp(&["show", "tree.md"]);
+    assert_eq!(output.stdout.lines().count(), 12, "{output}");
+    for line in output.stdout.lines() {
+        assert!(line.width() <= 80, "{} columns: {line}", line.width());
+    }
+}
+
+/// Deep, wide and linked: what takes more than linear time anywhere takes minutes here.
+#[test]
+fn large_trees_are_exported_at_once() {
+    let environment = Environment::new();
+    let ids: Vec<String> = (1..=5_000).map(|id| id.to_string()).collect();
+    let leaves: Vec<Leaf<'_>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| leaf(id, if at == 0 { "none" } else { &ids[at - 1] }, "a.txt"))
+        .collect();
+    environment.write("tree.md", tree(&leaves));
+    for format in ["text", "json", "mermaid", "dot", "html"] {
+        let output = environment.fp(&["show", "tree.md", "--format", format]);
+        assert_eq!(output.code, 0, "{format}: {}", output.stderr);
+        assert!(output.stdout.contains("5000"), "{format}");
+    }
+}

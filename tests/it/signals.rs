@@ -1,0 +1,296 @@
+//! `fp signals`: what is measured, what is written, and that nobody's file names do anything.
+
+mod history;
+mod hostile;
+mod terminal;
+mod used;
+
+use crate::common::plan::PLAN;
+use crate::common::{Environment, Output};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+/// A tree whose leaves, from 1, list these files.
+fn tree(files: &[&str]) -> String {
+    let mut text = String::from("## Root Task\n- [ID: root] Sample (Complexity: 5)\n\n### Subtasks\n");
+    for (number, files) in (1..).zip(files) {
+        text.push_str(&format!(
+            "- [ID: {number}] Write part {number} (Complexity: 2)\n  - Acceptance:\n    - `x` is {number}\n  \
+             - Dependencies: none\n  - Files: {files}\n  - Tests Required: yes\n  - Hints:\n    - One\n    - Two\n  \
+             - Guardrails:\n    - Do NOT modify files outside: {files}\n    - Do NOT add new dependencies\n  \
+             - Test Commands: true\n"
+        ));
+    }
+    text
+}
+
+/// A small crate: `b` and `c` use `a`, which has a test, and `b` has one inside.
+fn sample() -> Environment {
+    let environment = Environment::new().repo();
+    environment.write("Cargo.toml", "[package]\nname = \"sample\"\n");
+    environment.write("src/lib.rs", "mod a;\nmod b;\nmod c;\n");
+    environment.write("src/a.rs", "pub struct A;\n".repeat(100));
+    environment.write("src/b.rs", "use crate::a::A;\n#[cfg(test)]\nmod tests {}\n");
+    environment.write("src/c.rs", "use super::{a, b};\n// use crate::d;\n");
+    environment.write("tests/a.rs", "use sample::a;\n");
+    environment.write(".gitignore", "made/\n");
+    environment.write("made/by.rs", "use crate::a;\n1\n2\n");
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--message", "fix: the parts"]);
+    environment
+}
+
+/// The signals of the tasks that list these files.
+fn signals(environment: &Environment, files: &[&str]) -> Value {
+    environment.write("tree.md", tree(files));
+    let output = environment.fp(&["signals", "tree.md", "--format", "json"]);
+    assert_eq!(output.code, 0, "{output}");
+    output.json()["tasks"].clone()
+}
+
+/// What was measured on each file of a task that lists these.
+fn measured(environment: &Environment, files: &str) -> Value {
+    environment.write("tree.md", tree(&[files]));
+    let output = environment.fp(&["signals", "tree.md", "--explain", "1", "--format", "json"]);
+    assert_eq!(output.code, 0, "{output}");
+    output.json()["measured"].clone()
+}
+
+fn planned(files: &[&str]) -> Environment {
+    let environment = sample();
+    environment.plan(&tree(files));
+    environment
+}
+
+#[test]
+fn a_table_of_all_tasks() {
+    let environment =
+        planned(&["src/a.rs", "src/b.rs, src/c.rs, src/d.rs (new)", "src/, Cargo.toml", "none"]);
+    assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Task  Scope  Coupling  Git  Tests  Composite  Title
+    1         2         2    1      1          2  Write part 1
+    2         3         1    1      3          2  Write part 2
+    3         5         2    1      3          3  Write part 3
+    4         1         1    1      1          1  Write part 4
+    ");
+}
+
+#[test]
+fn the_file_has_the_signals_and_what_they_are_made_of() {
+    let environment = planned(&["src/a.rs, src/c.rs"]);
+    let output = environment.done(&["signals", PLAN, "--format", "json"]);
+    let file = environment.read(&format!(".fractal-planner/plans/{PLAN}/signals.json"));
+    assert_eq!(serde_json::from_str::<Value>(&file).unwrap(), output.json());
+    assert_snapshot!(file, @r#"
+    {
+      "schemaVersion": 1,
+      "tasks": [
+        {
+          "id": "1",
+          "title": "Write part 1",
+          "fileScope": 2,
+          "coupling": 2,
+          "gitRisk": 1,
+          "testCoverage": 2,
+          "composite": 2,
+          "files": 2,
+          "lines": 102,
+          "fanIn": 5,
+          "fanOut": 2,
+          "filesWithHistory": 2,
+          "commits": 2,
+          "authors": 2,
+          "fixCommits": 2,
+          "tested": 1,
+          "testsRequired": true
+        }
+      ],
+      "notes": []
+    }
+    "#);
+}
+
+#[test]
+fn an_explanation_shows_every_input() {
+    let environment = planned(&["src/a.rs, src/c.rs, src/new.rs (new), ../up, tests/a.rs"]);
+    assert_snapshot!(environment.fp(&["signals", PLAN, "--explain", "1"]), @r"
+    exit status: 0
+    --- stdout
+    Task 1: Write part 1
+
+    fileScope     5  5 files, 103 lines
+                     more than 4 files, or 1000 lines and more
+    coupling      1  (fan-in 5 + fan-out 3) / 5 = 1.60
+                     at most 2
+    gitRisk       1  commits 1.00 / 10 + authors 1.00 / 3 + fixes 1.00 / 2 = 0.93
+                     below 1
+    testCoverage  3  2 of 5 files tested, tests are required
+                     20% and more
+    composite     2  round((5 + 1.5 x 1 + 1.25 x 1 + 0.75 x 3) / 4.5) = round(2.22)
+                     from 1 to 5
+
+    Files
+      src/a.rs
+        100 lines; commits 1, authors 1, fixes 1
+        fan-in 4: src/b.rs, src/c.rs, src/lib.rs, tests/a.rs
+        fan-out 0
+        tested by tests/a.rs
+      src/c.rs
+        2 lines; commits 1, authors 1, fixes 1
+        fan-in 1: src/lib.rs
+        fan-out 2: src/a.rs, src/b.rs
+        no test
+      src/new.rs
+        not there yet
+        no test
+      ../up
+        leads out of the repository: not looked at
+        no test
+      tests/a.rs
+        1 line; commits 1, authors 1, fixes 1
+        fan-in 0
+        fan-out 1: src/a.rs
+        a test itself
+    ");
+    let unknown = environment.fp(&["signals", PLAN, "--explain", "9"]);
+    assert_snapshot!(unknown, @r#"
+    exit status: 1
+    --- stderr
+    error: .fractal-planner/plans/sample-20261121/tasks.md has no leaf "9"
+    hint: `fp signals` without --explain lists the leaves
+    "#);
+}
+
+#[test]
+fn what_deserves_another_look_is_said() {
+    let environment = planned(&["src/a.rs"]);
+    for number in 0..30 {
+        environment.write(&format!("src/user{number}.rs"), "use crate::a::A;\n");
+    }
+    for number in 0..40 {
+        environment.write("src/big.rs", format!("use crate::a;\nuse crate::b;\n// {number}\n").repeat(400));
+        environment.git(&["add", "--all"]);
+        environment.git(&["commit", "--quiet", "--message", "Fix it again"]);
+    }
+    environment.plan(&tree(&["src/a.rs, src/big.rs, src/user0.rs, src/user1.rs", "src/big.rs", "src/b.rs"]));
+    assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
+    exit status: 0
+    --- stdout
+    Task  Scope  Coupling  Git  Tests  Composite  Title
+    1         5         3    4      3          4  Write part 1
+    2         5         1    5      5          4  Write part 2
+    3         1         2    1      1          1  Write part 3
+
+    Worth another look (composite 4 or 5): 1 (4), 2 (4)
+    ");
+}
+
+#[test]
+fn nothing_is_written_for_a_file() {
+    let environment = sample();
+    environment.write("tree.md", tree(&["src/a.rs"]));
+    let before = environment.git(&["status", "--porcelain", "--ignored"]);
+    assert_eq!(environment.fp(&["signals", "tree.md"]).code, 0);
+    assert_eq!(environment.git(&["status", "--porcelain", "--ignored"]), before);
+}
+
+#[test]
+fn a_tree_without_tasks_is_refused() {
+    let environment = Environment::new().repo();
+    environment.write("tree.md", "# Nothing\n");
+    assert_snapshot!(environment.fp(&["signals", "tree.md"]), @r"
+    exit status: 1
+    --- stderr
+    error: tree.md has no task
+    hint: `fp validate` says what is wrong with it
+    ");
+}
+
+#[test]
+fn folders_patterns_and_doubles() {
+    let environment = sample();
+    let files = |listed: &str| signals(&environment, &[listed])[0]["files"].clone();
+    assert_eq!(files("src"), json!(4));
+    assert_eq!(files("src/, src/a.rs, ./src//a.rs"), json!(4));
+    assert_eq!(files("src/*.rs, tests"), json!(5));
+    assert_eq!(files("**/a.rs"), json!(2));
+    assert_eq!(files("nowhere/"), json!(1));
+    assert_eq!(files("none"), json!(0));
+    let ignored = measured(&environment, "made/by.rs, made");
+    assert_eq!((&ignored[0]["presence"], &ignored[0]["lines"]), (&json!("file"), &json!(3)));
+    assert_eq!(
+        ignored.as_array().unwrap().len(),
+        1,
+        "a folder that is ignored has what is listed in it: {ignored}"
+    );
+}
+
+#[test]
+fn ignored_files_do_not_import() {
+    let environment = sample();
+    let fan_in = measured(&environment, "src/a.rs")[0]["fanIn"].clone();
+    assert_eq!(fan_in, json!(["src/b.rs", "src/c.rs", "src/lib.rs", "tests/a.rs"]));
+}
+
+#[test]
+fn other_repositories_inside_do_not_count() {
+    let environment = sample();
+    let before = signals(&environment, &["src/a.rs", "src"]);
+    environment.git(&["worktree", "add", "--quiet", "-b", "side", ".worktrees/side"]);
+    environment.git(&["clone", "--quiet", ".", "src/vendored"]);
+    environment.write("node_modules/a/index.rs", "use crate::a;\n");
+    assert_eq!(signals(&environment, &["src/a.rs", "src"]), before);
+    let inside = measured(&environment, "src/vendored/src/a.rs");
+    assert_eq!((&inside[0]["presence"], &inside[0]["lines"]), (&json!("file"), &json!(100)));
+}
+
+#[test]
+fn the_repository_to_measure_on_is_always_the_same() {
+    let environment = Environment::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/repository.sh");
+    let make = |folder: &str| {
+        let made = environment.run("sh", &[script, folder, "60", "30", "6"]);
+        assert_eq!(made.code, 0, "{made}");
+        let path = |path: &str| environment.path(folder).join(path);
+        let tree = std::fs::read_to_string(path(".fractal-planner/plans/bench-20261121/tasks.md")).unwrap();
+        (environment.fp_in(folder, &["signals", "bench", "--format", "json"]), tree)
+    };
+    let (first, tree) = make("one");
+    assert_eq!((first, tree), make("two"));
+    let validated = environment.fp_in("one", &["validate", "bench"]);
+    assert!(validated.stdout.contains("valid, 6 leaf tasks, 0 errors"), "{validated}");
+    let tasks = environment.fp_in("one", &["signals", "bench", "--format", "json"]).json();
+    let sum = |name: &str| {
+        tasks["tasks"].as_array().unwrap().iter().map(|t| t[name].as_u64().unwrap()).sum::<u64>()
+    };
+    for name in ["lines", "fanIn", "fanOut", "commits", "fixCommits"] {
+        assert!(sum(name) > 0, "{name}: {tasks}");
+    }
+    assert_eq!(environment.run("sh", &[script, "one"]).code, 2, "it never writes over anything");
+}
+
+#[test]
+fn the_order_of_files_makes_no_difference() {
+    let environment = sample();
+    let mut there = signals(&environment, &["src/a.rs, src/b.rs, tests, x"]);
+    let back = signals(&environment, &["x, tests, src/b.rs, src/a.rs"]);
+    there[0]["title"] = back[0]["title"].clone();
+    assert_eq!(there, back);
+}
+
+#[test]
+fn it_works_from_a_folder_and_in_a_linked_worktree() {
+    let environment = planned(&["src/a.rs"]);
+    let here = environment.fp(&["signals", PLAN, "--format", "json"]);
+    assert_eq!(environment.fp_in("src", &["signals", PLAN, "--format", "json"]), here);
+    environment.git(&["worktree", "add", "--quiet", "-b", "side", "../side"]);
+    std::fs::write(environment.beside("side/src/a.rs"), "1\n").unwrap();
+    let there = environment.fp_in("../side", &["signals", PLAN, "--format", "json"]);
+    assert_eq!(there.json()["tasks"][0]["lines"], json!(1), "{there}");
+}
+
+fn code_and_notes(output: &Output) -> (i32, &str) {
+    (output.code, &output.stderr)
+}

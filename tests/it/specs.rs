@@ -1,0 +1,542 @@
+//! `fp specs`, and what agents are given of the project's specs.
+
+use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
+use insta::assert_snapshot;
+
+const ERRORS: &str = "---
+title: Errors say what to do
+category: general
+readMode: required
+priority: high
+---
+
+Every error has a hint.
+";
+
+const TOKENS: &str = "---
+title: How tokens are kept
+category: execution
+keywords: [jwt, 인증]
+---
+
+# How tokens are kept
+
+Never in a log.
+
+## Rotation
+
+After an hour.
+";
+
+fn file(name: &str) -> String {
+    format!(".fractal-planner/specs/{name}")
+}
+
+/// Three specs that can be read, one a folder down.
+fn project() -> Environment {
+    let environment = Environment::new().repo();
+    environment.write(&file("errors.md"), ERRORS);
+    environment.write(&file("api/tokens.md"), TOKENS);
+    environment.write(&file("names.md"), "# Names of things\n\nPlain words.\n");
+    environment
+}
+
+/// Two tasks, of which the first is about tokens.
+fn planned(environment: Environment) -> Environment {
+    environment.plan(&tree(&[leaf("1", "none", "src/jwt.rs"), leaf("2", "1", "b.txt")]));
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"goal": "Write two parts"}"#);
+    environment
+}
+
+/// Files that are no specs, each in its own way, beside those that are.
+fn broken() -> Environment {
+    let environment = project();
+    environment.write(&file("mode.md"), "---\ntitle: A\nreadMode: requird\n---\n");
+    environment.write(&file("yaml.md"), "\u{feff}---\r\nkeywords: [a\r\n---\r\n");
+    environment.write(&file("bytes.md"), b"one\n\xff");
+    environment.write(&file("large.md"), vec![b'a'; 10 * 1024 * 1024]);
+    environment.write(&file("a/b/deep.md"), "too deep");
+    environment.write(&file("picture.png"), b"\xff");
+    environment.write(&file(".hidden.md"), "hidden");
+    environment.write(&file("line\nend.md"), "text");
+    std::fs::write(environment.beside("outside.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(environment.beside("outside.md"), environment.path(&file("link.md"))).unwrap();
+    std::os::unix::fs::symlink(environment.path("README.md"), environment.path(&file("readme.md"))).unwrap();
+    environment
+}
+
+#[test]
+fn the_list() {
+    assert_snapshot!(project().fp(&["specs", "list"]), @r"
+    exit status: 0
+    --- stdout
+    api/tokens  optional  medium    execution    How tokens are kept
+    errors      required  high      general      Errors say what to do
+    names       optional  medium    general      Names of things
+    ");
+    assert_snapshot!(Environment::new().repo().fp(&["specs", "list", "--strict"]), @r"
+    exit status: 0
+    --- stderr
+    note: there are no specs; a spec is a Markdown file in .fractal-planner/specs
+    ");
+    let list = project().fp(&["specs", "list", "--format", "json"]).json();
+    assert_eq!(list["faults"], serde_json::json!([]));
+    assert_snapshot!(list["specs"][0].to_string(), @r#"{"category":"execution","dimension":"specs","keywords":["jwt","인증"],"name":"api/tokens","path":"[ROOT]/work/.fractal-planner/specs/api/tokens.md","priority":"medium","readMode":"optional","title":"How tokens are kept"}"#);
+}
+
+#[test]
+fn what_can_not_be_read_is_named_and_hides_nothing() {
+    let environment = broken();
+    assert_snapshot!(environment.fp(&["specs", "list"]), @r"
+    exit status: 0
+    --- stdout
+    api/tokens  optional  medium    execution    How tokens are kept
+    errors      required  high      general      Errors say what to do
+    names       optional  medium    general      Names of things
+    readme      optional  medium    general      Sample
+    --- stderr
+    warning: [ROOT]/work/.fractal-planner/specs/line end.md can't be a spec by its name (a spec's name is a file's name without .md, at most one folder down: no control characters, no \ and :, no dot at its beginning, at most 120 characters)
+    warning: [ROOT]/work/.fractal-planner/specs/bytes.md:2:1: not UTF-8 text (save the file as UTF-8)
+    warning: [ROOT]/work/.fractal-planner/specs/large.md is too large: at most 1048576 bytes are read (check that it is the file you mean, or split it)
+    warning: [ROOT]/work/.fractal-planner/specs/link.md leads out of the repository, to [ROOT]/outside.md (put a copy in its place, or move it elsewhere)
+    warning: [ROOT]/work/.fractal-planner/specs/mode.md:3:11: readMode: `requird` is none of `required`, `optional` (did you mean `required`?)
+    warning: [ROOT]/work/.fractal-planner/specs/yaml.md:3:1: did not find expected ',' or ']' (correct it, or leave the key out for its default)
+    ");
+    assert_eq!(environment.fp(&["specs", "list", "--strict"]).code, 1);
+    let faults = environment.fp(&["specs", "list", "--format", "json"]).json()["faults"].clone();
+    assert_eq!(faults.as_array().unwrap().len(), 6, "{faults}");
+    assert_snapshot!(environment.fp(&["specs", "show", "mode"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/specs/mode.md:3:11: readMode: `requird` is none of `required`, `optional`
+    hint: did you mean `required`?
+    ");
+}
+
+#[test]
+fn too_many_to_be_read() {
+    let environment = Environment::new().repo();
+    (0..=1000).for_each(|number| environment.write(&file(&format!("{number}.md")), "# A\n"));
+    let output = environment.fp(&["specs", "list", "--strict"]);
+    assert_eq!((output.code, output.stdout.lines().count()), (1, 1000));
+    assert_snapshot!(output.stderr, @"warning: [ROOT]/work/.fractal-planner/specs has more than 1000 specs: the rest is not read (put what belongs together into one file)");
+}
+
+#[test]
+fn a_folder_of_specs_outside_of_the_repository_is_refused() {
+    let environment = Environment::new().repo();
+    let outside = environment.beside("elsewhere");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("a.md"), "secret").unwrap();
+    std::fs::create_dir(environment.path(".fractal-planner")).unwrap();
+    std::os::unix::fs::symlink(&outside, environment.path(".fractal-planner/specs")).unwrap();
+    assert_snapshot!(environment.fp(&["specs", "list", "--strict"]), @r"
+    exit status: 1
+    --- stderr
+    warning: [ROOT]/work/.fractal-planner/specs leads out of the repository, to [ROOT]/elsewhere (put a copy in its place, or move it elsewhere)
+    ");
+}
+
+#[test]
+fn one_spec() {
+    let environment = project();
+    let output = environment.fp(&["specs", "show", "api/tokens"]);
+    assert_eq!((output.stdout.as_str(), output.code), (TOKENS, 0));
+    assert_eq!(environment.fp(&["specs", "show", "errors.md"]).stdout, ERRORS);
+    let json = environment.fp(&["specs", "show", "names", "--format", "json"]).json();
+    assert_eq!(json["text"], "# Names of things\n\nPlain words.");
+    assert_snapshot!(environment.fp(&["specs", "show", "eror"]), @r"
+    exit status: 2
+    --- stderr
+    error: there is no spec `eror`
+    hint: did you mean `errors`?
+    ");
+    assert_snapshot!(environment.fp(&["specs", "show", "../../README"]), @r"
+    exit status: 2
+    --- stderr
+    error: there is no spec `../../README`
+    hint: `fp specs list` lists them
+    ");
+}
+
+#[test]
+fn those_for_a_piece_of_work() {
+    let environment = planned(project());
+    assert_snapshot!(environment.fp(&["specs", "for", "--stage", "planning"]), @r"
+    exit status: 0
+    --- stdout
+    # Spec errors: Errors say what to do (required)
+
+    Every error has a hint.
+
+    # Spec names: Names of things (optional)
+
+    # Names of things
+
+    Plain words.
+    ");
+    assert_snapshot!(environment.fp(&["specs", "for", "--files", "src/auth/jwt.rs", "--budget", "220"]), @r"
+    exit status: 0
+    --- stdout
+    # Spec errors: Errors say what to do (required)
+
+    Every error has a hint.
+
+    # Spec api/tokens: How tokens are kept (optional)
+
+    # How tokens are kept
+
+    Never in a log.
+
+    ## Rotation
+
+    After an hour.
+
+    # Left out, for the budget of 220 characters
+
+    - .fractal-planner/specs/names.md: all of it
+    ");
+    assert_snapshot!(environment.fp(&["specs", "for", "--keywords", "인증을", "--budget", "40"]), @r"
+    exit status: 0
+    --- stdout
+    # Required, and too long for the budget of 40 characters
+
+    - Read .fractal-planner/specs/errors.md before you begin: Errors say what to do
+
+    # Left out, for the budget of 40 characters
+
+    - .fractal-planner/specs/api/tokens.md: all of it
+    - .fractal-planner/specs/names.md: all of it
+    ");
+    assert_snapshot!(environment.fp(&["specs", "for", PLAN, "1", "--explain"]), @r"
+    exit status: 0
+    --- stdout
+    errors      in     required (74 characters)
+    api/tokens  in     keyword `jwt` (120 characters)
+    names       in     no keywords, so for everything (75 characters)
+    ");
+    assert_snapshot!(environment.fp(&["specs", "for", PLAN, "2", "--explain", "--budget", "150"]), @r"
+    exit status: 0
+    --- stdout
+    errors      in     required (74 characters)
+    names       in     no keywords, so for everything (75 characters)
+    api/tokens  out    none of its keywords occurs: jwt, 인증
+    ");
+    assert_snapshot!(environment.fp(&["specs", "for", PLAN, "9"]), @r"
+    exit status: 2
+    --- stderr
+    error: sample-20261121 has no leaf 9
+    hint: `fp show PLAN` lists them
+    ");
+    assert_snapshot!(Environment::new().repo().fp(&["specs", "for"]), @r"
+    exit status: 0
+    --- stderr
+    note: no spec applies
+    ");
+    let json =
+        environment.fp(&["specs", "for", "--stage", "planning", "--budget", "100", "--format", "json"]);
+    assert_snapshot!(json, @r##"
+    exit status: 0
+    --- stdout
+    {
+      "budget": 100,
+      "faults": [],
+      "schemaVersion": 1,
+      "specs": [
+        {
+          "as": "whole",
+          "category": "general",
+          "dimension": "specs",
+          "keywords": [],
+          "name": "errors",
+          "path": "[ROOT]/work/.fractal-planner/specs/errors.md",
+          "priority": "high",
+          "readMode": "required",
+          "text": "# Spec errors: Errors say what to do (required)\n\nEvery error has a hint.\n\n",
+          "title": "Errors say what to do",
+          "why": "required"
+        },
+        {
+          "as": "leftOut",
+          "category": "general",
+          "dimension": "specs",
+          "keywords": [],
+          "name": "names",
+          "path": "[ROOT]/work/.fractal-planner/specs/names.md",
+          "priority": "medium",
+          "readMode": "optional",
+          "title": "Names of things",
+          "why": "no keywords, so for everything"
+        }
+      ],
+      "stages": [
+        "planning"
+      ]
+    }
+    "##);
+}
+
+#[test]
+fn a_new_plan_names_those_of_planning() {
+    let environment = broken();
+    let output = environment.fp(&["new", "Keep JWT tokens", "--format", "json"]).json();
+    assert_snapshot!(environment.shown(output["specs"].to_string().as_bytes()), @r#"[{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/errors.md","readMode":"required","title":"Errors say what to do"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/names.md","readMode":"optional","title":"Names of things"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/readme.md","readMode":"optional","title":"Sample"}]"#);
+    let warnings = output["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 6, "{warnings:?}");
+    let text = environment.fp(&["new", "Keep JWT tokens"]).stdout;
+    let (_, section) = text.split_once("\n\nWhat the project wants").unwrap();
+    assert_snapshot!(section.split("\n\n").next().unwrap(), @r"
+    (`fp specs for keep-jwt-tokens-20261121-2` prints it):
+     required  .fractal-planner/specs/errors.md: Errors say what to do
+     optional  .fractal-planner/specs/names.md: Names of things
+     optional  .fractal-planner/specs/readme.md: Sample
+    ");
+}
+
+/// The section of the specs in a payload.
+fn section(payload: &str) -> &str {
+    let (_, rest) = payload.split_once("\n## PROJECT SPECS\n").unwrap();
+    rest.split_once("\n## CONTEXT\n").unwrap().0
+}
+
+#[test]
+fn a_builder_is_given_those_of_its_task() {
+    let environment = planned(project());
+    environment.start(&[]);
+    let payload = environment.fp(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    assert_snapshot!(section(&payload), @r"
+    Errors say what to do, which every task keeps to:
+    > Every error has a hint.
+    - Where it helps, read [ROOT]/work/.fractal-planner/specs/api/tokens.md: How tokens are kept
+    - Where it helps, read [ROOT]/work/.fractal-planner/specs/names.md: Names of things
+    ");
+
+    environment.write(&file("long.md"), format!("---\nreadMode: required\n---\n{}", "word ".repeat(2000)));
+    environment.write(&file("mode.md"), "---\nreadMode: requird\n---\n");
+    let output = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
+    assert!(output.stdout.len() <= 8 * 1024);
+    assert_snapshot!(environment.shown(section(&output.stdout).as_bytes()), @r"
+    Errors say what to do, which every task keeps to:
+    > Every error has a hint.
+    - Read [ROOT]/work/.fractal-planner/specs/long.md before you begin: long
+    - Where it helps, read [ROOT]/work/.fractal-planner/specs/api/tokens.md: How tokens are kept
+    - Where it helps, read [ROOT]/work/.fractal-planner/specs/names.md: Names of things
+    ");
+    assert_snapshot!(output.stderr, @r"warning: [ROOT]/work/.fractal-planner/specs/mode.md:2:11: readMode: `requird` is none of `required`, `optional` (did you mean `required`?)");
+
+    (0..100).for_each(|number| {
+        environment.write(&file(&format!("r{number}.md")), "---\nreadMode: required\n---\ntext\n");
+    });
+    let payload = environment.fp(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    assert!(payload.len() <= 8 * 1024);
+    assert_snapshot!(section(&payload), @r"- Run `fp specs for sample-20261121 1` before you begin, and keep to what it prints");
+}
+
+#[test]
+fn without_specs_a_payload_has_no_section() {
+    let environment = planned(Environment::new().repo());
+    environment.start(&[]);
+    let payload = environment.fp(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    assert!(payload.contains("\n## CONTEXT\n") && !payload.contains("SPECS"), "{payload}");
+}
+
+/// A run in which two tasks have noted the same, in other words, and one something else.
+fn learnt() -> Environment {
+    let environment = planned(project());
+    environment.start(&[]);
+    environment.done(&["note", PLAN, "add", "GOTCHA: `b.txt` ends with a *newline*", "--task", "1"]);
+    environment.done(&["note", PLAN, "add", "WARN: B.txt ends with a newline.", "--task", "2"]);
+    environment.done(&["note", PLAN, "add", "UTIL: use `fmt()`"]);
+    environment
+}
+
+#[test]
+fn a_note_that_was_learnt_twice_is_proposed_and_then_written_once() {
+    let environment = learnt();
+    assert_snapshot!(environment.fp(&["note", PLAN, "list"]), @r"
+    exit status: 0
+    --- stdout
+      1  [Task 1] GOTCHA: `b.txt` ends with a *newline*
+      2  [Task 2] WARN: B.txt ends with a newline.
+      3  [plan] UTIL: use `fmt()`
+    ");
+    assert!(
+        environment
+            .fp(&["note", PLAN, "list", "--for", "2"])
+            .stdout
+            .ends_with("  3  [plan] UTIL: use `fmt()`\n")
+    );
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "1"]), @r#"
+    exit status: 0
+    --- stdout
+    [Task 1] GOTCHA: `b.txt` ends with a *newline*
+    Learnt in task 1 of sample-20261121, task 2 of sample-20261121
+    To be written to .fractal-planner/specs/learnt.md, a new file:
+
+      ---
+      title: "What was learnt"
+      category: execution
+      readMode: optional
+      ---
+
+      - GOTCHA: `b.txt` ends with a \*newline\*
+        - learnt in task 1 of sample-20261121, task 2 of sample-20261121; kept on 2026-11-21
+
+    Next: ask the user, and after a yes the same command with --yes
+    "#);
+    assert!(!environment.path(&file("learnt.md")).exists());
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "b.txt ends with a NEWLINE", "--yes"]), @r"
+    exit status: 0
+    --- stdout
+    [Task 1] GOTCHA: `b.txt` ends with a *newline*
+    Learnt in task 1 of sample-20261121, task 2 of sample-20261121
+    Written to .fractal-planner/specs/learnt.md, which is yours to commit
+    ");
+    let written = environment.read(&file("learnt.md"));
+    assert_snapshot!(written, @r#"
+    ---
+    title: "What was learnt"
+    category: execution
+    readMode: optional
+    ---
+
+    - GOTCHA: `b.txt` ends with a \*newline\*
+      - learnt in task 1 of sample-20261121, task 2 of sample-20261121; kept on 2026-11-21
+    "#);
+    for again in ["1", "2"] {
+        environment.done(&["note", PLAN, "promote", again, "--yes"]);
+    }
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "2", "--spec", "names"]), @r"
+    exit status: 0
+    --- stdout
+    [Task 2] WARN: B.txt ends with a newline.
+    Learnt in task 1 of sample-20261121, task 2 of sample-20261121
+    It is in .fractal-planner/specs/learnt.md already
+    ");
+    assert_eq!(environment.read(&file("learnt.md")), written);
+    assert_eq!(environment.fp(&["specs", "list", "--strict"]).code, 0);
+}
+
+#[test]
+fn a_note_that_was_learnt_once_takes_a_yes() {
+    let environment = learnt();
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "api/calls", "--title", "Calls: \"ours\""]), @r#"
+    exit status: 1
+    --- stdout
+    [plan] UTIL: use `fmt()`
+    Learnt in sample-20261121
+    That is one place alone, and may be chance
+    To be written to .fractal-planner/specs/api/calls.md, a new file:
+
+      ---
+      title: "Calls: \"ours\""
+      category: execution
+      readMode: optional
+      ---
+
+      - UTIL: use `fmt()`
+        - learnt in sample-20261121; kept on 2026-11-21
+
+    Next: ask the user, and after a yes the same command with --yes
+    "#);
+    environment.done(&[
+        "note",
+        PLAN,
+        "promote",
+        "3",
+        "--spec",
+        "api/calls",
+        "--title",
+        "Calls: \"ours\"",
+        "--yes",
+    ]);
+    assert_snapshot!(environment.fp(&["specs", "show", "api/calls"]).stdout, @r#"
+    ---
+    title: "Calls: \"ours\""
+    category: execution
+    readMode: optional
+    ---
+
+    - UTIL: use `fmt()`
+      - learnt in sample-20261121; kept on 2026-11-21
+    "#);
+    assert_eq!(
+        environment.fp(&["specs", "show", "api/calls", "--format", "json"]).json()["title"],
+        "Calls: \"ours\""
+    );
+}
+
+#[test]
+fn what_a_spec_has_stays_byte_for_byte() {
+    let check = |before: &str, expect: &str| {
+        let environment = learnt();
+        environment.write(&file("names.md"), before);
+        environment.done(&["note", PLAN, "promote", "3", "--spec", "names", "--yes"]);
+        let after = std::fs::read_to_string(environment.path(&file("names.md"))).unwrap();
+        assert_eq!(after.strip_prefix(before), Some(expect), "{before:?}");
+    };
+    let item = "- UTIL: use `fmt()`\n  - learnt in sample-20261121; kept on 2026-11-21\n";
+    check("", item);
+    check("text", &format!("\n\n{item}"));
+    check("text\n", &format!("\n{item}"));
+    check("- one\n  - more\n", item);
+    check("- one", &format!("\n{item}"));
+    check("\u{feff}---\r\ntitle: A\r\n---\r\n\r\ntext\r\n", &format!("\n{item}").replace('\n', "\r\n"));
+}
+
+#[test]
+fn what_can_not_be_promoted() {
+    let environment = learnt();
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "names"]), @r"
+    exit status: 1
+    --- stdout
+    [plan] UTIL: use `fmt()`
+    Learnt in sample-20261121
+    That is one place alone, and may be chance
+    To be written to the end of .fractal-planner/specs/names.md:
+
+      - UTIL: use `fmt()`
+        - learnt in sample-20261121; kept on 2026-11-21
+
+    Next: ask the user, and after a yes the same command with --yes
+    ");
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "4"]), @r"
+    exit status: 2
+    --- stderr
+    error: sample-20261121 has no such note
+    hint: `fp note sample-20261121 list` numbers them
+    ");
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "../x"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '../x' for '--spec <NAME>': a spec's name is a file's name without .md, at most one folder down: no control characters, no \ and :, no dot at its beginning, at most 120 characters
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "names", "--title", "A"]), @r"
+    exit status: 1
+    --- stderr
+    error: the spec `names` is there already, with a title of its own
+    hint: leave --title out, or name another one with --spec
+    ");
+    environment.write(&file("mode.md"), "---\nreadMode: requird\n---\n");
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "mode", "--yes"]), @r"
+    exit status: 2
+    --- stderr
+    error: [ROOT]/work/.fractal-planner/specs/mode.md:2:11: readMode: `requird` is none of `required`, `optional`
+    hint: did you mean `required`?
+    ");
+    std::fs::write(environment.beside("outside.md"), "theirs").unwrap();
+    std::os::unix::fs::symlink(environment.beside("outside.md"), environment.path(&file("link.md"))).unwrap();
+    assert_eq!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "link", "--yes"]).code, 2);
+    assert_eq!(std::fs::read_to_string(environment.beside("outside.md")).unwrap(), "theirs");
+    environment.claim("builder-1").unwrap();
+    assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--yes"]), @r"
+    exit status: 1
+    --- stderr
+    error: task 1 of sample-20261121 is being built in this checkout, and what is written now would count as its change
+    hint: do it when the run is over
+    ");
+    assert!(!environment.path(&file("learnt.md")).exists());
+}

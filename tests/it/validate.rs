@@ -1,0 +1,53 @@
+//! `fp validate`: what it prints in each form, what it changes, and how it ends.
+
+mod cycles;
+mod fixing;
+mod gate;
+mod json;
+mod large;
+mod passes;
+mod sarif;
+mod text;
+
+use crate::common::plan::{leaf, tree};
+use crate::common::{Environment, Output};
+
+/// The file that is checked.
+const FILE: &str = "tasks.md";
+
+/// A tree without findings: two leaves, the second after the first.
+fn clean() -> String {
+    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")])
+}
+
+/// [`clean`] with an error that nothing mechanical mends, in the first leaf.
+fn large_leaf() -> String {
+    clean().replacen("(Complexity: 2)", "(Complexity: 6)", 1)
+}
+
+/// [`clean`] with an error that `--fix` mends, in the second leaf.
+fn waits_for_itself() -> String {
+    clean().replace("Dependencies: 1", "Dependencies: 1, 2")
+}
+
+/// [`clean`] with a warning that `--fix` mends, in the second leaf.
+fn unbounded() -> String {
+    clean().replace("    - Do NOT modify files outside: b.txt\n", "")
+}
+
+/// [`clean`] with a warning that nothing mechanical mends.
+fn vague() -> String {
+    clean().replace("`b.txt` has a line about 2", "The line is written properly")
+}
+
+/// A repository with `tree` in [`FILE`].
+fn with(tree: &str) -> Environment {
+    let environment = Environment::new().repo();
+    environment.write(FILE, tree);
+    environment
+}
+
+/// What `fp validate` says of `tree`.
+fn validate(tree: &str, flags: &[&str]) -> Output {
+    with(tree).fp(&[&["validate", FILE], flags].concat())
+}

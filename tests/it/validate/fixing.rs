@@ -1,0 +1,101 @@
+//! `--fix` and `--diff`.
+
+use std::fs;
+
+use insta::{allow_duplicates, assert_snapshot};
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use crate::validate::{FILE, clean, large_leaf, unbounded, waits_for_itself, with};
+
+#[test]
+fn fixes_are_applied_and_the_rest_is_reported() {
+    let environment = with(&waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 6)", 1));
+    assert_snapshot!(environment.fp(&["validate", FILE, "--fix"]), @r"
+    exit status: 1
+    --- stdout
+    tasks.md:5:37: error[over-complexity]: complexity 6 is above the limit of 4
+    5 | - [ID: 1] Write part 1 (Complexity: 6)
+      |                                     ^
+      hint: split the task into two to five subtasks
+
+    tasks.md: not valid, 2 leaf tasks, 1 error, 0 warnings
+    --- stderr
+    note: 1 finding fixed in tasks.md
+    ");
+    assert_eq!(environment.read(FILE), large_leaf());
+    let again = environment.fp(&["validate", FILE, "--fix"]);
+    assert_eq!((again.code, again.stderr.as_str()), (1, ""), "{again}");
+    assert_eq!(environment.read(FILE), large_leaf());
+}
+
+#[test]
+fn a_tree_without_fixes_is_not_written() {
+    for tree in [clean(), large_leaf()] {
+        let environment = with(&tree);
+        let before = fs::metadata(environment.path(FILE)).unwrap().modified().unwrap();
+        environment.fp(&["validate", FILE, "--fix"]);
+        assert_eq!(fs::metadata(environment.path(FILE)).unwrap().modified().unwrap(), before);
+    }
+}
+
+#[test]
+fn a_diff_shows_and_changes_nothing() {
+    for flags in [["--diff"].as_slice(), &["--fix", "--diff"], &["--diff", "--strict"]] {
+        let environment = with(&waits_for_itself());
+        let output = environment.fp(&[&["validate", FILE], flags].concat());
+        assert_eq!(environment.read(FILE), waits_for_itself(), "{flags:?}");
+        allow_duplicates! { assert_snapshot!(output, @r"
+        exit status: 1
+        --- stdout
+        --- tasks.md
+        +++ tasks.md
+        @@ -18,7 +18,7 @@
+         - [ID: 2] Write part 2 (Complexity: 2)
+           - Acceptance:
+             - `b.txt` has a line about 2
+        -  - Dependencies: 1, 2
+        +  - Dependencies: 1
+           - Files: b.txt
+           - Tests Required: no
+           - Hints:
+        ") }
+    }
+    let output = with(&large_leaf()).fp(&["validate", FILE, "--diff"]);
+    assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{output}");
+}
+
+/// What `--diff` prints is a patch: applied, it gives what `--fix` writes.
+#[test]
+fn a_diff_is_a_patch() {
+    let awkward = format!("{}- [ID: 3] Ésc\u{1b}ape (Complexity: 2)\n  - Files: c.txt (new)", unbounded());
+    for tree in [waits_for_itself(), unbounded(), unbounded().replace('\n', "\r\n"), awkward] {
+        let environment = with(&tree);
+        let diff = environment
+            .command(env!("CARGO_BIN_EXE_fp"))
+            .args(["validate", FILE, "--diff"])
+            .output()
+            .unwrap();
+        environment.write("fix.patch", &diff.stdout);
+        environment.git(&["apply", "-p0", "--whitespace=nowarn", "fix.patch"]);
+        let patched = fs::read(environment.path(FILE)).unwrap();
+        environment.write(FILE, &tree);
+        environment.fp(&["validate", FILE, "--fix"]);
+        assert_eq!(patched, fs::read(environment.path(FILE)).unwrap(), "{tree}");
+    }
+}
+
+#[test]
+fn the_tree_of_a_run_that_is_on_is_not_changed() {
+    let environment = Environment::new().repo();
+    environment.plan(&clean());
+    environment.start(&[]);
+    environment.plan(&unbounded());
+    assert_snapshot!(environment.fp(&["validate", PLAN, "--fix"]), @r"
+    exit status: 1
+    --- stderr
+    error: the run of sample-20261121 is on: its tree is not changed
+    hint: `fp task` adds or revises one task; `fp cancel` ends the run
+    ");
+    assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md")), unbounded());
+}

@@ -1,0 +1,154 @@
+//! `--format json`: one value, whatever is found, with the fields that programs rely on.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::validate::{clean, large_leaf, unbounded, vague, validate, with};
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_whole_of_it() {
+    assert_snapshot!(validate(&clean(), &["--format", "json"]), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "schemaVersion": 1,
+      "valid": true,
+      "maxComplexity": 4,
+      "totalLeafTasks": 2,
+      "violations": [],
+      "stats": {
+        "maxDepth": 1,
+        "leafComplexityDistribution": {
+          "2": 2
+        }
+      }
+    }
+    "#);
+    let tree = unbounded().replacen("(Complexity: 2)", "(Complexity: 6)", 1);
+    assert_snapshot!(validate(&tree, &["--format", "json"]), @r#"
+    exit status: 1
+    --- stdout
+    {
+      "schemaVersion": 1,
+      "valid": false,
+      "maxComplexity": 4,
+      "totalLeafTasks": 2,
+      "violations": [
+        {
+          "type": "over-complexity",
+          "severity": "error",
+          "id": "1",
+          "description": "Write part 1",
+          "parentId": "root",
+          "depth": 1,
+          "detail": "complexity 6 is above the limit of 4",
+          "hint": "split the task into two to five subtasks",
+          "span": {
+            "line": 5,
+            "column": 37,
+            "endLine": 5,
+            "endColumn": 38
+          }
+        },
+        {
+          "type": "missing-file-boundary",
+          "severity": "warning",
+          "id": "2",
+          "description": "Write part 2",
+          "parentId": "root",
+          "depth": 1,
+          "detail": "no guardrail bounds the files that may be modified",
+          "hint": "add `Do NOT modify files outside: …`",
+          "span": {
+            "line": 28,
+            "column": 7,
+            "endLine": 28,
+            "endColumn": 34
+          },
+          "fix": [
+            {
+              "title": "add the file boundary",
+              "span": {
+                "start": 610,
+                "end": 610
+              },
+              "replacement": "Do NOT modify files outside: b.txt\n    - "
+            }
+          ]
+        }
+      ],
+      "stats": {
+        "maxDepth": 1,
+        "leafComplexityDistribution": {
+          "2": 1,
+          "6": 1
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn invalid_trees_are_one_json_value_too() {
+    let long = "x".repeat(5000);
+    let trees =
+        ["", "- [1.1] Broken", "# Nothing\n", "\u{feff}- [ID: 1] A\r\n", &format!("- [ID: {long}] A")];
+    for tree in trees {
+        let output = validate(tree, &["--format", "json"]);
+        assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{tree:?}: {output}");
+        assert!(output.stdout.starts_with("{\n  \"schemaVersion\": 1,\n  \"valid\": false,\n"), "{output}");
+        let report = output.json();
+        assert_eq!(
+            keys(&report),
+            ["maxComplexity", "schemaVersion", "stats", "totalLeafTasks", "valid", "violations"]
+        );
+        for violation in report["violations"].as_array().unwrap() {
+            let all = [
+                "depth",
+                "description",
+                "detail",
+                "fix",
+                "hint",
+                "id",
+                "parentId",
+                "severity",
+                "span",
+                "type",
+            ];
+            let given = keys(violation);
+            let needed = all.iter().filter(|key| !["fix", "hint"].contains(*key));
+            assert!(given.iter().all(|key| all.contains(key)), "{violation}");
+            assert!(needed.into_iter().all(|key| given.contains(key)), "{violation}");
+            assert_eq!(keys(&violation["span"]), ["column", "endColumn", "endLine", "line"]);
+        }
+    }
+}
+
+#[test]
+fn strict_and_the_limit_are_in_it() {
+    let report = |tree: &str, flags: &[&str]| {
+        let output = validate(tree, &[flags, &["--format", "json"]].concat());
+        let report = output.json();
+        let count = report["violations"].as_array().unwrap().len();
+        (output.code, report["valid"].as_bool().unwrap(), report["maxComplexity"].as_u64().unwrap(), count)
+    };
+    assert_eq!(report(&vague(), &[]), (0, true, 4, 1));
+    assert_eq!(report(&vague(), &["--strict"]), (1, false, 4, 1));
+    assert_eq!(report(&large_leaf(), &[]), (1, false, 4, 1));
+    assert_eq!(report(&large_leaf(), &["--max-complexity", "6"]), (0, true, 6, 0));
+}
+
+#[test]
+fn fixing_prints_json_alone_on_standard_output() {
+    let environment = with(&unbounded());
+    let output = environment.fp(&["validate", crate::validate::FILE, "--fix", "--format", "json"]);
+    assert_eq!(output.stderr, "note: 1 finding fixed in tasks.md\n");
+    assert_eq!(output.json()["violations"], Value::Array(Vec::new()));
+    let output = with(&unbounded()).fp(&["validate", crate::validate::FILE, "--diff", "--format", "json"]);
+    assert_eq!((output.code, output.json()["resolved"].as_u64()), (1, Some(1)));
+    assert!(output.json()["diff"].as_str().unwrap().contains("+    - Do NOT modify files outside: b.txt\n"));
+}

@@ -1,0 +1,234 @@
+//! `fp why`: what brought a task where it is, and what brings it on.
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+use insta::assert_snapshot;
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "2", "c.txt"),
+        leaf("4", "none", "d.txt"),
+    ]));
+    environment
+}
+
+fn started() -> Environment {
+    let environment = planned();
+    environment.start(&["--max-iterations", "2"]);
+    environment
+}
+
+fn why(environment: &Environment, task: &str) -> Output {
+    let output = environment.fp(&["why", PLAN, task]).masked();
+    let commit = regex::Regex::new("commit [0-9a-f]{7}").unwrap();
+    Output { stdout: commit.replace_all(&output.stdout, "commit [COMMIT]").into_owned(), ..output }
+}
+
+#[test]
+fn a_task_that_waits() {
+    let environment = started();
+    assert_snapshot!(why(&environment, "3"), @r"
+    exit status: 0
+    --- stdout
+    Task 3: Write part 3
+
+    Why it is where it is:
+      3  waiting  Write part 3: it waits for 2
+        2  waiting  Write part 2: it waits for 1
+          1  ready  Write part 1: it is ready
+
+    What brings it on:
+      /fp:implement sample-20261121
+          has task 1 built
+    ");
+    environment.claim("builder-1").unwrap();
+    assert_snapshot!(why(&environment, "2"), @r"
+    exit status: 0
+    --- stdout
+    Task 2: Write part 2
+
+    Why it is where it is:
+      2  waiting  Write part 2: it waits for 1
+        1  building  Write part 1: it is being built by builder-1, iteration 1 of 2
+
+    What brings it on:
+      fp release sample-20261121 1
+          takes task 1 back from builder-1, in case that one is gone
+    ");
+}
+
+#[test]
+fn a_task_that_failed_and_those_that_wait_for_it() {
+    let environment = started();
+    environment.build("builder-1", "a.txt", "nothing\n");
+    environment.fail("1");
+    environment.build("builder-1", "a.txt", "nothing\n");
+    environment.fail("1");
+    assert_snapshot!(why(&environment, "1"), @r"
+    exit status: 0
+    --- stdout
+    Task 1: Write part 1
+
+    Why it is where it is:
+      1  FAILED  Write part 1: question q1 waits for an answer: Task 1 failed for
+                 good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go
+                 on?
+
+    What happened to it:
+    2026-11-21 (UTC)
+    09:00:00      3  1  builder-1 claims it, iteration 1
+    09:00:00      4  1  builder-1 hands it in: a.txt
+    09:00:00      6  1  iteration 1 did not pass
+                          Criterion 1 (`a.txt` has a line about 1): not seen
+    09:00:00      6  1  goes back to its builder, iteration 2
+    09:00:00      8  1  builder-1 hands it in: a.txt
+    09:00:00     10  1  iteration 2 did not pass
+                          Criterion 1 (`a.txt` has a line about 1): not seen
+    09:00:00     10  1  FAILED
+    09:00:00     10  1  question q1: Task failed
+                          Task 1 failed for good: Criterion 1 (`a.txt` has a line
+                          about 1): not seen. How to go on?
+
+    What brings it on:
+      fp answer sample-20261121 q1 --option Retry
+          answers q1 (Continue, Retry, Stop)
+    ");
+    environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
+    assert_snapshot!(why(&environment, "3"), @r"
+    exit status: 0
+    --- stdout
+    Task 3: Write part 3
+
+    Why it is where it is:
+      3  skipped  Write part 3: it can't be done without 1
+        2  skipped  Write part 2: it can't be done without 1
+          1  FAILED  Write part 1: Criterion 1 (`a.txt` has a line about 1): not
+                     seen
+
+    What happened to it:
+    2026-11-21 (UTC)
+    09:00:00     10  3  skipped because of 1
+
+    What brings it on:
+      fp retry sample-20261121 1
+          gives task 1 another try
+    ");
+    let report = environment.done(&["why", PLAN, "3", "--format", "json"]).json();
+    let chain = report["chain"].as_array().unwrap();
+    let ids: Vec<&str> = chain.iter().map(|link| link["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["3", "2", "1"]);
+    assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
+    environment.done(&["retry", PLAN, "1"]);
+    assert_snapshot!(why(&environment, "3"), @r"
+    exit status: 0
+    --- stdout
+    Task 3: Write part 3
+
+    Why it is where it is:
+      3  waiting  Write part 3: it waits for 2
+        2  waiting  Write part 2: it waits for 1
+          1  ready  Write part 1: it is ready
+
+    What happened to it:
+    2026-11-21 (UTC)
+    09:00:00     10  3  skipped because of 1
+    09:00:00     12  1  gets another try, and with it 2, 3
+
+    What brings it on:
+      /fp:implement sample-20261121
+          has task 1 built
+    ");
+}
+
+#[test]
+fn a_task_that_is_done_and_one_that_was_edited() {
+    let environment = started();
+    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass("1");
+    assert_snapshot!(why(&environment, "1"), @r"
+    exit status: 0
+    --- stdout
+    Task 1: Write part 1
+
+    Why it is where it is:
+      1  done  Write part 1: it passed
+
+    What happened to it:
+    2026-11-21 (UTC)
+    09:00:00      3  1  builder-1 claims it, iteration 1
+    09:00:00      4  1  builder-1 hands it in: a.txt
+    09:00:00      6  1  iteration 1 passed
+                          fine
+    09:00:00      8  1  completed, commit [COMMIT]
+
+    What brings it on:
+      nothing: it is done
+    ");
+    let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let text = environment.read(&tasks).replace("Write part 4", "Write another part 4");
+    environment.write(&tasks, text);
+    assert_snapshot!(why(&environment, "4"), @r"
+    exit status: 0
+    --- stdout
+    Task 4: Write part 4
+
+    Why it is where it is:
+      4  waiting  Write part 4: it was edited after the approval: run `fp approve
+                  sample-20261121`
+
+    What brings it on:
+      fp approve sample-20261121
+          approves the tree as it is now, after a look at it
+    ");
+}
+
+#[test]
+fn what_it_does_not_know() {
+    let environment = planned();
+    assert_snapshot!(why(&environment, "1"), @r"
+    exit status: 1
+    --- stderr
+    error: the plan is not approved yet
+    hint: validate the plan and run `fp approve PLAN`
+    ");
+    environment.done(&["approve", PLAN]);
+    assert_snapshot!(why(&environment, "1"), @r"
+    exit status: 0
+    --- stdout
+    Task 1: Write part 1
+
+    Why it is where it is:
+      1  ready  Write part 1: the run is not started yet
+
+    What brings it on:
+      /fp:implement sample-20261121
+          has task 1 built
+    ");
+    assert_snapshot!(why(&environment, "9"), @r"
+    exit status: 1
+    --- stderr
+    error: the approved plan has no leaf 9
+    hint: `fp status PLAN` lists the leaves
+    ");
+    assert_snapshot!(why(&environment, "../1"), @r#"
+    exit status: 2
+    --- stderr
+    error: invalid value '../1' for '<TASK>': "../1" is not an id: ids are letters, digits, `-`, `_`, in segments joined by `.`
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(environment.fp(&["why", "nothing", "1"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "nothing"; there are:
+      1  sample-20261121
+    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    "#);
+    let log = format!(".fractal-planner/plans/{PLAN}/events.jsonl");
+    let whole = environment.read(&log);
+    environment.write(&log, format!("{whole}{{"));
+    assert_snapshot!(why(&environment, "1").stderr, @r"note: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl: the last line was torn off while it was written (1 bytes): dropped");
+}

@@ -1,0 +1,111 @@
+//! Processes killed while they bring a change onto the branch. That whole runs survive kills at random moments is
+//! shown in `tests/kill`; here are the moments that matter.
+
+use std::fs;
+
+use crate::common::Environment;
+use crate::common::plan::PLAN;
+use crate::common::program::write_program;
+use crate::worktree::{sample, worktree};
+
+/// Has the first git that is called with `word` run `script` instead; `$GIT` is the real one. Task 1 is handed in.
+fn with_git_that(word: &str, script: &str) -> Environment {
+    let environment = sample();
+    let real = environment.run("sh", &["-c", "command -v git"]).stdout;
+    let folder = environment.beside("bin");
+    let text = format!(
+        "#!/bin/sh\nGIT={}\ndone={}\nfor argument; do\n  if [ \"$argument\" = {word} ] && [ -e {armed} ] && [ ! -e \
+         \"$done\" ]; then\n    : > \"$done\"\n    {script}\n  fi\ndone\nexec \"$GIT\" \"$@\"\n",
+        real.trim(),
+        environment.beside("done").display(),
+        armed = environment.beside("armed").display(),
+    );
+    write_program(&folder.join("git"), text);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let environment = environment.env("PATH", path);
+    environment.start(&["--builders", "2"]);
+    environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
+    fs::write(environment.beside("armed"), "").unwrap();
+    environment
+}
+
+/// Kills the `fp` that has started this git.
+const KILL: &str = "kill -9 $PPID; sleep 0.1; exit 1";
+
+fn killed_at(word: &str) -> Environment {
+    let environment = with_git_that(word, KILL);
+    let verdict = environment.pass("1");
+    assert_eq!(verdict.code, -1, "it was killed: {verdict}");
+    assert!(environment.beside("done").exists());
+    environment
+}
+
+/// The run goes on to the commit of task 1, and leaves nothing behind.
+fn goes_on(environment: &Environment) {
+    environment.next(&[]);
+    assert_eq!(environment.statuses()[0].1, "COMPLETED");
+    assert_eq!(environment.git(&["log", "--format=%s"]), "Write part 1\nAdd two texts\nStart\n");
+    assert_eq!(environment.read("a.txt"), "first\nsecond, about 1\nthird\n");
+    assert_eq!(environment.git(&["status", "--short"]), "");
+    environment.done(&["cancel", PLAN]);
+    environment.assert_swept();
+}
+
+#[test]
+fn before_anything_is_merged() {
+    goes_on(&killed_at("merge-tree"));
+}
+
+#[test]
+fn before_the_files_are_in_place() {
+    goes_on(&killed_at("checkout-index"));
+}
+
+#[test]
+fn between_the_files_and_the_commit() {
+    let environment = killed_at("commit");
+    assert_eq!(environment.git(&["status", "--short"]), " M a.txt\n", "the files are in place");
+    goes_on(&environment);
+}
+
+#[test]
+fn after_the_commit() {
+    let environment = with_git_that("commit", &format!("\"$GIT\" \"$@\"; {KILL}"));
+    assert_eq!(environment.pass("1").code, -1);
+    assert_eq!(environment.git(&["log", "--format=%s", "-1"]), "Write part 1\n");
+    goes_on(&environment);
+}
+
+#[test]
+fn while_a_conflict_is_shown() {
+    let environment = with_git_that("restore", KILL);
+    environment.write("a.txt", "first\nsecond, by hand\nthird\n");
+    environment.git(&["commit", "--quiet", "--all", "--message", "Edit by hand"]);
+    assert_eq!(environment.pass("1").code, -1);
+    environment.next(&[]);
+    assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
+    let marked = environment.read(&format!("{}/a.txt", worktree("builder-1")));
+    assert!(marked.contains("<<<<<<<") && marked.contains("about 1"), "{marked}");
+}
+
+#[test]
+fn while_a_worktree_is_made() {
+    let environment = with_git_that("worktree", &format!("\"$GIT\" \"$@\" & sleep 0.01; {KILL}"));
+    let claim = environment.fp(&["claim", PLAN, "--as", "builder-2"]);
+    assert_eq!(claim.code, -1, "{claim}");
+    let (task, _) = environment.claim("builder-2").unwrap();
+    assert_eq!(task, "2");
+    assert_eq!(environment.read(&format!("{}/b.txt", worktree("builder-2"))), "first\nsecond\nthird\n");
+    environment.done(&["cancel", PLAN]);
+    environment.assert_swept();
+}
+
+/// A user who edits the file between the crash and the next command is not overruled.
+#[test]
+fn what_the_user_does_after_a_crash_is_kept() {
+    let environment = killed_at("commit");
+    environment.write("a.txt", "by hand\n");
+    let ask = environment.next(&[]);
+    assert!(ask.stdout.contains("a.txt has changes of yours that are not committed"), "{ask}");
+    assert_eq!(environment.read("a.txt"), "by hand\n");
+}
