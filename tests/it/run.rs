@@ -10,8 +10,8 @@ mod repository;
 mod session;
 mod side_by_side;
 
-use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
 
 /// A repository with [`PLAN`], whose tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`; each of 2 and 3 waits
 /// for the one before.

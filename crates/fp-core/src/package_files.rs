@@ -48,8 +48,8 @@ const LOCKS: [(&str, PackageManager, ReadPackages); 17] = [
     ("Gemfile.lock", Ruby, |text| Some(found(text, &[&GEMFILE]))),
     ("composer.lock", Php, |text| Some(found(text, &[&NAME]))),
     ("packages.lock.json", DotNet, |text| Some(found(text, &[&NUGET]))),
-    ("gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE]))),
-    ("buildscript-gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE]))),
+    ("gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
+    ("buildscript-gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
     ("Package.resolved", Swift, |text| Some(found(text, &[&IDENTITY]))),
 ];
 
@@ -378,7 +378,7 @@ pattern!(GO_SUM, r"(?m)^(\S+) v");
 pattern!(GEMFILE, r"(?m)^    ([\w.-]+) \(");
 pattern!(NAME, r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#);
 pattern!(NUGET, r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#);
-pattern!(GRADLE, r"(?m)^([\w.-]+:[\w.-]+):");
+pattern!(GRADLE_LOCK, r"(?m)^([\w.-]+:[\w.-]+):");
 pattern!(IDENTITY, r#""identity"\s*:\s*"([^"]+)""#);
 
 fn toml_packages(text: &str) -> Option<PackageNames> {

@@ -353,7 +353,7 @@ fn commands() {
         sha256: "0123456789abcdef0123".into(),
     };
     let check = |end, output: &str, expect: &str| {
-        let check = commands::check(&run(end, output));
+        let check = command_check(&run(end, output));
         assert_eq!((check.name.as_str(), verdict(&check).as_str()), ("command: cargo test", expect));
     };
     check(
