@@ -218,6 +218,9 @@ impl CommitHistory {
         let mut reasons = vec![match self.style() {
             CommitStyle::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
             CommitStyle::Short => format!("{} have at most {} words", of(self.short), SHORT_SUBJECT.0),
+            CommitStyle::Plain if self.subjects < HABIT => {
+                format!("{} begin with a type, and so few make no other habit", of(self.semantic))
+            }
             CommitStyle::Plain => {
                 format!("only {} begin with a type, and only {} are short", of(self.semantic), self.short)
             }

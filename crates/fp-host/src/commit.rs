@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fp_core::repo_path::RepoPath;
 
-use crate::git::{Entry, EntryState, FileStat, Git, GitError, Outcome, Status};
+use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
 
 /// What is to be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,12 +98,12 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     Ok(ChosenChanges { files: Some(files), stats, kept })
 }
 
-fn file(git: &Git, status: &Status, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
+fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
     let Some(file) = git.locate(path) else {
         let is_top = std::fs::canonicalize(path).is_ok_and(|path| path == git.worktree());
         return Ok(Err(if is_top { Unfit::Folder } else { Unfit::Outside }));
     };
-    let of = |entry: &&Entry| entry.path == file;
+    let of = |entry: &&StatusEntry| entry.path == file;
     Ok(match status.entries.iter().find(of).map(|entry| &entry.state) {
         Some(EntryState::NestedRepository) => Err(Unfit::Repository),
         Some(_) => Ok(file),
@@ -139,8 +139,8 @@ impl ChosenChanges {
     /// Makes the commit with this message.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
-    pub fn commit(&self, git: &Git, message: &str) -> Result<Outcome, GitError> {
+    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    pub fn commit(&self, git: &Git, message: &str) -> Result<CommitOutcome, GitError> {
         match &self.files {
             Some(files) => git.commit(files, message),
             None => git.commit_staged(message),

@@ -20,7 +20,7 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::reader::{Examined, Line, Past, Portion, Reader};
+pub use self::reader::{Examined, LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
 pub(crate) use self::snapshot::LogMark;
 

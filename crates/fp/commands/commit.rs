@@ -6,7 +6,7 @@ use fp_core::commit_style::{CommitHistory, CommitStyle, SUBJECTS, style_of};
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::change::ChangeStatus;
 use fp_host::commit::{ChoiceError, ChosenChanges, choose};
-use fp_host::git::{Blocked, FileStat, Git, Outcome};
+use fp_host::git::{Blocked, CommitOutcome, FileStat, Git};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -132,13 +132,13 @@ fn examples(subjects: &[String]) -> Vec<String> {
 
 fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -> CommandResult {
     let hash = match chosen.commit(git, message)? {
-        Outcome::Committed { hash } => hash,
-        Outcome::NothingToCommit => {
+        CommitOutcome::Committed { hash } => hash,
+        CommitOutcome::NothingToCommit => {
             return Err(CommandError::refused(
                 "there is nothing to commit: the files are as in the last commit",
             ));
         }
-        Outcome::Blocked(blocked) => return Err(refused(&blocked)),
+        CommitOutcome::Blocked(blocked) => return Err(refused(&blocked)),
     };
     // Hooks may have changed both.
     let made = git.last_commit()?.filter(|commit| commit.hash == hash);

@@ -8,7 +8,7 @@ use fp_core::report::status::Phase;
 use fp_core::run::State;
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
-use fp_host::store::{Line, Portion};
+use fp_host::store::{LogLine, Portion};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -100,7 +100,7 @@ impl View {
         portion.lines.iter().map(|line| self.shown(line)).collect()
     }
 
-    fn shown(&mut self, line: &Line) -> String {
+    fn shown(&mut self, line: &LogLine) -> String {
         let concerned = self.concern.as_mut().map(|concern| concern.of(&line.entry));
         let is_shown = |at: usize| concerned.as_ref().is_none_or(|all| all[at]);
         match self.format {

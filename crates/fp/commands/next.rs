@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fp_core::plan::id::{AgentName, PlanId, TaskId};
 use fp_core::report::status::StatusReport;
-use fp_core::run::next::{Action, Surroundings};
-use fp_core::run::state::{Activity, Agent};
+use fp_core::run::next::{LeadAction, RunSurroundings};
+use fp_core::run::state::{Activity, RunAgent};
 use fp_core::run::{State, approval};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
@@ -34,8 +34,9 @@ pub(crate) struct NextArgs {
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let tracker_ended = tracker::ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
-    let works =
-        |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
+    let works = |(name, agent): (&AgentName, &RunAgent)| {
+        agent.activity != Activity::Idle && !args.ended.contains(name)
+    };
     // Whoever still works wakes the lead again; a commit that another process makes does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
@@ -46,12 +47,12 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let around = Surroundings {
+    let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // Whoever looked meanwhile has told it.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
-        ..Surroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
+        ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
     };
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
@@ -74,11 +75,11 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         report += &what_comes_after(&plan, context);
     }
     let actions = turn.actions.into_iter().map(|action| match action {
-        Action::Finish { .. } => Action::Finish { report: report.clone() },
+        LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
     // Before what ends the lead's turn.
-    let mut actions: Vec<Action> = actions.collect();
+    let mut actions: Vec<LeadAction> = actions.collect();
     let end = actions.len().saturating_sub(1);
     actions.splice(end..end, tracker);
     match context.format {
@@ -106,8 +107,8 @@ fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
 }
 
 /// The actions with ids that no other answer has.
-fn numbered(first: u64, actions: &[Action]) -> Result<Vec<Value>, CommandError> {
-    let with_id = |(i, action): (usize, &Action)| {
+fn numbered(first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
+    let with_id = |(i, action): (usize, &LeadAction)| {
         let mut whole = BTreeMap::from([("id".to_owned(), Value::from(format!("a{first}-{}", i + 1)))]);
         if let Value::Object(fields) = serde_json::to_value(action).map_err(CommandError::failed)? {
             whole.extend(fields);
@@ -134,7 +135,7 @@ fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<Ta
 }
 
 /// The actions as a numbered list.
-fn actions_text(plan: &PlanId, actions: &[Action]) -> String {
+fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
     let mut text = String::new();
     for (i, action) in actions.iter().enumerate() {
         text.push_str(&format!("{}. {}", i + 1, action_text(plan, action)));
@@ -142,32 +143,32 @@ fn actions_text(plan: &PlanId, actions: &[Action]) -> String {
     text
 }
 
-fn action_text(plan: &PlanId, action: &Action) -> String {
+fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     match action {
-        Action::Spawn { name, agent, prompt } => start_text("spawn", name.as_str(), agent, prompt),
-        Action::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
-        Action::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
-        Action::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
-        Action::Ask { question, text, header, options, .. } => {
+        LeadAction::Spawn { name, agent, prompt } => start_text("spawn", name.as_str(), agent, prompt),
+        LeadAction::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
+        LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
+        LeadAction::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
+        LeadAction::Ask { question, text, header, options, .. } => {
             let mut ask = format!("ask {question}\n   question: {text}\n   header: {header}\n   options:\n");
             for option in options {
                 ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
             }
             ask + &format!("   then: fp answer {plan} {question} --option 'LABEL'\n")
         }
-        Action::Wait { on } => format!(
+        LeadAction::Wait { on } => format!(
             "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \
              The same for one that is not running at all.\n",
             on.join(", ")
         ),
-        Action::Deadlock { chain } => {
+        LeadAction::Deadlock { chain } => {
             let mut dead = String::from("deadlock\n   Nothing can go on by itself:\n");
             for line in chain {
                 dead.push_str(&format!("   - {line}\n"));
             }
             dead
         }
-        Action::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
+        LeadAction::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Judgement;
 use fp_core::run::state::{State, Status};
-use fp_core::run::verdict::Opinion;
+use fp_core::run::verdict::VerifierOpinion;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
@@ -59,7 +59,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let Written { judgements, summary } = written(&args, context)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
-    let opinion = Opinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
+    let opinion = VerifierOpinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
         CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
     })?;
     let mut ledger = plan.lock()?;

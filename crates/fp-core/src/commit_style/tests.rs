@@ -60,7 +60,7 @@ fn reasons_are_numbers() {
     );
     check(
         &["Initial commit"],
-        &["only 0 of 1 subjects begin with a type, and only 0 are short", "0 of 1 subjects are Korean"],
+        &["0 of 1 subjects begin with a type, and so few make no other habit", "0 of 1 subjects are Korean"],
     );
     check(&SHORT, &["3 of 4 subjects have at most 3 words", "0 of 4 subjects are Korean"]);
     check(

@@ -4,7 +4,7 @@ use super::{Decision, Reply};
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
-use crate::run::next::{Action, Surroundings};
+use crate::run::next::{LeadAction, RunSurroundings};
 use crate::run::state::Activity;
 
 /// What is left to do for a lead that stops.
@@ -20,24 +20,27 @@ pub enum Due {
 
 /// Whether `fp next` has something for the lead to do. It is not asked, only looked at: nothing counts as handed out.
 #[must_use]
-pub fn due(state: &State, around: &Surroundings) -> Due {
+pub fn due(state: &State, around: &RunSurroundings) -> Due {
     let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
-    let starts = |action: &Action| {
+    let starts = |action: &LeadAction| {
         matches!(
             action,
-            Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. } | Action::Judge { .. }
+            LeadAction::Spawn { .. }
+                | LeadAction::Resume { .. }
+                | LeadAction::Verify { .. }
+                | LeadAction::Judge { .. }
         )
     };
-    let ends_in = |is: fn(&Action) -> bool| actions.iter().any(is);
+    let ends_in = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
     let nobody_works = state.agents.values().all(|agent| agent.activity == Activity::Idle);
     if !state.unstarted.is_empty()
         || actions.iter().any(starts)
-        || (nobody_works && ends_in(|a| matches!(a, Action::Wait { .. })))
+        || (nobody_works && ends_in(|a| matches!(a, LeadAction::Wait { .. })))
     {
         // An agent that it was told to start is not heard of before that is done. What nobody works on and is waited
         // for all the same is a commit, which `fp next` makes.
         Due::Work
-    } else if ends_in(|a| matches!(a, Action::Deadlock { .. })) {
+    } else if ends_in(|a| matches!(a, LeadAction::Deadlock { .. })) {
         Due::Deadlock
     } else {
         Due::Nothing

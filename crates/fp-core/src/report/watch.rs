@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::status::{Counts, Phase, StatusReport, TaskLine};
 use crate::plan::id::{AgentName, PlanId};
-use crate::run::state::{Activity, Agent, Role, State, Status};
+use crate::run::state::{Activity, Role, RunAgent, State, Status};
 
 /// The report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl WatchReport {
     }
 }
 
-fn agent_line(state: &State, name: &AgentName, agent: &Agent) -> Option<AgentLine> {
+fn agent_line(state: &State, name: &AgentName, agent: &RunAgent) -> Option<AgentLine> {
     let doing = match (agent.role, agent.activity) {
         (Role::Verifier, Activity::Idle) => return None,
         (Role::Verifier, _) => match &agent.task {

@@ -11,7 +11,7 @@ use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::payload::short;
-use crate::run::question::Choice;
+use crate::run::question::AnswerChoice;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
 use crate::verification::CheckVerdict;
@@ -242,7 +242,7 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     let questions: Vec<NextStep> = state
         .open_questions()
         .filter(|question| about(question.topic.task()))
-        .map(|question| NextStep::answer(plan, question, Choice::Retry.label()))
+        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.label()))
         .collect();
     if !questions.is_empty() {
         return questions;

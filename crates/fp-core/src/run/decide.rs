@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Base, Decider, Event, Leaf, RunTerms};
-use super::question::{Choice, Question, Topic};
+use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Claim, State, Status, TaskState};
@@ -12,7 +12,7 @@ use crate::plan::path::overlap;
 use crate::verification::change::Change;
 
 /// Events, or the reason why there are none.
-pub type Decision = Result<Vec<Event>, Refusal>;
+pub type RunDecision = Result<Vec<Event>, Refusal>;
 
 /// What an approval is about.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct Approve {
 impl State {
     /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
     /// failed may be mended, for another try.
-    pub fn approve(&self, approve: Approve) -> Decision {
+    pub fn approve(&self, approve: Approve) -> RunDecision {
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
             return Ok(Vec::new());
         }
@@ -49,7 +49,7 @@ impl State {
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
-    pub fn start(&self, terms: RunTerms) -> Decision {
+    pub fn start(&self, terms: RunTerms) -> RunDecision {
         let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
@@ -145,7 +145,7 @@ impl State {
     }
 
     /// The holder of `token` hands its task in.
-    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> Decision {
+    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
     }
@@ -167,7 +167,7 @@ impl State {
     }
 
     /// Takes the claim on a task back; the attempt does not count.
-    pub fn release(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn release(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing {
             return Err(refuse(task, "only a claimed task can be released"));
@@ -176,7 +176,7 @@ impl State {
     }
 
     /// Gives a task up, and skips what waits for it.
-    pub fn fail(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn fail(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
@@ -190,7 +190,7 @@ impl State {
 
     /// Gives a failed task another try, with what was skipped because of it alone; or has a task done that was done
     /// before the plan was imported.
-    pub fn retry(&self, id: &TaskId) -> Decision {
+    pub fn retry(&self, id: &TaskId) -> RunDecision {
         let task = self.expect_task(id)?;
         match task.status {
             Status::Failed => {}
@@ -210,8 +210,8 @@ impl State {
         let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
         let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
             self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
-        let mut events =
-            self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), Choice::Retry.label());
+        let mut events = self
+            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.label());
         events.push(Event::Retried { task: id.clone(), restored });
         events.extend(still.into_iter().filter_map(|task| {
             let because = blocked.get(&task)?.clone();
@@ -233,7 +233,7 @@ impl State {
     }
 
     /// Has a task done that counts as done by nothing but what its source said.
-    fn redo(&self, task: &TaskState) -> Decision {
+    fn redo(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
         let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
         if let Some(on_it) = self.dependents(id).into_iter().find(running) {
@@ -247,7 +247,7 @@ impl State {
     }
 
     /// Ends the run at once. Twice is once.
-    pub fn cancel(&self, by: Decider) -> Decision {
+    pub fn cancel(&self, by: Decider) -> RunDecision {
         if self.run.is_none() {
             return Err(Refusal::NotStarted);
         }
@@ -280,7 +280,7 @@ impl State {
     }
 
     /// Takes the user's answer to a question, and does what it means. `token` is a fresh one.
-    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> Decision {
+    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> RunDecision {
         let asked = self
             .open_questions()
             .find(|q| q.id == question)
@@ -317,7 +317,7 @@ impl State {
     pub(super) fn consequences(
         &self,
         topic: &Topic,
-        choice: Choice,
+        choice: AnswerChoice,
         by: Decider,
         token: String,
     ) -> Result<Option<Vec<Event>>, Refusal> {
@@ -325,34 +325,39 @@ impl State {
             vec![Event::Completed { task: id.clone(), commit: None, note: Some(note.into()) }]
         };
         let events = match (topic, choice) {
-            (Topic::Clarify(_), _) | (Topic::Scope { .. }, Choice::Stop) => return Ok(None),
-            (_, Choice::Stop) => vec![Event::Cancelled { by }],
-            (Topic::Scope { task, path }, Choice::Allow) => self.extended(task, path, by)?,
-            (Topic::Drift(tasks), Choice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
-            (Topic::PassesBefore(id), Choice::Build) => vec![Event::Waived { task: id.clone(), by }],
-            (Topic::PassesBefore(id), Choice::Done) => {
+            (Topic::Clarify(_), _) | (Topic::Scope { .. }, AnswerChoice::Stop) => return Ok(None),
+            (_, AnswerChoice::Stop) => vec![Event::Cancelled { by }],
+            (Topic::Scope { task, path }, AnswerChoice::Allow) => self.extended(task, path, by)?,
+            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
+            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), AnswerChoice::Done) => {
                 if !self.only_doubted(id) {
                     let reason = "something else has come in between".to_owned();
                     return Err(Refusal::NotReady(id.clone(), reason));
                 }
                 done(id, "its Verify passed before the work")
             }
-            (Topic::TaskFailed(id), Choice::Retry) => {
+            (Topic::TaskFailed(id), AnswerChoice::Retry) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
-            (Topic::VerifierSilent(id), Choice::GiveUp) => self.failing(id, "given up by the user's choice"),
-            (Topic::CommitBlocked(id), Choice::SendBack) => {
+            (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
+                self.failing(id, "given up by the user's choice")
+            }
+            (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
                 self.send_back(id, &format!("The commit could not be made: {reason}"), token)
             }
-            (Topic::CommitBlocked(id), Choice::Leave) => done(id, "left uncommitted by the user's choice"),
-            // The answer itself is all it takes: what waited for it goes on.
-            (Topic::Scope { .. }, Choice::Deny)
-            | (Topic::Drift(_), Choice::Revise)
-            | (Topic::TaskFailed(_), Choice::Continue)
-            | (Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent, Choice::Retry) => {
-                Vec::new()
+            (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
+                done(id, "left uncommitted by the user's choice")
             }
+            // The answer itself is all it takes: what waited for it goes on.
+            (Topic::Scope { .. }, AnswerChoice::Deny)
+            | (Topic::Drift(_), AnswerChoice::Revise)
+            | (Topic::TaskFailed(_), AnswerChoice::Continue)
+            | (
+                Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent,
+                AnswerChoice::Retry,
+            ) => Vec::new(),
             (Topic::Scope { .. }, _)
             | (Topic::Drift(_), _)
             | (Topic::PassesBefore(_), _)
@@ -458,7 +463,7 @@ impl State {
 
     /// The task `id` was rolled back: its `commit`, if it had one, was undone by `revert`. Whoever has claimed a task
     /// in the meantime that waits for it loses the claim, and the attempt does not count.
-    pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> Decision {
+    pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed || task.commit != commit {
             return Err(refuse(task, "only a completed task can be rolled back"));

@@ -16,7 +16,7 @@ use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;
 use crate::verification::Check;
 use crate::verification::change::Change;
-use crate::verification::surroundings::Surroundings;
+use crate::verification::surroundings::GitSurroundings;
 
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
@@ -94,7 +94,7 @@ pub struct Base {
     pub worktree: Option<AgentName>,
     /// What lay around the working tree; `None` in a log that doesn't tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<Surroundings>,
+    pub around: Option<GitSurroundings>,
 }
 
 /// Who decided something.

@@ -7,8 +7,8 @@ use super::event::{Base, Decider, Dispatch, Entry, Event};
 use super::planning::Criticised;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
-    Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
-    State, Status, TaskState, Untold, Verdict,
+    Activity, Approval, Asked, ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Role, Run, RunAgent,
+    RunStatus, State, Status, TaskState, TaskVerdict, Untold,
 };
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::Check;
@@ -104,7 +104,7 @@ impl State {
             }
             Event::CheckedBefore { task, checks, passed } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.before = Some(Before { checks: checks.clone(), passed: *passed, waived: None });
+                    t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
                 }
             }
             Event::Waived { task, by } => {
@@ -161,7 +161,7 @@ impl State {
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
-                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
+                        Some(MeasuredWork { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
                     t.verification = None;
                     t.verifiers = 0;
                 }
@@ -178,12 +178,15 @@ impl State {
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.verification =
-                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: checks.clone() });
+                    t.verification = Some(MeasuredWork {
+                        tree: tree.clone(),
+                        files: files.clone(),
+                        checks: checks.clone(),
+                    });
                 }
             }
             Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
-                let verdict = Verdict {
+                let verdict = TaskVerdict {
                     pass: *pass,
                     iteration: *iteration,
                     judgements: judgements.clone(),
@@ -338,8 +341,8 @@ impl State {
         Some(self.task(task)?.claim.as_ref()?.owner.clone())
     }
 
-    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut Agent {
-        self.agents.entry(name.clone()).or_insert(Agent {
+    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
+        self.agents.entry(name.clone()).or_insert(RunAgent {
             role,
             activity: Activity::Working,
             since: at,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::decide::Decision;
+use super::decide::RunDecision;
 use super::event::{Decider, Event};
 use super::question::{AnswerOption, Question, Topic};
 use super::refusal::Refusal;
@@ -200,7 +200,7 @@ impl State {
     }
 
     /// What it means that the builder of `id` may change `path` as well.
-    pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> Decision {
+    pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
         let topic = Topic::Scope { task: id.clone(), path: path.to_owned() };
         let reason = self.questions.iter().rfind(|asked| asked.question.topic == topic);
         let reason = reason.map(|asked| asked.question.reason.clone()).unwrap_or_default();

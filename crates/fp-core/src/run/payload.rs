@@ -39,7 +39,7 @@ pub fn room_for_specs(state: &State, task: &TaskState, leaf: &Task<'_>, around: 
 /// A heading with what is below it.
 struct Section {
     heading: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<PayloadPart>,
 }
 
 /// The payload of `task`, which is held with a token. At most [`MAX_PAYLOAD_BYTES`], as long as the paths in `around`
@@ -52,9 +52,9 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
         sections[0].parts.push(sections::whole(task, around));
         let mut excess = length(&sections).saturating_sub(MAX_PAYLOAD_BYTES);
         let parts = sections.iter_mut().flat_map(|section| &mut section.parts);
-        let mut ranked: Vec<&mut Part> = parts.filter(|part| part.rank().is_some()).collect();
+        let mut ranked: Vec<&mut PayloadPart> = parts.filter(|part| part.rank().is_some()).collect();
         ranked.sort_by_key(|part| part.rank());
-        for cut in [Part::trim, Part::strip] {
+        for cut in [PayloadPart::trim, PayloadPart::strip] {
             for part in &mut ranked {
                 let before = part.len();
                 if excess > 0 {
@@ -71,11 +71,11 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
 
 impl Section {
     fn is_empty(&self) -> bool {
-        self.parts.iter().all(Part::is_empty)
+        self.parts.iter().all(PayloadPart::is_empty)
     }
 
     fn len(&self) -> usize {
-        let parts: usize = self.parts.iter().map(Part::len).sum();
+        let parts: usize = self.parts.iter().map(PayloadPart::len).sum();
         if self.is_empty() { 0 } else { self.heading.len() + parts }
     }
 
@@ -156,17 +156,17 @@ struct Line {
 
 /// Lines that belong together.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct PayloadPart {
     bullet: &'static str,
     lines: Vec<Line>,
     cut: Option<Cut>,
     /// How many lines there were.
     count: usize,
-    /// Before which of the lines the others were.
+    /// ChecksBefore which of the lines the others were.
     gap: usize,
 }
 
-impl Part {
+impl PayloadPart {
     /// Lines that stay as they are.
     pub(super) fn fixed(bullet: &'static str, lines: Vec<String>) -> Self {
         let lines: Vec<Line> = lines.into_iter().map(|text| Line { text, is_short: false }).collect();
@@ -346,13 +346,13 @@ fn tail(text: &str, room: usize) -> &str {
 mod tests {
     use super::*;
 
-    fn part(lines: &[&str], at: At, least: usize) -> Part {
+    fn part(lines: &[&str], at: At, least: usize) -> PayloadPart {
         let cut =
             Cut { rank: Rank::Hints, what: "hints", at, least, floor: 0, whole: "see tasks.md".to_owned() };
-        Part::new("- ", lines.iter().map(|line| (*line).to_owned()).collect(), cut)
+        PayloadPart::new("- ", lines.iter().map(|line| (*line).to_owned()).collect(), cut)
     }
 
-    fn shrunk(mut part: Part, room: usize) -> String {
+    fn shrunk(mut part: PayloadPart, room: usize) -> String {
         part.trim(room);
         part.strip(room);
         let mut text = String::new();

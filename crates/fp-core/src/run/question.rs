@@ -79,7 +79,7 @@ pub struct Question {
 
 /// An answer that has consequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum AnswerChoice {
     /// Go on with the other tasks.
     Continue,
     /// Try the same again.
@@ -106,7 +106,7 @@ pub enum Choice {
     Done,
 }
 
-impl Choice {
+impl AnswerChoice {
     /// The word for it, which the user sees and the log has.
     #[must_use]
     pub fn label(self) -> &'static str {
@@ -150,51 +150,54 @@ impl ClosedUnanswered {
 }
 
 /// What stopping means.
-const STOP: (Choice, &str) = (Choice::Stop, "end the run; what is done stays");
+const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
 
 impl Topic {
     /// The choices that a question about it offers, the recommended one first, and what each means. A builder's own
     /// question has options of its own.
     #[must_use]
-    pub fn choices(&self) -> &'static [(Choice, &'static str)] {
+    pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
         match self {
             Self::TaskFailed(_) => &[
-                (Choice::Continue, "go on with the tasks that don't depend on it"),
-                (Choice::Retry, "give it all its iterations again"),
+                (AnswerChoice::Continue, "go on with the tasks that don't depend on it"),
+                (AnswerChoice::Retry, "give it all its iterations again"),
                 STOP,
             ],
             Self::VerifierSilent(_) => &[
-                (Choice::Retry, "start another verifier"),
-                (Choice::GiveUp, "give the task up and go on"),
+                (AnswerChoice::Retry, "start another verifier"),
+                (AnswerChoice::GiveUp, "give the task up and go on"),
                 STOP,
             ],
             Self::CommitBlocked(_) => &[
-                (Choice::SendBack, "the builder mends it, with this reason as feedback"),
-                (Choice::Retry, "make the commit again, after you have mended it"),
-                (Choice::Leave, "take the task as done and leave its change uncommitted"),
+                (AnswerChoice::SendBack, "the builder mends it, with this reason as feedback"),
+                (AnswerChoice::Retry, "make the commit again, after you have mended it"),
+                (AnswerChoice::Leave, "take the task as done and leave its change uncommitted"),
                 STOP,
             ],
             Self::Scope { .. } => &[
-                (Choice::Allow, "the file becomes part of the task, and the report says so"),
-                (Choice::Deny, "the builder does without"),
+                (AnswerChoice::Allow, "the file becomes part of the task, and the report says so"),
+                (AnswerChoice::Deny, "the builder does without"),
             ],
             Self::Drift(_) => &[
-                (Choice::Keep, "they stay as they are"),
-                (Choice::Revise, "change them in tasks.md and approve the plan again; they wait for that"),
+                (AnswerChoice::Keep, "they stay as they are"),
+                (
+                    AnswerChoice::Revise,
+                    "change them in tasks.md and approve the plan again; they wait for that",
+                ),
                 STOP,
             ],
             Self::PassesBefore(_) => &[
-                (Choice::Build, "build it all the same; the report says so"),
-                (Choice::Done, "there is nothing to do: take the task as done"),
+                (AnswerChoice::Build, "build it all the same; the report says so"),
+                (AnswerChoice::Done, "there is nothing to do: take the task as done"),
                 STOP,
             ],
-            Self::BuildersSilent => &[(Choice::Retry, "start builders again"), STOP],
+            Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
             Self::Clarify(_) => &[],
         }
     }
 
     /// The choice that `label` names, if a question about it offers that.
-    pub(super) fn choice(&self, label: &str) -> Option<Choice> {
+    pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
         self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.label() == label)
     }
 }
@@ -235,7 +238,7 @@ impl Question {
                 "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
             ),
         };
-        let option = |(choice, description): &(Choice, &str)| AnswerOption {
+        let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
             label: choice.label().to_owned(),
             description: (*description).to_owned(),
         };
@@ -257,15 +260,15 @@ impl Question {
     pub fn unattended_answer(&self) -> &str {
         let choice = match self.topic {
             Topic::Clarify(_) => {
-                return self.options.first().map_or(Choice::Continue.label(), |first| &first.label);
+                return self.options.first().map_or(AnswerChoice::Continue.label(), |first| &first.label);
             }
-            Topic::Scope { .. } => Choice::Deny,
-            Topic::Drift(_) => Choice::Keep,
-            Topic::PassesBefore(_) => Choice::Build,
-            Topic::TaskFailed(_) => Choice::Continue,
-            Topic::VerifierSilent(_) => Choice::GiveUp,
-            Topic::CommitBlocked(_) => Choice::SendBack,
-            Topic::BuildersSilent => Choice::Stop,
+            Topic::Scope { .. } => AnswerChoice::Deny,
+            Topic::Drift(_) => AnswerChoice::Keep,
+            Topic::PassesBefore(_) => AnswerChoice::Build,
+            Topic::TaskFailed(_) => AnswerChoice::Continue,
+            Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
+            Topic::CommitBlocked(_) => AnswerChoice::SendBack,
+            Topic::BuildersSilent => AnswerChoice::Stop,
         };
         choice.label()
     }

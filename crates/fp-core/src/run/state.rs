@@ -9,7 +9,9 @@ use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
 use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
 use super::question::Question;
-pub use super::task_state::{Before, Claim, CommitIntent, Granted, Measured, Status, TaskState, Verdict};
+pub use super::task_state::{
+    ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
+};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
 /// What an agent is for.
@@ -37,7 +39,7 @@ pub enum Activity {
 /// An agent of the current session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Agent {
+pub struct RunAgent {
     /// What it is for.
     pub role: Role,
     /// What it does.
@@ -200,7 +202,7 @@ pub struct State {
     pub tasks: Vec<TaskState>,
     /// The agents of the current session.
     #[serde(default)]
-    pub agents: BTreeMap<AgentName, Agent>,
+    pub agents: BTreeMap<AgentName, RunAgent>,
     /// The client's ids of those of which they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,

@@ -9,12 +9,12 @@ use super::decide::Approve;
 use super::drift::{Moved, SeenCommit};
 use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf, RunTerms};
 use super::inquiry::Extension;
-use super::next::{Action, Surroundings, Turn};
+use super::next::{LeadAction, LeadTurn, RunSurroundings};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
-use super::question::{AnswerOption, Choice};
+use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
 use super::state::{State, Status};
-use super::verdict::Opinion;
+use super::verdict::VerifierOpinion;
 use crate::critique::Judged;
 use crate::hook::Reply;
 use crate::hook::lead::{Due, due, lead_stops};
@@ -105,7 +105,7 @@ fn a_verdict_needs_every_check() {
     let verified =
         Event::Verified { task: id("1"), iteration: 1, tree: "t".into(), files: Vec::new(), checks };
     machine.take(vec![verified]);
-    let opinion = Opinion {
+    let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "fine".into() }],
         summary: String::new(),
     };
@@ -162,7 +162,8 @@ fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
 fn an_opinion_judges_each_criterion_once() {
     let check = |judged: &[usize], expect: Result<(), &str>| {
         let judgement = |n: &usize| Judgement { criterion: *n, pass: true, evidence: String::new() };
-        let opinion = Opinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
+        let opinion =
+            VerifierOpinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
         let found = opinion.complete(2).map(|_| ()).map_err(|e| e.to_string());
         assert_eq!(found, expect.map_err(str::to_owned), "{judged:?}");
     };

@@ -3,19 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use super::decide::Decision;
+use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
 use super::question::{ClosedUnanswered, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Before, State, Status, TaskState};
+use super::state::{ChecksBefore, State, Status, TaskState};
 use crate::plan::id::TaskId;
 use crate::settings::ExecutionModel;
 use crate::verification::{Check, CheckVerdict};
 
 /// What a verifier says.
 #[derive(Debug, Clone, Default)]
-pub struct Opinion {
+pub struct VerifierOpinion {
     /// One judgement a criterion, in any order.
     pub judgements: Vec<Judgement>,
     /// One or two sentences.
@@ -41,7 +41,7 @@ pub enum InvalidOpinion {
     Missing(String),
 }
 
-impl Opinion {
+impl VerifierOpinion {
     /// Whether there is exactly one judgement for each of `criteria` criteria; sorts them.
     pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
         self.judgements.sort_by_key(|j| j.criterion);
@@ -62,7 +62,7 @@ impl Opinion {
 
 /// What keeps a task from passing: failed criteria with their text, then failed checks.
 #[must_use]
-pub fn reasons(opinion: &Opinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
+pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
     let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
         format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
@@ -81,10 +81,10 @@ impl State {
         &self,
         id: &TaskId,
         iteration: Option<u32>,
-        opinion: Opinion,
+        opinion: VerifierOpinion,
         criteria: &[String],
         token: String,
-    ) -> Decision {
+    ) -> RunDecision {
         let task = self.expect_submitted(id, iteration)?;
         let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
         let reasons = reasons(&opinion, criteria, checks);
@@ -108,19 +108,25 @@ impl State {
     }
 
     /// The commit of a passed task is about to be made.
-    pub fn begin_commit(&self, id: &TaskId, files: Vec<String>, message: String, head: String) -> Decision {
+    pub fn begin_commit(
+        &self,
+        id: &TaskId,
+        files: Vec<String>,
+        message: String,
+        head: String,
+    ) -> RunDecision {
         self.expect_passed(id)?;
         Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
     }
 
     /// A passed task is done, with its commit or the reason why there is none.
-    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> Decision {
+    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> RunDecision {
         self.expect_passed(id)?;
         Ok(vec![Event::Completed { task: id.clone(), commit, note }])
     }
 
     /// The commit of a passed task could not be made: the user is asked.
-    pub fn block_commit(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn block_commit(&self, id: &TaskId, reason: &str) -> RunDecision {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
@@ -128,7 +134,7 @@ impl State {
 
     /// A passed task does not fit what was committed since it began: it goes back to its builder, whose worktree is
     /// now at `base`, or ends when it has had all its iterations. `token` is a fresh one.
-    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> Decision {
+    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
         self.expect_passed(id)?;
         let mut events = self.send_back(id, feedback, token);
         if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
@@ -152,7 +158,7 @@ impl State {
 
 impl State {
     /// The checks of a task ran before its work, and all of them passed: the user decides.
-    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> Decision {
+    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Pending || task.before.is_some() {
             return Ok(Vec::new());
@@ -175,11 +181,11 @@ impl State {
         }
         let (verdict, detail) = match &task.before {
             None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
-            Some(Before { passed: false, checks, .. }) => {
+            Some(ChecksBefore { passed: false, checks, .. }) => {
                 let ended = checks.iter().filter_map(|check| check.detail.lines().next());
                 (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
             }
-            Some(Before { waived: Some(by), .. }) => {
+            Some(ChecksBefore { waived: Some(by), .. }) => {
                 let who = if *by == Decider::User { "the user" } else { "a rule" };
                 (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
             }

@@ -2,7 +2,7 @@
 //! of a manifest among them.
 
 use super::change::{Change, ChangeStatus, FileKind};
-use super::{Check, CheckVerdict, Facts, Scope, intent, list};
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
 use crate::package_files::is_lock_of;
 use crate::repo_path::RepoPath;
 use crate::test_files;
@@ -70,7 +70,7 @@ fn is_within(path: &str, folder: &str) -> bool {
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let boundary = Boundary::new(&scope.files);
     let others: Vec<(&str, Boundary)> =
         scope.others.iter().map(|task| (task.id.as_str(), Boundary::new(&task.files))).collect();
@@ -100,7 +100,7 @@ fn problem(
     change: &Change,
     boundary: &Boundary,
     others: &[(&str, Boundary)],
-    scope: &Scope,
+    scope: &TaskScope,
 ) -> Option<String> {
     if let Some(outside) = change.ends().find(|path| !allowed(path, change, boundary)) {
         let verb = match (&change.status, outside == &change.path) {

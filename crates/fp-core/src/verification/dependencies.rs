@@ -1,6 +1,6 @@
 //! New dependencies: a task gets one only if it lists the manifest and its own words ask for it.
 
-use super::{ChangedText, Check, CheckVerdict, Facts, Scope, boundary::Boundary, intent, list};
+use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, boundary::Boundary, intent, list};
 use crate::package_files::{
     PackageManager, PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind,
 };
@@ -21,7 +21,7 @@ impl Listed<'_> {
     }
 }
 
-fn listed(facts: &Facts, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Vec<Listed<'_>> {
+fn listed(facts: &ChangeFacts, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Vec<Listed<'_>> {
     facts.texts.iter().filter_map(|file| listing(file, of)).collect()
 }
 
@@ -31,7 +31,7 @@ fn listing(file: &ChangedText, of: fn(&str) -> Option<(PackageManager, ReadPacka
     Some(Listed { file, ecosystem, before: names(&file.before), after: names(&file.after) })
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let (manifests, locks) = (listed(facts, manifest_kind), listed(facts, lock_kind));
     let unread: Vec<&RepoPath> = facts.unread.iter().filter(|path| is_package_file(path)).collect();
     if manifests.is_empty() && locks.is_empty() && unread.is_empty() {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-use surroundings::Surroundings;
+use surroundings::GitSurroundings;
 
 use crate::package_files::is_package_file;
 use crate::plan::task::Task;
@@ -120,7 +120,7 @@ pub fn command_check(run: &CommandRun) -> Check {
 
 /// What a task may do, and what it says it will.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scope {
+pub struct TaskScope {
     /// The files it may change, as listed, with the extensions that were granted.
     pub files: Vec<String>,
     /// Everything it says that it wants: title, description, acceptance, hints.
@@ -129,7 +129,7 @@ pub struct Scope {
     pub others: Vec<OtherTask>,
 }
 
-impl Scope {
+impl TaskScope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
     #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
@@ -156,7 +156,7 @@ pub struct OtherTask {
 
 /// What was measured of a task's change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct ChangeFacts {
     /// What the task changed.
     pub changes: Vec<Change>,
     /// Changes that are another running task's, in a working tree that they share.
@@ -177,7 +177,7 @@ pub struct Facts {
     pub commits: Vec<String>,
     /// What lay around the working tree when the task was claimed, and what does now; `None` where the log doesn't
     /// tell.
-    pub around: Option<(Surroundings, Surroundings)>,
+    pub around: Option<(GitSurroundings, GitSurroundings)>,
 }
 
 /// The text of a changed file on both sides.
@@ -201,7 +201,7 @@ pub fn wants_text(change: &Change) -> bool {
 
 /// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
 #[must_use]
-pub fn check(scope: &Scope, facts: &Facts, runs: &[CommandRun]) -> Vec<Check> {
+pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
     checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
@@ -213,7 +213,7 @@ pub fn check(scope: &Scope, facts: &Facts, runs: &[CommandRun]) -> Vec<Check> {
 }
 
 /// A task that lists files and changes nothing has not been done.
-fn changed(scope: &Scope, facts: &Facts) -> Check {
+fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let check = |verdict, detail: String| Check::new("changes", verdict, detail);
     match facts.changes.len() {
         0 if scope.files.is_empty() => check(CheckVerdict::NotApplicable, "the task lists no files".into()),
@@ -227,7 +227,7 @@ fn changed(scope: &Scope, facts: &Facts) -> Check {
 }
 
 /// Commits are made by `fp` after the verdict; what else happened to the history is told.
-fn history(facts: &Facts) -> Option<Check> {
+fn history(facts: &ChangeFacts) -> Option<Check> {
     if !facts.base_kept {
         let detail = "HEAD no longer contains the commit that the task began on: \
                       a branch was switched, or history rewritten";

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use fp_core::repo_path::RepoPath;
 
-use super::{Failure, Git, GitError};
-use crate::process::{self, End, Limits};
+use super::{Git, GitError, GitFailure};
+use crate::process::{self, Limits, ProcessEnd};
 
 /// Most of standard error that a failure keeps.
 const STDERR_TAIL: usize = 4096;
@@ -37,7 +37,7 @@ pub(super) const REMOVED: [&str; 16] = [
 ];
 
 /// One call of git, not yet started.
-pub(super) struct Call {
+pub(super) struct GitCall {
     command: Command,
     shown: String,
     input: Vec<u8>,
@@ -46,13 +46,13 @@ pub(super) struct Call {
 /// What a finished git process left.
 pub(super) struct Finished {
     pub(super) stdout: Vec<u8>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<GitFailure>,
     pub(super) shown: String,
 }
 
 impl Git {
     /// A call that runs no hook: every path is literal and every message is in English.
-    pub(super) fn call(&self, args: &[&str]) -> Call {
+    pub(super) fn call(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
         call.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C").args(args);
         call.shown = cut(&format!("git {}", args.join(" ")));
@@ -61,7 +61,7 @@ impl Git {
 
     /// A call whose hooks must find the user's environment: no settings that children inherit, and the
     /// character set of the user, but messages in English, which are read by this program.
-    pub(super) fn call_with_hooks(&self, args: &[&str]) -> Call {
+    pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(args);
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
         call.command.env_remove("LC_ALL").env("LC_MESSAGES", "C");
@@ -71,7 +71,7 @@ impl Git {
         call
     }
 
-    fn bare_call(&self, args: &[&str]) -> Call {
+    fn bare_call(&self, args: &[&str]) -> GitCall {
         let mut command = Command::new("git");
         for name in REMOVED {
             command.env_remove(name);
@@ -84,7 +84,7 @@ impl Git {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Call { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
+        GitCall { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
     }
 }
 
@@ -92,7 +92,7 @@ fn cut(text: &str) -> String {
     text.chars().take(SHOWN_COMMAND).collect()
 }
 
-impl Call {
+impl GitCall {
     /// Adds an argument that is not shown in errors.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
@@ -155,7 +155,7 @@ impl Call {
             return Ok(());
         }
         let stderr = readable_tail(&said, STDERR_TAIL);
-        Err(classify(Failure { command: self.shown, status: status.code(), stderr }))
+        Err(classify(GitFailure { command: self.shown, status: status.code(), stderr }))
     }
 
     /// Runs it to its end, whatever its status.
@@ -170,7 +170,7 @@ impl Call {
             child.wait_with_output()
         })
         .map_err(GitError::io(format!("wait for `{}`", self.shown)))?;
-        let failure = (!output.status.success()).then(|| Failure {
+        let failure = (!output.status.success()).then(|| GitFailure {
             command: self.shown.clone(),
             status: output.status.code(),
             stderr: readable_tail(&output.stderr, STDERR_TAIL),
@@ -212,7 +212,7 @@ pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
     text.trim_end().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-fn classify(failure: Failure) -> GitError {
+fn classify(failure: GitFailure) -> GitError {
     let said = |part: &str| failure.stderr.contains(part);
     if said("dubious ownership") {
         GitError::NotTrusted(Box::new(failure))
@@ -254,12 +254,16 @@ pub(crate) fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     command.args(args).current_dir(folder).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
     let limits = Limits { time: LIMIT, head: MAX_ANSWER, tail: 0 };
     let answer = process::ask(command, b"", limits).map_err(not_started)?;
-    let failed = |status, stderr| GitError::Failed(Box::new(Failure { command: shown, status, stderr }));
+    let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));
     match answer.end {
-        End::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
-        End::Exited(status) => Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER))),
-        End::Signalled(_) => Err(failed(None, String::new())),
-        End::TimedOut => Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs()))),
+        ProcessEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
+        ProcessEnd::Exited(status) => {
+            Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER)))
+        }
+        ProcessEnd::Signalled(_) => Err(failed(None, String::new())),
+        ProcessEnd::TimedOut => {
+            Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::change::{Change, ChangeStatus, ChangedLines, FileKind, Line};
+use fp_core::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
 use serde::Serialize;
 
 use super::tree::INDEX;
-use super::{Git, GitError, Oid, Status};
+use super::{Git, GitError, Oid, WorkingTreeStatus};
 use crate::file;
 
 /// Above this, paths are not given as arguments, for which the platform has a limit; everything is read.
@@ -159,9 +159,9 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
     files
 }
 
-fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<Line> {
+fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
     let text = line[1..].strip_suffix(b"\r").unwrap_or(&line[1..]);
-    range.next().map(|number| Line { number, text: String::from_utf8_lossy(text).into_owned() })
+    range.next().map(|number| ChangedLine { number, text: String::from_utf8_lossy(text).into_owned() })
 }
 
 /// The path in a header line; `None` for `/dev/null`. Git ends a name that has blanks with a tab.
@@ -333,7 +333,11 @@ impl Git {
     ///
     /// # Errors
     /// A failing git.
-    pub fn stat_files(&self, status: &Status, files: &[RepoPath]) -> Result<Vec<FileStat>, GitError> {
+    pub fn stat_files(
+        &self,
+        status: &WorkingTreeStatus,
+        files: &[RepoPath],
+    ) -> Result<Vec<FileStat>, GitError> {
         let wanted: HashSet<&RepoPath> = files.iter().collect();
         let mut status = status.clone();
         status.entries.retain(|entry| wanted.contains(&entry.path));
@@ -383,7 +387,7 @@ mod tests {
     use super::*;
 
     fn shown(patch: &str) -> Vec<String> {
-        let side = |sign: char, lines: &[Line]| -> Vec<String> {
+        let side = |sign: char, lines: &[ChangedLine]| -> Vec<String> {
             lines.iter().map(|line| format!("{sign}{}:{}", line.number, line.text)).collect()
         };
         let file = |f: ChangedLines| {

@@ -30,14 +30,14 @@ use crate::repo::{self, Repo};
 
 pub use churn::Churn;
 pub(crate) use command::os_string;
-pub use commit::{Blocked, Outcome};
+pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, FileStat, Side};
-pub use error::{Failure, GitError};
-pub use history::Commit;
+pub use error::{GitError, GitFailure};
+pub use history::GitCommit;
 pub use merge::Merge;
 pub use revert::{Undo, Undoing};
-pub use status::{Entry, EntryState, Head, Operation, Status};
+pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
 
 /// One working tree and the repository it belongs to.

@@ -6,7 +6,7 @@ use std::{fmt, fs, io};
 
 use fp_core::plan::path;
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::surroundings::Surroundings;
+use fp_core::verification::surroundings::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};
@@ -17,14 +17,14 @@ const HEAD_CAP: u64 = 4096;
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct GitHead {
     /// The commit.
     pub commit: Oid,
     /// The branch without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
 }
 
-/// How a path of a [`Status`] stands.
+/// How a path of a [`WorkingTreeStatus`] stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
     /// Known to git, and changed: porcelain's two letters, `.` for unchanged.
@@ -46,14 +46,14 @@ pub enum EntryState {
 
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct StatusEntry {
     /// Where; a rename is two entries.
     pub path: RepoPath,
     /// How.
     pub state: EntryState,
 }
 
-impl Entry {
+impl StatusEntry {
     /// Whether something of it is staged.
     #[must_use]
     pub fn is_staged(&self) -> bool {
@@ -63,27 +63,27 @@ impl Entry {
 
 /// What is checked out and what differs from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct WorkingTreeStatus {
     /// The commit; `None` in a repository without one.
     pub commit: Option<Oid>,
     /// The branch; `None` if HEAD is detached.
     pub branch: Option<String>,
     /// Every path that differs, ignored ones left out, untracked folders file by file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StatusEntry>,
 }
 
-impl Status {
+impl WorkingTreeStatus {
     /// What is checked out.
     ///
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit.
-    pub fn head(&self) -> Result<Head, GitError> {
+    pub fn head(&self) -> Result<GitHead, GitError> {
         let commit = self.commit.clone().ok_or(GitError::NoCommit)?;
-        Ok(Head { commit, branch: self.branch.clone() })
+        Ok(GitHead { commit, branch: self.branch.clone() })
     }
 }
 
-impl Head {
+impl GitHead {
     /// The branch.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit, or a failing git.
-    pub fn head(&self) -> Result<Head, GitError> {
+    pub fn head(&self) -> Result<GitHead, GitError> {
         let finished = self.call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).run()?;
         let said = |part: &str| finished.failure.as_ref().is_some_and(|f| f.stderr.contains(part));
         if said("ambiguous argument 'HEAD'") || said("unknown revision") {
@@ -157,7 +157,7 @@ impl Git {
         let commit = lines.next().and_then(|line| line.parse().ok());
         let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
         let commit = commit.ok_or_else(|| GitError::unexpected(&shown, &output))?;
-        Ok(Head { commit, branch })
+        Ok(GitHead { commit, branch })
     }
 
     /// What the user began and git has not finished, by the files git leaves for it. No process.
@@ -194,7 +194,7 @@ impl Git {
     ///
     /// # Errors
     /// A failing git.
-    pub fn status(&self) -> Result<Status, GitError> {
+    pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
         let call = self.call(&[
             "status",
             "--porcelain=v2",
@@ -225,7 +225,7 @@ impl Git {
         let input = files.iter().flat_map(|file| format!("./{file}\0").into_bytes()).collect();
         let call = self.call(&["check-ignore", "-z", "--stdin"]).env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // Status 1 says that none is.
+        // WorkingTreeStatus 1 says that none is.
         if finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1)) {
             return Ok(Vec::new());
         }
@@ -260,8 +260,8 @@ impl Git {
 }
 
 /// Reads porcelain v2 under `-z`; fails with the record that it doesn't know.
-fn parse(output: &[u8]) -> Result<Status, &[u8]> {
-    let mut status = Status { commit: None, branch: None, entries: Vec::new() };
+fn parse(output: &[u8]) -> Result<WorkingTreeStatus, &[u8]> {
+    let mut status = WorkingTreeStatus { commit: None, branch: None, entries: Vec::new() };
     for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
         if let Some(header) = record.strip_prefix(b"# ") {
             let header = String::from_utf8_lossy(header);
@@ -277,7 +277,7 @@ fn parse(output: &[u8]) -> Result<Status, &[u8]> {
     Ok(status)
 }
 
-fn entry(record: &[u8]) -> Option<Entry> {
+fn entry(record: &[u8]) -> Option<StatusEntry> {
     let (path, state) = match record.first()? {
         b'1' => {
             let fields: Vec<&[u8]> = record.splitn(9, |&b| b == b' ').collect();
@@ -295,7 +295,7 @@ fn entry(record: &[u8]) -> Option<Entry> {
         }
         _ => return None,
     };
-    Some(Entry { path: RepoPath::from_bytes(path), state })
+    Some(StatusEntry { path: RepoPath::from_bytes(path), state })
 }
 
 /// Sections of the settings that decide how git sees files and what it runs. Others, such as those of branches and
@@ -309,9 +309,9 @@ impl Git {
     ///
     /// # Errors
     /// A file of git's that can't be read.
-    pub fn surroundings(&self, status: &Status) -> Result<Surroundings, GitError> {
+    pub fn surroundings(&self, status: &WorkingTreeStatus) -> Result<GitSurroundings, GitError> {
         let files = files(self.common_dir()).map_err(GitError::io("read git's own folder"))?;
-        Ok(Surroundings { branch: status.branch.clone(), files })
+        Ok(GitSurroundings { branch: status.branch.clone(), files })
     }
 }
 
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn records_of_porcelain_v2() {
         let check = |record: &str, expect: Option<(&str, EntryState)>| {
-            let expect = expect.map(|(path, state)| Entry { path: RepoPath::from_bytes(path), state });
+            let expect = expect.map(|(path, state)| StatusEntry { path: RepoPath::from_bytes(path), state });
             assert_eq!(entry(record.as_bytes()), expect, "{record:?}");
         };
         let tracked =

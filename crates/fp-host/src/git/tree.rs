@@ -8,7 +8,7 @@ use std::path::Path;
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
-use super::{Entry, EntryState, Git, GitError, Oid, Status};
+use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::debts::DEBTS;
 use crate::roadmaps::ROADMAPS;
 
@@ -22,7 +22,7 @@ pub struct Snapshot {
     /// ignored files, and what tools leave behind in a repository that doesn't ignore it.
     pub tree: Oid,
     /// What the tree differs in from HEAD.
-    pub status: Status,
+    pub status: WorkingTreeStatus,
 }
 
 impl Git {
@@ -55,7 +55,7 @@ impl Git {
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
-    fn write_tree(&self, status: &Status, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
+    fn write_tree(&self, status: &WorkingTreeStatus, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
         let folder = self.copied_index(status)?;
         let index = folder.path().join(INDEX);
         if !overlooked.is_empty() {
@@ -84,7 +84,7 @@ impl Git {
 
     /// A folder with a copy of the user's index, [`INDEX`], that is brought to the working tree where `status` says
     /// that they differ.
-    pub(super) fn copied_index(&self, status: &Status) -> Result<tempfile::TempDir, GitError> {
+    pub(super) fn copied_index(&self, status: &WorkingTreeStatus) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         copy_index(&self.git_dir().join(INDEX), &index)?;
@@ -110,8 +110,8 @@ impl Git {
     }
 }
 
-fn leave_out_by_products(entries: &mut Vec<Entry>) {
-    let untracked = |entry: &&Entry| entry.state == EntryState::Untracked;
+fn leave_out_by_products(entries: &mut Vec<StatusEntry>) {
+    let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
     let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path));
     entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
@@ -138,7 +138,7 @@ fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
 /// What brings a copy of the index to the working tree: lines for `--index-info`, and paths for git to read
 /// again. What is gone is taken out by name, since git refuses to look at a path behind a symbolic link that
 /// has taken the place of its folder.
-fn edits(status: &Status) -> (Vec<u8>, Vec<u8>) {
+fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
     let width = status.commit.as_ref().map_or(40, |commit| commit.as_str().len());
     let (mut by_name, mut read) = (Vec::new(), Vec::new());
     let mut put = |mode: &str, digit: &str, path: &RepoPath| {

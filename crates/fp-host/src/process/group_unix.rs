@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::{End, POLL};
+use super::{POLL, ProcessEnd};
 
 /// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
 /// other end of the pipe has died.
@@ -22,16 +22,16 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// A command in a process group of its own.
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     leader: Child,
     id: Pid,
     watcher: Option<Child>,
-    mark: Mark,
+    mark: ProcessMark,
 }
 
-impl Group {
+impl ProcessGroup {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        let mark = Mark::new();
+        let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
         // The command keeps what it inherits: as long as it is open here, the output doesn't end.
         drop(command);
@@ -40,7 +40,7 @@ impl Group {
     }
 
     /// How the leader ended, if it has.
-    pub(super) fn poll(&mut self) -> io::Result<Option<End>> {
+    pub(super) fn poll(&mut self) -> io::Result<Option<ProcessEnd>> {
         Ok(self.leader.try_wait()?.map(end))
     }
 
@@ -78,7 +78,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if self.watcher.is_some() {
             drop(self.end(Duration::ZERO));
@@ -94,10 +94,10 @@ fn watch(id: Pid) -> Option<Child> {
     watcher.spawn().ok()
 }
 
-fn end(status: ExitStatus) -> End {
+fn end(status: ExitStatus) -> ProcessEnd {
     match (status.code(), status.signal()) {
-        (Some(code), _) => End::Exited(code),
-        (None, signal) => End::Signalled(signal.unwrap_or_default()),
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, signal) => ProcessEnd::Signalled(signal.unwrap_or_default()),
     }
 }
 
@@ -107,9 +107,9 @@ const VARIABLE: &str = "FP_COMMAND_MARK";
 const ROUNDS: usize = 5;
 
 /// A mark that no other command has.
-pub(super) struct Mark(String);
+pub(super) struct ProcessMark(String);
 
-impl Mark {
+impl ProcessMark {
     pub(super) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::{RunError, fresh_token, paths};
-use crate::git::{Commit, Git, GitError, Oid, Outcome};
+use crate::git::{CommitOutcome, Git, GitCommit, GitError, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -91,7 +91,7 @@ fn complete(
     let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
     let before = task.commit_intent.as_ref();
     let intended =
-        |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
+        |commit: &GitCommit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
     if let Some(hash) = made_before(&git, before, intended)? {
         return recovered(plan, id, &git, (&hash, before), now);
     }
@@ -123,9 +123,9 @@ fn complete(
     drop(ledger);
     let placed = incoming.map(Incoming::place).transpose()?;
     match git.commit(&files, &message)? {
-        Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
-        Outcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
-        Outcome::Blocked(blocked) => {
+        CommitOutcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
+        CommitOutcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
+        CommitOutcome::Blocked(blocked) => {
             if let Some(placed) = placed {
                 placed.put_back(plan)?;
             }
@@ -228,7 +228,7 @@ fn ask(
 fn made_before(
     git: &Git,
     intent: Option<&CommitIntent>,
-    is_it: impl Fn(&Commit, &CommitIntent) -> bool,
+    is_it: impl Fn(&GitCommit, &CommitIntent) -> bool,
 ) -> Result<Option<Oid>, RunError> {
     let Some(intent) = intent else { return Ok(None) };
     let since = match git.commits_since(&intent.head.parse()?) {
@@ -292,7 +292,7 @@ pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitEr
     Ok(Some(Moved { head, commits: commits.iter().map(told).collect() }))
 }
 
-fn told(commit: &Commit) -> SeenCommit {
+fn told(commit: &GitCommit) -> SeenCommit {
     SeenCommit {
         hash: commit.hash.to_string(),
         told: format!("{} {:?}", commit.hash.short(), commit.subject),

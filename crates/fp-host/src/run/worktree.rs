@@ -13,7 +13,7 @@ use std::time::Duration;
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Base;
-use fp_core::run::state::{Measured, Status, TaskState};
+use fp_core::run::state::{MeasuredWork, Status, TaskState};
 
 use super::RunError;
 use crate::file::{self, FileError};
@@ -103,7 +103,7 @@ impl<'p> Worktrees<'p> {
             return Ok(false);
         }
         let git = self.at(owner, &base.head.parse()?)?;
-        if let Some(Measured { tree, .. }) = &task.submission {
+        if let Some(MeasuredWork { tree, .. }) = &task.submission {
             git.show_tree(&tree.parse()?)?;
         }
         Ok(true)

@@ -16,7 +16,7 @@ use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
 
 /// A place in a log: what is in front of it has been read.
 #[derive(Debug)]
-pub struct Reader {
+pub struct LogReader {
     path: PathBuf,
     at: u64,
     lines: usize,
@@ -29,7 +29,7 @@ pub struct Reader {
 #[derive(Debug, Default)]
 pub struct Portion {
     /// The whole lines, each as it stands in the log, without its line end.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogLine>,
     /// Bytes behind the last whole line: one that is being written at this moment, or was torn off.
     pub torn: u64,
     /// Whether the log was cut back, or replaced, since the last look. Then `lines` begins anew with the first.
@@ -38,7 +38,7 @@ pub struct Portion {
 
 /// A line of the log.
 #[derive(Debug)]
-pub struct Line {
+pub struct LogLine {
     /// As it was written.
     pub text: String,
     /// What it says.
@@ -69,12 +69,12 @@ impl Store {
 
     /// A reader at the beginning of the log, which need not be there yet.
     #[must_use]
-    pub fn reader(&self) -> Reader {
-        Reader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
+    pub fn reader(&self) -> LogReader {
+        LogReader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
     }
 }
 
-impl Reader {
+impl LogReader {
     /// What has come since the last look; all there is at the first. Fails on a log that can't be read, and on a
     /// line that is no entry, of which nothing is given then.
     pub fn more(&mut self) -> Result<Portion, StoreError> {
@@ -99,7 +99,7 @@ impl Reader {
         Ok(Portion { lines, torn: (bytes.len() - whole) as u64, anew })
     }
 
-    fn take(&mut self, whole: &[u8]) -> Result<Vec<Line>, StoreError> {
+    fn take(&mut self, whole: &[u8]) -> Result<Vec<LogLine>, StoreError> {
         let mut found = Vec::new();
         let (mut number, mut seq) = (self.lines, self.seq);
         for text in whole.split_inclusive(|byte| *byte == b'\n') {
@@ -107,7 +107,7 @@ impl Reader {
             if let Some(entry) = line_entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
                 seq += 1;
                 // It was read as JSON, which is UTF-8.
-                found.push(Line { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
+                found.push(LogLine { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
             }
         }
         (self.lines, self.seq) = (number, seq);

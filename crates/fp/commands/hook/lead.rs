@@ -5,7 +5,7 @@ use fp_core::hook::Reply;
 use fp_core::hook::lead::{Due, due, lead_stops};
 use fp_core::hook::recovery::{self, Leader, Led};
 use fp_core::run::State;
-use fp_core::run::next::Surroundings;
+use fp_core::run::next::RunSurroundings;
 use fp_host::claude::hook::{HookEvent, block, keep_in_summary, session_context};
 
 use super::PATIENCE;
@@ -101,11 +101,11 @@ fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<St
 /// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
 fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
     // What `fp next` would know, but for what git would have to be asked.
-    let around = Surroundings::new(state, &run.plan.settings, context.now(), context.attended());
+    let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let found = due(state, &around);
     if found == Due::Nothing {
         return Ok(found);
     }
     let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() { found } else { due(state, &Surroundings { edited, ..around }) })
+    Ok(if edited.is_empty() { found } else { due(state, &RunSurroundings { edited, ..around }) })
 }

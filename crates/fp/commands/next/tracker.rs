@@ -4,7 +4,7 @@
 use fp_core::linear::outbox;
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_core::run::next::Action;
+use fp_core::run::next::LeadAction;
 use fp_host::linear::{read, write};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
@@ -32,7 +32,7 @@ pub(super) fn due(
     state: &State,
     ended: bool,
     now: Timestamp,
-) -> Result<Option<Action>, CommandError> {
+) -> Result<Option<LeadAction>, CommandError> {
     if !plan.settings.linear.enabled {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub(super) fn due(
         write(plan, &mapping)?;
     }
     let id = plan.id();
-    Ok(is_due.then(|| Action::Spawn {
+    Ok(is_due.then(|| LeadAction::Spawn {
         name: AgentName::new(NAME).expect("it is a name"),
         agent: AGENT,
         prompt: format!(

@@ -10,7 +10,7 @@ fn passed() -> Machine {
     let owner = builder(0);
     machine.claim(&owner);
     machine.submit(&owner);
-    let opinion = Opinion {
+    let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
         summary: String::new(),
     };
@@ -47,7 +47,7 @@ fn giving_a_task_up_closes_what_was_asked_about_it() {
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
     assert_eq!(open(&machine), Vec::<&Topic>::new());
-    let leave = [Choice::Leave.label().to_owned()];
+    let leave = [AnswerChoice::Leave.label().to_owned()];
     let refusal = machine.state.answer(&question, &leave, Decider::User, "t".into()).unwrap_err();
     assert_eq!(refusal, Refusal::UnknownQuestion(question));
 }
@@ -94,7 +94,7 @@ fn verifiers_of_a_session_that_is_gone_do_not_count() {
     machine.submit(&builder(0));
     for session in ["s1", "s2", "s3"] {
         let actions = machine.next(&[]);
-        assert!(matches!(&actions[0], Action::Verify { .. }), "{session}: {actions:?}");
+        assert!(matches!(&actions[0], LeadAction::Verify { .. }), "{session}: {actions:?}");
         machine.start(session);
     }
 }
@@ -129,7 +129,10 @@ fn what_a_killed_next_has_not_told_is_told_again() {
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
         assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
-        assert!(matches!(machine.next(&[])[..], [Action::Wait { .. }]), "told once, it is not told again");
+        assert!(
+            matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]),
+            "told once, it is not told again"
+        );
     };
     let mut machine = two_in_a_row();
     let owner = builder(0);

@@ -16,7 +16,7 @@ use crate::claude::client::{self, ClientError, InstalledPlugin, Marketplace};
 use crate::claude::install::{bundle_folder, origin, plugin_id, same_folder};
 use crate::claude::team::client_home;
 use crate::file;
-use crate::process::{self, End, Limits};
+use crate::process::{self, Limits, ProcessEnd};
 
 /// How long the client may take for an answer; a machine that is busy takes its time to load it.
 const CLIENT_LIMIT: Duration = Duration::from_secs(10);
@@ -133,10 +133,12 @@ fn answer(command: Command) -> Answered {
     match process::ask(command, b"", limits) {
         Err(error) => Answered::Failed(file::reason(&error)),
         Ok(answer) => match answer.end {
-            End::Exited(0) => Answered::Said(answer.stdout.to_text().trim().to_owned()),
-            End::Exited(status) => Answered::Failed(format!("it ends with status {status}")),
-            End::Signalled(signal) => Answered::Failed(format!("signal {signal} ends it")),
-            End::TimedOut => Answered::Failed(format!("no answer in {} seconds", PROGRAM_LIMIT.as_secs())),
+            ProcessEnd::Exited(0) => Answered::Said(answer.stdout.to_text().trim().to_owned()),
+            ProcessEnd::Exited(status) => Answered::Failed(format!("it ends with status {status}")),
+            ProcessEnd::Signalled(signal) => Answered::Failed(format!("signal {signal} ends it")),
+            ProcessEnd::TimedOut => {
+                Answered::Failed(format!("no answer in {} seconds", PROGRAM_LIMIT.as_secs()))
+            }
         },
     }
 }

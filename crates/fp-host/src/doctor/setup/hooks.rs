@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Setup;
 use super::client::program_of;
 use crate::file;
-use crate::process::{self, Answer, End, Limits};
+use crate::process::{self, Limits, ProcessEnd, ProgramAnswer};
 
 /// How long a hook may take; the client gives it no more.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -101,21 +101,21 @@ fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswe
 }
 
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
-fn wrong(answer: &Answer) -> Option<String> {
+fn wrong(answer: &ProgramAnswer) -> Option<String> {
     match answer.end {
-        End::Exited(0) => {
+        ProcessEnd::Exited(0) => {
             let said = answer.stdout.to_text();
             let silent_or_reply =
                 said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
             (!silent_or_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
         }
-        End::Exited(status) => {
+        ProcessEnd::Exited(status) => {
             let said = answer.stderr.to_text();
             let said = said.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
             Some(format!("ends with status {status}{said}"))
         }
-        End::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        End::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
+        ProcessEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        ProcessEnd::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
     }
 }
 
