@@ -341,9 +341,9 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(&mut task, 4);
+    count(&mut task, 5);
     repo.run("git", &["commit", "-qam", "x"]);
-    count(&mut task, 4);
+    count(&mut task, 5);
 }
 
 #[test]

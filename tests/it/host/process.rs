@@ -153,7 +153,7 @@ fn run_until_killed() {
 #[test]
 fn nothing_outlives_a_killed_parent() {
     let mut parent = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "run_until_killed"])
+        .args(["--ignored", "--exact", "host::process::run_until_killed"])
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
