@@ -15,7 +15,7 @@ import tempfile
 import time
 
 TASKS = 1000
-FORMATS = ["json", "csv", "mermaid", "github-issues", "spec-kit", "beads", "task-master", "ccw"]
+FORMATS = ["json", "csv", "mermaid", "markdown", "github"]
 
 
 def source(folder):
@@ -51,16 +51,10 @@ def main(rounds, fp):
         rows = [("validate", yardstick)]
         rows.append(("import --dry-run", median(fp, "import", str(base / "source"), "--dry-run")))
         for form in FORMATS:
-            # A new folder each time, of those that are folders.
-            took = [timed(run, export(fp, form, base / f"out-{number}")) for number in range(rounds)]
-            rows.append((f"export --to {form}", statistics.median(took)))
+            rows.append((f"export --to {form}", median(fp, "export", "1", "--to", form)))
         print(f"{TASKS:,} tasks, whole processes, wall time in ms, median of {rounds}")
         for what, took in rows:
             print(f"{what:<26}{took:>8.1f}{took / yardstick:>7.1f}x")
-
-
-def export(fp, form, folder):
-    return [fp, "export", "1", "--to", form] + (["--out", str(folder)] if form == "ccw" else [])
 
 
 def timed(run, words):

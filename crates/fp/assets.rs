@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use fp_core::settings;
-use fp_host::claude::bundle::BundleFile;
 use include_dir::{Dir, DirEntry, include_dir};
 
 /// Each embedded tree and the folder of the plugin that it fills.
@@ -17,13 +16,21 @@ static TREES: [(&str, Dir<'static>); 4] = [
 /// The schema of the settings, which editors complete from; made from the program's own table.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", settings::schema()));
 
+/// One file of the plugin.
+#[derive(Debug, Clone)]
+pub(crate) struct PluginFile<'a> {
+    /// Its path in the plugin, parts separated by `/`, none of them `..`.
+    pub(crate) path: String,
+    pub(crate) contents: &'a [u8],
+}
+
 /// Every file of the plugin but its executable, sorted by path.
-pub(crate) fn plugin_files() -> Vec<BundleFile<'static>> {
+pub(crate) fn plugin_files() -> Vec<PluginFile<'static>> {
     let mut files = Vec::new();
     for (folder, tree) in &TREES {
         collect(folder, tree, &mut files);
     }
-    files.push(BundleFile { path: "settings.schema.json".into(), contents: SCHEMA.as_bytes() });
+    files.push(PluginFile { path: "settings.schema.json".into(), contents: SCHEMA.as_bytes() });
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
@@ -33,14 +40,14 @@ pub(crate) fn plugin_file(path: &str) -> Option<&'static [u8]> {
     TREES.iter().find_map(|(folder, tree)| Some(tree.get_file(path.strip_prefix(folder)?)?.contents()))
 }
 
-fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<BundleFile<'static>>) {
+fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<PluginFile<'static>>) {
     for entry in tree.entries() {
         match entry {
             DirEntry::Dir(inner) => collect(folder, inner, files),
             DirEntry::File(file) => {
                 let parts: Vec<_> = file.path().iter().map(|part| part.to_string_lossy()).collect();
                 let path = format!("{folder}{}", parts.join("/"));
-                files.push(BundleFile { path, contents: file.contents() });
+                files.push(PluginFile { path, contents: file.contents() });
             }
         }
     }

@@ -5,6 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::exchange::{export, import};
+use crate::features::{self, doctor, install, linear, signals};
 use crate::printer::{Export, Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
@@ -20,17 +22,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    New(commands::new::Args),
-    Import(commands::import::Args),
-    Interview(commands::interview::Args),
+    New(commands::new::NewArgs),
+    Import(import::ImportArgs),
+    Interview(commands::interview::InterviewArgs),
     Validate(commands::validate::Args),
     Fmt(commands::fmt::Args),
     Explain(commands::explain::Args),
-    Critique(commands::critique::Args),
-    Show(commands::show::Args),
-    Signals(commands::signals::Args),
+    Critique(commands::critique::CritiqueArgs),
+    Show(commands::show::ShowTreeArgs),
+    Signals(signals::SignalsArgs),
     Plan(commands::plan::Args),
-    Simulate(commands::simulate::Args),
     Approve(commands::approve::ApproveArgs),
     Task(commands::task::Args),
     Run(commands::run::RunArgs),
@@ -49,32 +50,31 @@ enum Command {
     Evidence(commands::evidence::EvidenceArgs),
     Cancel(commands::cancel::CancelArgs),
     Note(commands::note::NoteArgs),
-    Specs(commands::specs::Args),
-    Debt(commands::debt::Args),
-    Roadmap(commands::roadmap::Args),
+    Specs(features::specs::command::SpecsArgs),
+    Debt(features::debt::command::DebtArgs),
+    Roadmap(features::roadmap::command::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
-    Comments(commands::comments::Args),
-    Linear(commands::linear::Args),
-    Status(commands::status::Args),
-    Ready(commands::ready::Args),
-    Why(commands::why::Args),
-    Log(commands::log::Args),
-    Progress(commands::progress::Args),
-    Report(commands::report::Args),
-    Handoff(commands::handoff::Args),
+    Comments(commands::comments::CommentsArgs),
+    Linear(linear::LinearArgs),
+    Status(commands::status::StatusArgs),
+    Ready(commands::ready::ReadyArgs),
+    Why(commands::why::WhyArgs),
+    Log(commands::log::LogArgs),
+    Report(commands::report::ReportArgs),
+    Handoff(commands::handoff::HandoffArgs),
     Plans(commands::plans::PlansArgs),
-    Export(commands::export::Args),
-    Doctor(commands::doctor::Args),
-    Config(commands::config::Args),
-    Hook(commands::hook::Args),
-    Bundle(commands::bundle::Args),
-    Install(commands::install::Args),
-    Update(commands::update::Args),
-    Uninstall(commands::uninstall::Args),
-    Demo(commands::demo::Args),
-    Completions(commands::completions::Args),
-    Man(commands::man::Args),
-    Help(commands::help::Args),
+    Export(export::ExportArgs),
+    Doctor(doctor::DoctorArgs),
+    Config(commands::config::ConfigArgs),
+    Hook(commands::hook::HookArgs),
+    Bundle(install::bundle::BundleArgs),
+    Install(install::register::InstallArgs),
+    Update(install::register::UpdateArgs),
+    Uninstall(install::undo::UninstallArgs),
+    Demo(commands::demo::DemoArgs),
+    Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
+    Help(commands::help::HelpArgs),
 }
 
 impl Cli {
@@ -91,8 +91,7 @@ impl Command {
     /// The forms that a command has beside text and JSON.
     fn exports(&self) -> &'static [Export] {
         match self {
-            Self::Validate(_) => &[Export::Sarif],
-            Self::Show(_) => &[Export::Mermaid, Export::Dot, Export::Html],
+            Self::Show(_) => &[Export::Mermaid, Export::Html],
             Self::Report(_) => &[Export::Html],
             _ => &[],
         }
@@ -101,16 +100,15 @@ impl Command {
     fn run(self, context: &Context) -> CommandResult {
         match self {
             Self::New(args) => commands::new::run(args, context),
-            Self::Import(args) => commands::import::run(args, context),
+            Self::Import(args) => import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
             Self::Validate(args) => commands::validate::run(args, context),
             Self::Fmt(args) => commands::fmt::run(args, context),
             Self::Explain(args) => commands::explain::run(args, context),
             Self::Critique(args) => commands::critique::run(args, context),
             Self::Show(args) => commands::show::run(args, context),
-            Self::Signals(args) => commands::signals::run(args, context),
+            Self::Signals(args) => signals::run(args, context),
             Self::Plan(args) => commands::plan::run(args, context),
-            Self::Simulate(args) => commands::simulate::run(args, context),
             Self::Approve(args) => commands::approve::run(args, context),
             Self::Task(args) => commands::task::run(args, context),
             Self::Run(args) => commands::run::run(args, context),
@@ -129,32 +127,31 @@ impl Command {
             Self::Evidence(args) => commands::evidence::run(args, context),
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
-            Self::Specs(args) => commands::specs::run(args, context),
-            Self::Debt(args) => commands::debt::run(args, context),
-            Self::Roadmap(args) => commands::roadmap::run(args, context),
+            Self::Specs(args) => features::specs::command::run(args, context),
+            Self::Debt(args) => features::debt::command::run(args, context),
+            Self::Roadmap(args) => features::roadmap::command::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
-            Self::Linear(args) => commands::linear::run(args, context),
+            Self::Linear(args) => linear::run(args, context),
             Self::Status(args) => commands::status::run(args, context),
             Self::Ready(args) => commands::ready::run(args, context),
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
-            Self::Progress(args) => commands::progress::run(args, context),
             Self::Report(args) => commands::report::run(args, context),
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
-            Self::Export(args) => commands::export::run(args, context),
-            Self::Doctor(args) => commands::doctor::run(args, context),
+            Self::Export(args) => export::run(args, context),
+            Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
-            Self::Bundle(args) => commands::bundle::run(args, context),
-            Self::Install(args) => commands::install::run(args, context),
-            Self::Update(args) => commands::update::run(args, context),
-            Self::Uninstall(args) => commands::uninstall::run(args, context),
+            Self::Bundle(args) => install::bundle::run(args, context),
+            Self::Install(args) => install::register::run(args, context),
+            Self::Update(args) => install::register::update(args, context),
+            Self::Uninstall(args) => install::undo::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
-            Self::Completions(args) => commands::completions::run(&args, context),
-            Self::Man(args) => commands::man::run(&args, context),
-            Self::Help(args) => commands::help::run(&args, context),
+            Self::Completions(args) => commands::completions::run(args, context),
+            Self::Man(args) => commands::man::run(args, context),
+            Self::Help(args) => commands::help::run(args, context),
         }
     }
 }
@@ -166,7 +163,7 @@ impl Cli {
         let mut arguments = std::env::args_os().skip(1);
         let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
         let plain = first == "hook" && arguments.next().is_none() && !event.starts_with('-');
-        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::Args::new(event)) })
+        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::HookArgs::new(event)) })
     }
 }
 

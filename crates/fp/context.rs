@@ -7,8 +7,8 @@ use std::sync::Arc;
 use fp_core::report::status::StatusReport;
 use fp_core::run::State;
 use fp_core::run::state::RunStatus;
-use fp_core::settings::{PartialSettings, Settings};
-use fp_host::config::{Config, Origin};
+use fp_core::settings::{Settings, SettingsLayer};
+use fp_host::config::{Config, SettingOrigin};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
@@ -99,8 +99,8 @@ impl Context {
     /// The settings in force with what `layer` says, in its place among the others.
     pub(crate) fn settings_with(
         &self,
-        origin: Origin,
-        layer: PartialSettings,
+        origin: SettingOrigin,
+        layer: SettingsLayer,
     ) -> Result<Settings, CommandError> {
         let mut config = self.config()?.clone();
         config.add(origin, layer);
@@ -109,7 +109,7 @@ impl Context {
 
     /// The settings in force for a plan, which keeps the flags that it was made with.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
-        self.settings_with(Origin::Plan, folder.settings()?)
+        self.settings_with(SettingOrigin::Plan, folder.settings()?)
     }
 
     /// The plans of the repository.
@@ -211,7 +211,7 @@ impl Context {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());
                     CommandError::failed(format!("{} is archived", folder.id())).hint(format!(
-                        "`fp plans export {}` still reads it; to have it back: mv {shown} {}",
+                        "`fp report {}` still reads it; to have it back: mv {shown} {}",
                         folder.id(),
                         self.shown(plans.dir())
                     ))

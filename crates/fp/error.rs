@@ -38,7 +38,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// An error at the edge: what happened, why, and what to do next.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     /// The exit status it ends with.
     pub(crate) exit: Exit,

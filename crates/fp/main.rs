@@ -4,18 +4,17 @@ mod assets;
 mod cli;
 mod commands;
 mod context;
-mod debts;
 mod demo;
 mod error;
+mod features;
 mod input;
+mod pages;
 #[cfg(test)]
+#[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;
 mod printer;
-mod progress;
 mod render;
-mod roadmap;
 mod source;
-mod specs;
 mod watch;
 
 use std::process::ExitCode;

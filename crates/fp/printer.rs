@@ -21,12 +21,8 @@ pub(crate) enum Format {
 /// A form that only some commands have, for other tools to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Export {
-    /// SARIF 2.1.0.
-    Sarif,
     /// A Mermaid flowchart.
     Mermaid,
-    /// A Graphviz graph.
-    Dot,
     /// A page of its own.
     Html,
 }
@@ -39,12 +35,8 @@ pub(crate) enum Output {
     Text,
     /// For programs: one JSON value with `schemaVersion`.
     Json,
-    /// For code scanning: SARIF 2.1.0 (`fp validate`).
-    Sarif,
     /// A Mermaid flowchart (`fp show`).
     Mermaid,
-    /// A Graphviz graph (`fp show`).
-    Dot,
     /// A page that needs nothing else (`fp show`, `fp report`).
     Html,
 }
@@ -54,9 +46,7 @@ impl Output {
     pub(crate) fn export(self) -> Option<Export> {
         match self {
             Self::Text | Self::Json => None,
-            Self::Sarif => Some(Export::Sarif),
             Self::Mermaid => Some(Export::Mermaid),
-            Self::Dot => Some(Export::Dot),
             Self::Html => Some(Export::Html),
         }
     }

@@ -9,11 +9,9 @@ use fp_core::rules::{Facts, check};
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
-use fp_host::repo::Repo;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::render::sarif::Artifact;
 
 /// Largest `interview.json` that is read, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
@@ -74,14 +72,6 @@ impl Source {
         let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
         if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
-    }
-
-    /// Where its file is, for tools that look for it from the repository.
-    pub(crate) fn artifact(&self, repo: &Repo) -> Artifact {
-        match repo.relative(&self.path) {
-            Some(path) => Artifact::Inside(path),
-            None => Artifact::Outside(self.path.to_string_lossy().into_owned()),
-        }
     }
 
     /// What the rules need to know about `plan`, the tree in it.

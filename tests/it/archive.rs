@@ -1,5 +1,5 @@
-//! `fp plans archive` and `fp plans export`: plans that are put away, whatever is killed meanwhile, and what came of
-//! them on one page.
+//! `fp plans archive` and `fp report --markdown`: plans that are put away, whatever is killed meanwhile, and what came
+//! of them on one page.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -115,7 +115,7 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 2
     --- stderr
     error: sample-20261121 is archived
-    hint: `fp plans export sample-20261121` still reads it; to have it back: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans
+    hint: `fp report sample-20261121` still reads it; to have it back: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans
     ");
     assert_snapshot!(environment.fp(&["status", "1"]), @r#"
     exit status: 2
@@ -234,7 +234,7 @@ fn killed_at_any_write_the_plan_is_whole_in_one_place() {
 #[test]
 fn the_page_tells_what_came_of_it() {
     let environment = finished();
-    let page = environment.fp(&["plans", "export", PLAN]).masked().to_string();
+    let page = environment.fp(&["report", "--markdown", PLAN]).masked().to_string();
     let short = regex::Regex::new("`[0-9a-f]{7}`").unwrap();
     assert_snapshot!(short.replace_all(&page, "`[COMMIT]`"), @r"
     exit status: 0
@@ -247,7 +247,7 @@ fn the_page_tells_what_came_of_it() {
     - State: cancelled
     - Tasks: 1 of 4 done, 1 failed, 1 skipped
     - Started: 2026-11-21T09:00:00Z
-    - Last event: 2026-11-21T09:00:00Z
+    - Ended: 2026-11-21T09:00:00Z
 
     ## Tasks
 
@@ -266,7 +266,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: fine
     - Criterion 1, met: `a.txt` has a line about 1
       - seen
-    - Changed: `a.txt`
+    - Changed: `a.txt (new)`
 
     ## 2 Write part 2
 
@@ -277,7 +277,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: not yet
     - Criterion 1, not met: `b.txt` has a line about 2
       - not seen
-    - Changed: `b.txt`
+    - Changed: `b.txt (new)`
 
     ## 3 Write part 3
 
@@ -295,35 +295,31 @@ fn the_page_tells_what_came_of_it() {
     - \[Task 1\] WARN: \<script> and \| are text
     ");
     environment.done(&["plans", "archive", PLAN]);
-    let archived = environment.fp(&["plans", "export", "sample"]).masked().to_string();
+    let archived = environment.fp(&["report", "--markdown", "sample"]).masked().to_string();
     assert_eq!(page, archived);
 }
 
 #[test]
 fn a_page_replaces_nothing_unasked() {
     let environment = finished();
-    assert_snapshot!(environment.fp(&["plans", "export", PLAN, "--out", "result.md"]), @"
+    assert_snapshot!(environment.fp(&["report", "--markdown", PLAN, "--out", "result.md"]), @"
     exit status: 0
     --- stderr
     note: written to result.md
     ");
-    assert_snapshot!(environment.fp(&["plans", "export", PLAN, "--out", "README.md"]), @"
+    assert_snapshot!(environment.fp(&["report", "--markdown", PLAN, "--out", "README.md"]), @"
     exit status: 1
     --- stderr
-    error: README.md is there already
+    error: README.md is there already, and no page of fp report
     hint: name another file, or add --force to replace it
     ");
     assert_eq!(environment.read("README.md"), "# Sample\n");
-    environment.done(&["plans", "export", PLAN, "--out", "README.md", "--force"]);
+    environment.done(&["report", "--markdown", PLAN, "--out", "README.md", "--force"]);
     assert_eq!(environment.read("README.md"), environment.read("result.md"));
-    assert_snapshot!(environment.fp(&["plans", "export", PLAN, "--out", "nowhere/result.md"]), @"
+    assert_snapshot!(environment.fp(&["report", "--markdown", PLAN, "--out", "nowhere/result.md"]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/nowhere/result.md can't be written: no such file or directory
     hint: check the path
     ");
-    let data = environment.fp(&["plans", "export", PLAN, "--format", "json"]).json();
-    assert_eq!(data["counts"]["completed"], 1);
-    assert_eq!(data["tasks"][1]["outcome"]["criteria"][0]["evidence"], "seen");
-    assert_eq!(data["goal"], "Write the parts\n# and *nothing* else");
 }

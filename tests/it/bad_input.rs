@@ -46,7 +46,7 @@ fn every_command(selector: &str) -> Vec<Vec<&str>> {
         vec!["status", selector],
         vec!["why", selector, "1"],
         vec!["log", selector],
-        vec!["progress", selector],
+        vec!["report", selector],
         vec!["handoff", selector],
         vec!["cancel", selector],
     ]

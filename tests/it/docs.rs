@@ -123,13 +123,9 @@ fn look_at(line: &str, place: &str) {
     match words[..] {
         ["cargo", "run", "--release", "--", ..] => knows(&words[4..], place),
         ["cargo", "test", "-p", package, ..] => there(format!("crates/{package}/Cargo.toml")),
-        ["cargo", "test", "--test", test, ..] => {
-            let file =
-                if test == "client" { "tests/client/main.rs".into() } else { format!("tests/{test}.rs") };
-            there(file);
-        }
+        ["cargo", "test", "--test", test, ..] => there(format!("tests/{test}/main.rs")),
         ["cargo", "test", "--bin", "fp", module, ..] => {
-            let sources = std::fs::read_to_string(root().join("crates/fp/plugin_lint.rs")).unwrap();
+            let sources = std::fs::read_to_string(root().join("tests/plugin_lint/mod.rs")).unwrap();
             assert!(module == "plugin_lint" || sources.contains(&format!("fn {module}")), "{place}: {line}");
         }
         ["cargo", "+nightly", "fuzz", "run", target, ..] => there(format!("fuzz/fuzz_targets/{target}.rs")),
@@ -220,8 +216,8 @@ fn settings_that_are_shown_are_understood() {
 
 /// Settings of the client's: those that `fp install` offers.
 fn client_settings(settings: &Value, place: &str) {
-    let permissions = json!({ "permissions": { "allow": fp_core::client_settings::PERMISSIONS } });
-    let teams = json!({ "env": { fp_core::client_settings::TEAMS: "1" } });
+    let permissions = json!({ "permissions": { "allow": fp_host::claude::PERMISSIONS } });
+    let teams = json!({ "env": { fp_host::claude::TEAMS: "1" } });
     assert!(
         [permissions, teams].contains(settings),
         "{place}: `fp install` offers other settings than {settings}"

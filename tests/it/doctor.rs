@@ -98,7 +98,7 @@ fn a_healthy_plan() {
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
-    Nothing is wrong
+    Everything looks good
     ");
     assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).stdout.lines().next().unwrap(), @"
     Plan sample-20261121
@@ -122,7 +122,7 @@ fn a_healthy_plan() {
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
-    Nothing is wrong
+    Everything looks good
     ");
 }
 
@@ -178,10 +178,10 @@ fn everything_at_once_and_what_is_mended() {
     exit status: 1
     --- stdout
     Plan sample-20261121
-      mended   the snapshot was made anew from the log
-      mended   1 evidence file was written from the log
-      mended   notepad.md was written from the log
-      mended   3 temporary files were removed
+      fixed    rebuilt the snapshot from the log
+      fixed    wrote 1 evidence file from the log
+      fixed    wrote notepad.md from the log
+      fixed    removed 3 temporary files
       ok       files        all that are there can be read
       ok       log          10 entries
       ok       snapshot     what the log adds up to
@@ -302,7 +302,7 @@ fn a_torn_line_is_dropped() {
     assert!(found.stdout.contains("its last line was torn off"), "{found}");
     assert_eq!(environment.read(&log).len(), whole.len() + 11, "looking changes nothing");
     let mended = environment.fp(&["doctor", PLAN, "--fix"]);
-    assert!(mended.stdout.contains("mended   the torn line of the log was dropped"), "{mended}");
+    assert!(mended.stdout.contains("fixed    dropped the torn line of the log"), "{mended}");
     assert_eq!(environment.read(&log), whole);
 }
 
@@ -373,9 +373,9 @@ fn files_that_can_not_be_read() {
     --- stdout
     Plan sample-20261121
       error    files        there is no tasks.md; plan again, or put it back
-      error    files        plan.json:2:33: invalid value: integer `99`, expected a
-                            whole number from 1 to 10; correct that place, or delete
-                            the file: the plan loses its goal and flags
+      error    files        plan.json:2:35: maxComplexity: expected a whole number
+                            from 1 to 10, found integer `99`; correct that place, or
+                            delete the file: the plan loses its goal and flags
       error    files        signals.json: line 1, column 1: it is not what `fp
                             signals` writes; run `fp signals` again, or remove the
                             file

@@ -1,8 +1,7 @@
 //! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium, the
-//! flowchart in Mermaid, the graph in Graphviz.
+//! flowchart in Mermaid.
 
 mod chromium;
-mod dot;
 mod mermaid;
 mod page;
 mod run_page;

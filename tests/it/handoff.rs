@@ -102,7 +102,7 @@ fn a_run_under_way() {
 
     ## Resume Notes
 
-    - The state is in the log; nothing of it has to be kept in mind
+    - The log has the whole state; nothing has to be kept in mind
     - In the plan's folder: `tasks.md`, `notepad.md`, `evidence`
 
     ## Next Commands
@@ -135,6 +135,34 @@ fn the_commands_that_it_names_are_right() {
 }
 
 #[test]
+fn json_has_every_try() {
+    let environment = planned();
+    environment.start(&["--max-iterations", "2"]);
+    environment.build("builder-1", "a.txt", "nothing\n");
+    environment.fail("1");
+    environment.done(&["release", PLAN, "1"]);
+    environment.build("builder-2", "a.txt", "nothing\n");
+    environment.fail("1");
+    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
+    assert_eq!(report["counts"]["failed"], 1);
+    assert_snapshot!(report["tasks"][0]["attempts"], @r#"[{"builder":"builder-1","end":"failed","iteration":1,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"},{"builder":"builder-1","end":"released","iteration":2,"reason":"released by hand"},{"builder":"builder-2","end":"failed","iteration":2,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"}]"#);
+}
+
+#[test]
+fn titles_and_reasons_are_text() {
+    let environment = Environment::new().repo();
+    let hostile = tree(&[leaf("1", "none", "a.txt")]).replace("Write part 1", "# <b>a</b> *b* | [c](d)");
+    environment.plan(&hostile);
+    environment.start(&["--max-iterations", "1"]);
+    environment.build("builder-1", "a.txt", "x\n");
+    environment.done(&["verdict", PLAN, "1", "--fail", "1: <img src=x>\n# heading", "--summary", "s"]);
+    let page = handoff(&environment).stdout;
+    let expect = "- 1: \\# \\<b>a\\</b> \\*b\\* \\| \\[c\\](d) | Iterations: 1/1\n  - iteration 1, builder-1: \
+                  Criterion 1 (`a.txt` has a line about 1): \\<img src=x> # heading\n";
+    assert!(page.contains(expect), "{page}");
+}
+
+#[test]
 fn before_the_run_and_after_it() {
     let environment = planned();
     assert_snapshot!(handoff(&environment), @r"
@@ -154,7 +182,7 @@ fn before_the_run_and_after_it() {
 
     ## Resume Notes
 
-    - The state is in the log; nothing of it has to be kept in mind
+    - The log has the whole state; nothing has to be kept in mind
     - In the plan's folder: `tasks.md`
 
     ## Next Commands
@@ -202,7 +230,7 @@ fn before_the_run_and_after_it() {
 
     ## Resume Notes
 
-    - The state is in the log; nothing of it has to be kept in mind
+    - The log has the whole state; nothing has to be kept in mind
     - In the plan's folder: `tasks.md`, `evidence`
 
     ## Resume Command

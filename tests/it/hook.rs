@@ -3,7 +3,6 @@
 mod fuzz;
 mod guard;
 mod lead;
-mod legacy;
 
 use std::fs;
 use std::io::Write as _;

@@ -343,7 +343,8 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     exit status: 2
     --- stderr
     error: [ROOT]/data/fractal-planner/bundle can't be written: not a directory
-    hint: a file stands where a folder of that path should be: move it out of the way; XDG_DATA_HOME chooses the folder on Linux
+    hint: a file stands where a folder of that path should be: move it out of the way
+    hint: XDG_DATA_HOME chooses the folder on Linux
     ");
     assert_eq!(home.calls(), "");
 }
@@ -551,13 +552,13 @@ fn settings_that_cannot_be_used_stop_the_installation_before_it_begins() {
     exit status: 2
     --- stderr
     error: [ROOT]/home/.claude/settings.json:3:3: not valid JSON: key must be a string
-    hint: mend the file by hand, since Claude Code ignores all of it as it is; then run this again
+    hint: fix the file by hand, since Claude Code ignores all of it as it is; then run this again
     ");
     assert_snapshot!(refused("{\"permissions\": {\"allow\": \"Bash\"}}"), @"
     exit status: 2
     --- stderr
     error: [ROOT]/home/.claude/settings.json: `permissions.allow` is not a list
-    hint: mend the file by hand, since Claude Code ignores all of it as it is; then run this again
+    hint: fix the file by hand, since Claude Code ignores all of it as it is; then run this again
     ");
     assert_snapshot!(refused("{\"env\": {}, \"env\": {}}"), @"
     exit status: 2
@@ -600,7 +601,7 @@ fn settings_that_broke_since_stop_an_uninstallation_until_they_are_mended() {
     exit status: 2
     --- stderr
     error: [ROOT]/home/.claude/settings.json:8:1: not valid JSON: EOF while parsing an object
-    hint: mend the file by hand, since Claude Code ignores all of it as it is; then run this again
+    hint: fix the file by hand, since Claude Code ignores all of it as it is; then run this again
     ");
     assert_eq!(home.calls(), "");
     home.settings(&there);
@@ -714,7 +715,7 @@ fn an_update_reaches_every_scope_and_asks_nothing() {
     plugin       scope user: updated from 0.1.0 to VERSION
     plugin       scope local in [ROOT]/work: already VERSION
     --- stderr
-    Sessions that are open go on with what they have loaded
+    Open sessions keep what they have loaded
     ");
     assert_eq!(home.calls(), "plugin update fp@fractal-planner --scope user\n");
     assert_eq!(home.text(SETTINGS), MINE);

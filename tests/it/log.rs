@@ -172,7 +172,7 @@ fn texts_of_strangers_keep_to_their_line() {
     environment.done(&["note", PLAN, "add", &long]);
     let output = log(&environment, &[]);
     assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{output}");
-    assert!(output.stdout.contains("GOTCHA: ␛[31mred word"), "{output}");
+    assert!(output.stdout.contains("GOTCHA: [31mred word"), "{output}");
 }
 
 /// `fp log --follow` with its output in a file.

@@ -67,8 +67,6 @@ mod new;
 mod payload;
 mod plan;
 mod plan_selector;
-#[cfg(unix)]
-mod progress;
 mod properties;
 #[cfg(unix)]
 mod race;

@@ -202,7 +202,7 @@ fn flags_say_what_kind_of_plan_it_is() {
         &["Build a todo app"],
         "build-from-scratch",
         "full",
-        "something new that stands by itself (\"app\")",
+        "something new that stands by itself (\"build a\")",
         gated,
     );
 }

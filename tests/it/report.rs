@@ -198,7 +198,7 @@ fn what_is_in_the_way_is_named() {
     error: [ROOT]/work/no/such/report.html can't be written: no such file or directory
     hint: check the path
     ");
-    assert_snapshot!(environment.fp(&["report", PLAN, "--format", "dot"]), @r"
+    assert_snapshot!(environment.fp(&["report", PLAN, "--format", "mermaid"]), @r"
     exit status: 2
     --- stderr
     error: this command has no such --format

@@ -1,8 +1,7 @@
-//! `fp signals`: what is measured, what is written, and that nobody's file names do anything.
+//! `fp signals`: what it measures and writes, and that file names do nothing.
 
 mod history;
 mod hostile;
-mod terminal;
 mod used;
 
 use crate::common::plan::PLAN;

@@ -6,7 +6,6 @@ mod gate;
 mod json;
 mod large;
 mod passes;
-mod sarif;
 mod text;
 
 use crate::common::plan::{leaf, tree};

@@ -277,7 +277,7 @@ fn a_panic_gives_the_terminal_back_and_is_seen() {
     let environment = started(1);
     let itself = std::env::current_exe().unwrap();
     let itself = Path::new(&itself).to_str().unwrap();
-    let words = [itself, "--exact", "panics_on_the_screen", "--ignored", "--nocapture"];
+    let words = [itself, "--exact", "watch::panics_on_the_screen", "--ignored", "--nocapture"];
     let terminal = Terminal::shell(&environment, &words);
     terminal.given_back("101");
     assert!(terminal.shown().contains("a panic that is seen"), "{}", terminal.shown());

@@ -4,34 +4,25 @@
 //! Nothing here reads a file, the environment, the clock, a process or the network; `clippy.toml` beside
 //! this crate forbids it. That is what makes every decision testable with a table.
 
-pub mod client_settings;
-pub mod comments;
 pub mod commit_style;
 pub mod critique;
-pub mod debt;
 pub mod diagnostic;
-pub mod doctor;
-pub mod exchange;
 pub mod exclusive;
 pub mod hint;
 pub mod hook;
 pub mod interview;
-pub mod json_text;
 pub mod language;
-pub mod linear;
-mod markdown;
+pub mod markdown;
 pub mod package_files;
 pub mod plan;
 pub mod reading_language;
 pub mod repo_path;
 pub mod report;
-pub mod roadmap;
 pub mod rules;
 pub mod run;
 pub mod schedule;
 pub mod settings;
-pub mod signals;
-pub mod specs;
+pub mod signals_record;
 pub mod test_files;
+pub mod text;
 pub mod verification;
-mod word_forms;

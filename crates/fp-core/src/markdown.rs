@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 /// Writes a code span of `text`, whatever backticks are in it.
-pub(crate) fn code(out: &mut String, text: &str) -> fmt::Result {
+pub fn code(out: &mut String, text: &str) -> fmt::Result {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
@@ -18,8 +18,7 @@ pub(crate) fn code(out: &mut String, text: &str) -> fmt::Result {
 }
 
 /// Writes `text` such that it can't be markup, its code spans excepted, which are left as they are.
-#[expect(clippy::unnecessary_wraps, reason = "one of several ways of writing")]
-pub(crate) fn inline(out: &mut String, text: &str) -> fmt::Result {
+pub fn inline(out: &mut String, text: &str) -> fmt::Result {
     let (mut at, mut line, mut written) = (0, 0, 0);
     while let Some(found) = text[at..].bytes().position(may_be_markup) {
         at += found;
@@ -52,7 +51,7 @@ pub(crate) fn inline(out: &mut String, text: &str) -> fmt::Result {
 }
 
 /// The parts of what [`inline`] wrote, in their order, and whether each is a code span.
-pub(crate) fn spans(written: &str) -> Vec<(&str, bool)> {
+pub fn spans(written: &str) -> Vec<(&str, bool)> {
     let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = written[at..].find(['\\', '`']) {
         at += found;

@@ -1,91 +1,60 @@
-//! What a user can set, said once: the table below is at the same time the settings, their defaults,
-//! their ranges and the form in which a configuration file gives some of them.
+//! Every setting, described once. The table below says each setting's type, default, range and meaning; the parser, the
+//! JSON Schema, `fp config` and the documentation read it.
 //!
-//! A layer (user, project, plan, flags) is a [`PartialSettings`]; layers are applied in turn to the
-//! defaults, group by group and key by key, so that a layer that sets one key of a group keeps the others.
+//! A layer (plugin options, user, project, plan, environment) gives some of the settings. Layers are applied in turn
+//! to the defaults, key by key, so that a layer that sets one key of a group keeps the others.
 
-mod schema;
-mod value;
+mod kind;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-pub use schema::{SCHEMA_URL, schema, schema_of};
-pub use value::{Layer, Name, PlansDir, Ranged, RangedFloat};
+use SettingKind::{Choice, Flag, Folder, Group, Name, Number, Text, Texts, Whole};
+pub use kind::{SettingFault, SettingKind, closest_name};
+
+/// Where the schema of the newest version is published, which is the plugin's own place.
+pub const SCHEMA_URL: &str =
+    "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json";
+
+/// A setting, or a group of settings.
+#[derive(Debug, Clone)]
+pub struct SettingRow {
+    /// The name that files give it.
+    pub name: String,
+    pub kind: SettingKind,
+    pub about: &'static str,
+}
 
 macro_rules! settings {
     ($(
         $(#[$doc:meta])*
-        $name:ident / $partial:ident $(+ { $(#[$extra_doc:meta])* $extra:ident: $extra_type:ty })? {$(
-            $(#[doc = $field_doc:literal])*
-            $field:ident: $full:ty as $given:ty = $default:expr;
+        $group:ident {$(
+            $(#[doc = $about:literal])*
+            $field:ident: $type:ty = $default:expr, $kind:expr;
         )*}
     )*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
-        pub struct $name {$(
-            $(#[doc = $field_doc])*
-            pub $field: $full,
+        pub struct $group {$(
+            $(#[doc = $about])*
+            pub $field: $type,
         )*}
 
-        impl Default for $name {
+        impl Default for $group {
             fn default() -> Self {
                 Self { $($field: $default,)* }
             }
         }
 
-        #[doc = concat!("What one layer says about [`", stringify!($name), "`]; `None` leaves it as it is.")]
-        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields, remote = "Self")]
-        pub struct $partial {
-            $(
-                $(#[doc = $field_doc])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $field: Option<$given>,
-            )*
-            $(
-                $(#[$extra_doc])*
-                #[serde(default, skip_serializing)]
-                pub $extra: $extra_type,
-            )?
-        }
-
-        impl Serialize for $partial {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                Self::serialize(self, serializer)
-            }
-        }
-
-        impl value::FromMap for $partial {
-            fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-                Self::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $partial {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                value::object(deserializer)
-            }
-        }
-
-        impl schema::Described for $partial {
-            fn schema() -> Value {
-                schema::group([$((
-                    stringify!($field),
-                    concat!($($field_doc),*),
-                    <$given as schema::Described>::schema(),
-                ),)*])
-            }
-        }
-
-        impl Layer<$name> for $partial {
-            fn apply(self, to: &mut $name) {
-                $(if let Some(given) = self.$field {
-                    given.apply(&mut to.$field);
-                })*
+        impl $group {
+            fn rows() -> Vec<SettingRow> {
+                vec![$(SettingRow {
+                    name: camel(stringify!($field)),
+                    kind: $kind,
+                    about: concat!($($about,)*).trim(),
+                },)*]
             }
         }
     )*};
@@ -93,249 +62,387 @@ macro_rules! settings {
 
 settings! {
     /// Everything that can be set, with the value that is in force.
-    Settings / PartialSettings + {
-        /// Where an editor finds the schema of the file; of no meaning to the settings.
-        #[serde(rename = "$schema")]
-        schema: Option<String>
-    } {
+    Settings {
         /// Highest complexity (1–10) that a leaf may have.
-        max_complexity: u32 as Ranged<1, 10> = 4;
+        max_complexity: u32 = 4, Whole(1, 10);
         /// How often a task is implemented (1–20) before it counts as failed.
-        max_iterations: u32 as Ranged<1, 20> = 3;
+        max_iterations: u32 = 3, Whole(1, 20);
         /// How many builders (1–16) work at once.
-        max_parallel_tasks: u32 as Ranged<1, 16> = 1;
+        max_parallel_tasks: u32 = 1, Whole(1, 16);
         /// Whether planning ends after the research.
-        research_only: bool as bool = false;
+        research_only: bool = false, Flag;
         /// Whether planning ends with the plan, without offering to run it.
-        plan_only: bool as bool = false;
+        plan_only: bool = false, Flag;
         /// Whether the plan is approved without being shown for review.
-        skip_plan_review: bool as bool = false;
-        /// Whether the goal is analysed before the interview, for the intents that profit.
-        pre_analysis: bool as bool = true;
+        skip_plan_review: bool = false, Flag;
+        /// Whether the goal is analysed before the interview, for intents that profit from it.
+        pre_analysis: bool = true, Flag;
         /// Whether a task that passed is left uncommitted.
-        no_commit: bool as bool = false;
+        no_commit: bool = false, Flag;
         /// The folder of all plans, relative to the repository, with `/` between its parts.
-        plans_dir: String as PlansDir = ".fractal-planner/plans".into();
-        /// The permission mode that agents are started with, where the client takes one.
-        permission_mode: PermissionMode as PermissionMode = PermissionMode::Default;
-        /// Which of several tasks that could run goes first.
-        execution_order: ExecutionOrder as ExecutionOrder = ExecutionOrder::DocumentOrder;
-        /// Whether the tasks run at once, one by one, in phases, or tests first.
-        execution_model: ExecutionModel as ExecutionModel = ExecutionModel::Parallel;
+        plans_dir: String = ".fractal-planner/plans".into(), Folder;
+        /// The permission mode that agents start with, where the client takes one.
+        permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS);
+        /// Which ready task goes first.
+        execution_order: ExecutionOrder = ExecutionOrder::DocumentOrder, Choice(ExecutionOrder::WORDS);
+        /// Whether tasks run in parallel, one by one, in phases, or tests first.
+        execution_model: ExecutionModel = ExecutionModel::Parallel, Choice(ExecutionModel::WORDS);
         /// Generated files that one task at a time may change, beside lock files.
-        exclusive: Vec<String> as Vec<String> = Vec::new();
+        exclusive: Vec<String> = Vec::new(), Texts;
         /// Whether each builder has a git worktree of its own.
-        isolation: Isolation as Isolation = Isolation::Auto;
+        isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS);
         /// Iterations that grow with a task's measured complexity.
-        iteration_scaling: IterationScaling as PartialIterationScaling = IterationScaling::default();
+        iteration_scaling: IterationScaling = IterationScaling::default(), Group(IterationScaling::rows);
         /// The check of the comments that an edit adds.
-        comment_checker: CommentChecker as PartialCommentChecker = CommentChecker::default();
+        comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows);
         /// Reminding a builder that stops in the middle of its task.
-        nudge: Nudge as PartialNudge = Nudge::default();
+        nudge: Nudge = Nudge::default(), Group(Nudge::rows);
         /// Keeping a builder to its task's files.
-        guard: Guard as PartialGuard = Guard::default();
+        guard: Guard = Guard::default(), Group(Guard::rows);
         /// Mirroring the plan in Linear.
-        linear: Linear as PartialLinear = Linear::default();
+        linear: Linear = Linear::default(), Group(Linear::rows);
         /// The mechanical checks of a submitted task.
-        verify: Verify as PartialVerify = Verify::default();
-        /// Minutes (1–1440) after which an agent that was started and never reported is given up.
-        dispatch_timeout_minutes: u32 as Ranged<1, 1440> = 30;
+        verify: Verify = Verify::default(), Group(Verify::rows);
+        /// Minutes (1–1440) after which fp gives up on an agent that never reported back.
+        dispatch_timeout_minutes: u32 = 30, Whole(1, 1440);
         /// Seconds (0–600) to wait for another `fp` that holds the plan's lock.
-        lock_timeout_seconds: u32 as Ranged<0, 600> = 10;
+        lock_timeout_seconds: u32 = 10, Whole(0, 600);
         /// Language of interviews, reports and commits; absent where the user's own words decide.
-        language: Option<String> as Name = None;
+        language: Option<String> = None, Name;
     }
 
     /// Iterations of a task: `max(maxIterations, round(base + factor × composite signal))`.
-    IterationScaling / PartialIterationScaling {
-        /// Whether they grow at all.
-        enabled: bool as bool = false;
-        /// The part (0–20) that every task has.
-        base: f64 as RangedFloat<0, 20> = 2.0;
-        /// What each step (0–10) of the composite signal, which is 1–5, adds.
-        factor: f64 as RangedFloat<0, 10> = 0.5;
+    IterationScaling {
+        /// Whether iterations grow at all.
+        enabled: bool = false, Flag;
+        /// The part (0–20) that every task gets.
+        base: f64 = 2.0, Number(0, 20);
+        /// What each point of the composite signal (1–5) adds (0–10).
+        factor: f64 = 0.5, Number(0, 10);
     }
 
     /// The comment check after an edit.
-    CommentChecker / PartialCommentChecker {
+    CommentChecker {
         /// Whether edits are checked.
-        enabled: bool as bool = true;
-        /// How the model is told.
-        mode: CommentMode as CommentMode = CommentMode::Warn;
+        enabled: bool = true, Flag;
+        /// How fp tells the model.
+        mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS);
         /// The text that replaces the check's own request to the model.
-        custom_prompt: Option<String> as String = None;
-        /// Globs of the files that are not checked.
-        ignore: Vec<String> as Vec<String> = Vec::new();
+        custom_prompt: Option<String> = None, Text;
+        /// Globs of files that are not checked.
+        ignore: Vec<String> = Vec::new(), Texts;
     }
 
     /// The reminder of a builder that stops while it owns a task.
-    Nudge / PartialNudge {
-        /// Whether it is reminded.
-        enabled: bool as bool = true;
-        /// How often (0–20) for one task and iteration.
-        max_retries: u32 as Ranged<0, 20> = 3;
+    Nudge {
+        /// Whether fp reminds it.
+        enabled: bool = true, Flag;
+        /// How often (0–20) for one iteration of a task.
+        max_retries: u32 = 3, Whole(0, 20);
     }
 
     /// The guard of a task's file boundary.
-    Guard / PartialGuard {
-        /// What becomes of an edit outside it.
-        mode: GuardMode as GuardMode = GuardMode::Deny;
-        /// What becomes of a builder's wish for a file that no task lists.
-        extend: ExtensionPolicy as ExtensionPolicy = ExtensionPolicy::Ask;
+    Guard {
+        /// What happens to an edit outside the task's files.
+        mode: GuardMode = GuardMode::Deny, Choice(GuardMode::WORDS);
+        /// What happens when a builder asks for a file that no task lists.
+        extend: ExtensionPolicy = ExtensionPolicy::Ask, Choice(ExtensionPolicy::WORDS);
     }
 
     /// The mirror of a plan in Linear.
-    Linear / PartialLinear {
-        /// Whether there is one.
-        enabled: bool as bool = false;
+    Linear {
+        /// Whether the plan is mirrored.
+        enabled: bool = false, Flag;
         /// Name or key of the team that gets the issues.
-        team: Option<String> as Name = None;
-        /// Name of the project that they belong to.
-        project: Option<String> as Name = None;
-        /// The team's names for the states; an absent one is found by its type.
-        status_map: LinearStatusMap as PartialLinearStatusMap = LinearStatusMap::default();
+        team: Option<String> = None, Name;
+        /// Name of the project that the issues belong to.
+        project: Option<String> = None, Name;
+        /// The team's names for the states; fp finds a missing one by its type.
+        status_map: LinearStatusMap = LinearStatusMap::default(), Group(LinearStatusMap::rows);
     }
 
     /// What the Linear team calls each state of a task.
-    LinearStatusMap / PartialLinearStatusMap {
-        /// Not begun.
-        pending: Option<String> as Name = None;
-        /// Being implemented.
-        in_progress: Option<String> as Name = None;
-        /// Implemented and verified, waiting for people.
-        review: Option<String> as Name = None;
-        /// Done.
-        completed: Option<String> as Name = None;
-        /// Given up.
-        failed: Option<String> as Name = None;
+    LinearStatusMap {
+        /// Name of the state of a task that has not begun.
+        pending: Option<String> = None, Name;
+        /// Name of the state of a task that is being implemented.
+        in_progress: Option<String> = None, Name;
+        /// Name of the state of a task that is verified and waits for people.
+        review: Option<String> = None, Name;
+        /// Name of the state of a task that is done.
+        completed: Option<String> = None, Name;
+        /// Name of the state of a task that failed.
+        failed: Option<String> = None, Name;
     }
 
     /// The mechanical checks.
-    Verify / PartialVerify {
+    Verify {
         /// Seconds (1–86400) that one command of a task may take.
-        timeout_seconds: u32 as Ranged<1, 86_400> = 600;
+        timeout_seconds: u32 = 600, Whole(1, 86_400);
     }
 }
 
 impl Nudge {
-    /// How often whoever stops too early is told to go on; 0 where nobody is.
+    /// How often a builder that stops too early is told to go on.
     #[must_use]
     pub fn times(&self) -> u32 {
         if self.enabled { self.max_retries } else { 0 }
     }
 }
 
+/// The name of a field as files have it.
+fn camel(field: &str) -> String {
+    let mut parts = field.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let (initial, rest) = part.split_at(part.len().min(1));
+        name + &initial.to_ascii_uppercase() + rest
+    })
+}
+
 impl Settings {
-    /// The defaults with `layers` applied in turn, the last one having the last word.
+    /// The defaults with `layers` applied in turn; the last one has the last word.
     #[must_use]
-    pub fn from_layers(layers: impl IntoIterator<Item = PartialSettings>) -> Self {
-        let mut settings = Self::default();
-        for layer in layers {
-            layer.apply(&mut settings);
+    pub fn from_layers<'l>(layers: impl IntoIterator<Item = &'l SettingsLayer>) -> Self {
+        let mut all = Self::default().to_json();
+        layers.into_iter().for_each(|layer| put_over(&mut all, &layer.0));
+        serde_json::from_value(all).expect("a layer has only values that the table takes")
+    }
+
+    fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("settings have text keys and plain values")
+    }
+
+    /// Every setting by its dotted key.
+    #[must_use]
+    pub fn by_key(&self) -> Vec<(String, Value)> {
+        by_key(self.to_json())
+    }
+}
+
+fn put_over(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                put_over(&mut below[key], value);
+            }
         }
-        settings
+        (below, above) => *below = above.clone(),
+    }
+}
+
+fn by_key(value: Value) -> Vec<(String, Value)> {
+    fn walk(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+                    walk(&key, value, out);
+                }
+            }
+            value => out.push((prefix.to_owned(), value)),
+        }
+    }
+    let mut out = Vec::new();
+    walk("", value, &mut out);
+    out
+}
+
+/// The settings that one source gives, checked against the table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct SettingsLayer(Value);
+
+impl Default for SettingsLayer {
+    fn default() -> Self {
+        Self(Value::Object(Map::new()))
+    }
+}
+
+impl SettingsLayer {
+    /// Reads the content of a settings file. `null` leaves a setting as it is.
+    ///
+    /// # Errors
+    /// The first key or value that the table does not take.
+    pub fn parse(value: &Value) -> Result<Self, SettingFault> {
+        Group(Settings::rows).taken(value, &mut Vec::new()).map(Self)
+    }
+
+    /// Gives the setting with the dotted `key` a value.
+    ///
+    /// # Errors
+    /// There is no such setting, or the table does not take the value.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), SettingFault> {
+        let mut path = key.split('.').map(str::to_owned).collect();
+        let value = kind_of(key)?.taken(&value.into(), &mut path)?;
+        *key.split('.').fold(&mut self.0, |group, name| &mut group[name]) = value;
+        Ok(())
+    }
+
+    /// The settings that it gives, by dotted key.
+    #[must_use]
+    pub fn by_key(&self) -> Vec<(String, Value)> {
+        by_key(self.0.clone())
+    }
+}
+
+impl<'de> Deserialize<'de> for SettingsLayer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// What the setting with the dotted `key` takes.
+///
+/// # Errors
+/// There is no such setting, or it is a group of settings.
+pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
+    let keys = || Settings::default().by_key().into_iter().map(|(key, _)| key);
+    let mut kind = Group(Settings::rows);
+    for name in key.split('.') {
+        let rows = if let Group(rows) = kind { rows() } else { Vec::new() };
+        let Some(row) = rows.into_iter().find(|row| row.name == name) else {
+            let meant = closest_name(key, keys());
+            return Err(SettingFault::Unknown { path: vec![key.to_owned()], meant });
+        };
+        kind = row.kind;
+    }
+    match kind {
+        Group(_) => {
+            let within = format!("{key}.");
+            let keys = keys().filter(|other| other.starts_with(&within)).collect();
+            Err(SettingFault::Group { key: key.to_owned(), keys })
+        }
+        kind => Ok(kind),
+    }
+}
+
+/// `text`, given on the command line, as a number for the setting `key`.
+///
+/// # Errors
+/// What the setting takes, where that is something else.
+pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
+    let kind = kind_of(key).map_err(|fault| fault.to_string())?;
+    let number = text.parse::<u32>().ok();
+    let number = number.filter(|number| kind.taken(&(*number).into(), &mut Vec::new()).is_ok());
+    number.ok_or_else(|| format!("it has to be {}", kind.expected()))
+}
+
+/// The schema of a settings file, as JSON Schema of the draft 2020-12. It takes what the parser takes.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = Group(Settings::rows).schema();
+    add_defaults(&mut schema, &Settings::default().to_json());
+    schema["properties"]["$schema"] =
+        json!({ "description": "The schema of this file.", "type": ["string", "null"] });
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["$id"] = SCHEMA_URL.into();
+    schema["title"] = "Settings of Fractal Planner".into();
+    schema
+}
+
+fn add_defaults(schema: &mut Value, default: &Value) {
+    match default {
+        Value::Object(fields) => {
+            for (key, default) in fields {
+                add_defaults(&mut schema["properties"][key], default);
+            }
+        }
+        Value::Null => {}
+        default => schema["default"] = default.clone(),
     }
 }
 
 macro_rules! choices {
     ($(
         $(#[$doc:meta])*
-        $name:ident, $rename:literal {$( $(#[$choice_doc:meta])* $choice:ident, )*}
+        $name:ident {$( $(#[$choice_doc:meta])* $choice:ident = $word:literal, )*}
     )*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = $rename)]
-        pub enum $name {$( $(#[$choice_doc])* $choice, )*}
+        pub enum $name {$( $(#[$choice_doc])* #[serde(rename = $word)] $choice, )*}
 
-        impl Layer<$name> for $name {
-            fn apply(self, to: &mut $name) {
-                *to = self;
-            }
-        }
-
-        impl schema::Described for $name {
-            fn schema() -> Value {
-                schema::choice(&[$(Self::$choice,)*])
-            }
+        impl $name {
+            const WORDS: &'static [&'static str] = &[$($word,)*];
         }
     )*};
 }
 
 choices! {
     /// A permission mode of the client, by the client's own name.
-    PermissionMode, "camelCase" {
+    PermissionMode {
         /// Asks as the user's rules say.
-        Default,
+        Default = "default",
         /// Edits without asking.
-        AcceptEdits,
+        AcceptEdits = "acceptEdits",
         /// Does everything without asking.
-        BypassPermissions,
+        BypassPermissions = "bypassPermissions",
         /// Refuses what it would have to ask for.
-        DontAsk,
+        DontAsk = "dontAsk",
         /// Reads only.
-        Plan,
+        Plan = "plan",
         /// Leaves it to the client's own check.
-        Auto,
+        Auto = "auto",
     }
 
     /// Which of several ready tasks goes first.
-    ExecutionOrder, "kebab-case" {
+    ExecutionOrder {
         /// The one that stands first in the plan.
-        DocumentOrder,
+        DocumentOrder = "document-order",
         /// The one with the highest composite signal, then complexity.
-        RiskFirst,
+        RiskFirst = "risk-first",
         /// The one with the lowest.
-        EasyFirst,
+        EasyFirst = "easy-first",
     }
 
     /// How the tasks of a plan relate in time.
-    ExecutionModel, "lowercase" {
+    ExecutionModel {
         /// Whatever is ready runs, up to `maxParallelTasks` at once.
-        Parallel,
+        Parallel = "parallel",
         /// One task at a time.
-        Sequential,
+        Sequential = "sequential",
         /// One group after the other.
-        Phased,
+        Phased = "phased",
         /// As parallel, and a task's check must fail before its work and pass after it.
-        Tdd,
+        Tdd = "tdd",
     }
 
     /// Where a builder works.
-    Isolation, "lowercase" {
+    Isolation {
         /// In a git worktree of its own.
-        Worktree,
+        Worktree = "worktree",
         /// In the user's checkout, together with the others.
-        Shared,
+        Shared = "shared",
         /// In a worktree where more than one builder works, else in the checkout.
-        Auto,
+        Auto = "auto",
     }
 
     /// How the comment check tells the model.
-    CommentMode, "lowercase" {
+    CommentMode {
         /// As additional context of the edit.
-        Warn,
+        Warn = "warn",
         /// As a reason to go back to it.
-        Block,
+        Block = "block",
     }
 
-    /// What becomes of a builder's wish to change another file.
-    ExtensionPolicy, "lowercase" {
-        /// It is granted, if no other task lists the file; else the user is asked.
-        Allow,
+    /// What happens when a builder asks for another file.
+    ExtensionPolicy {
+        /// Granted if no other task lists the file; else the user is asked.
+        Allow = "allow",
         /// The user is asked.
-        Ask,
+        Ask = "ask",
         /// It is refused.
-        Deny,
+        Deny = "deny",
     }
 
-    /// What becomes of an edit outside the task's files.
-    GuardMode, "lowercase" {
+    /// What happens to an edit outside the task's files.
+    GuardMode {
         /// It is refused, with the way out.
-        Deny,
+        Deny = "deny",
         /// It is made, and the builder is told.
-        Warn,
+        Warn = "warn",
         /// It is made.
-        Off,
+        Off = "off",
     }
 }
 

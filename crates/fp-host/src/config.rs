@@ -1,33 +1,32 @@
-//! Layered configuration: what the user says, what the project says over it, what the environment says
-//! over both, and where each value came from.
-
-mod change;
-mod error;
-mod place;
-mod plugin_options;
+//! Layered configuration: the user's settings, the project's over them, the environment's over both, and where each
+//! value comes from.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_core::settings::{Layer, PartialSettings, Settings};
-use serde::Serialize;
-use serde_json::Value;
+use fp_core::settings::{Settings, SettingsLayer};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-pub use change::{ChangeError, change, create, is_known, parse_value};
-pub use error::ConfigError;
-pub use plugin_options::{PLUGIN_OPTIONS, read_plugin_options};
-
-use crate::claude::team::client_home;
+use crate::claude::{MARKETPLACE, PLUGIN, client_home};
+use crate::config_file::{ConfigError, read_layer};
 use crate::file;
 
-/// Largest configuration file that is read, in bytes.
-const CAP: u64 = 1024 * 1024;
+/// Each option of the plugin by its name in the manifest, with the setting that it gives.
+pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
+    ("language", "language"),
+    ("maxParallelTasks", "maxParallelTasks"),
+    ("commentChecker", "commentChecker.enabled"),
+    ("linear", "linear.enabled"),
+];
 
-/// Who says what a setting is.
+/// Largest file of the client's settings that is read, in bytes.
+const CLIENT_CAP: u64 = 4 * 1024 * 1024;
+
+/// Who gives a setting its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nobody: it is the default.
     Default,
     /// The plugin's options, as the user set them in the client.
@@ -42,7 +41,7 @@ pub enum Origin {
     Runtime,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// Its wire name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -64,7 +63,7 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     /// Each layer with who it comes from.
-    pub layers: Vec<(Origin, PartialSettings)>,
+    pub layers: Vec<(SettingOrigin, SettingsLayer)>,
 }
 
 impl Config {
@@ -73,21 +72,21 @@ impl Config {
     pub fn load(project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(client) = client_file(env) {
-            config.add(Origin::Plugin, read_plugin_options(&client)?);
+            config.add(SettingOrigin::Plugin, read_plugin_options(&client)?);
         }
         let user = user_file(env);
         if let Some(layer) = user.as_deref().map(read_layer).transpose()?.flatten() {
-            config.add(Origin::User, layer);
+            config.add(SettingOrigin::User, layer);
         }
         if let Some(layer) = read_layer(project)? {
-            config.add(Origin::Project, layer);
+            config.add(SettingOrigin::Project, layer);
         }
-        config.add(Origin::Runtime, environment_layer(env));
+        config.add(SettingOrigin::Runtime, environment_layer(env));
         Ok(config)
     }
 
     /// Puts `layer` in its place by `origin`: over those of the same or a lower origin.
-    pub fn add(&mut self, origin: Origin, layer: PartialSettings) {
+    pub fn add(&mut self, origin: SettingOrigin, layer: SettingsLayer) {
         let at = self.layers.partition_point(|(other, _)| *other <= origin);
         self.layers.insert(at, (origin, layer));
     }
@@ -95,48 +94,20 @@ impl Config {
     /// The settings in force.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings::from_layers(self.layers.iter().map(|(_, layer)| layer.clone()))
+        Settings::from_layers(self.layers.iter().map(|(_, layer)| layer))
     }
 
     /// Every setting as dotted key, value in force and origin, sorted by key.
     #[must_use]
-    pub fn explained(&self) -> BTreeMap<String, (Value, Origin)> {
-        let mut settings = Settings::default();
-        let mut explained = BTreeMap::new();
-        note(&settings, Origin::Default, &mut explained);
+    pub fn explained(&self) -> BTreeMap<String, (Value, SettingOrigin)> {
+        let defaults = Settings::default().by_key().into_iter().map(|(key, _)| (key, SettingOrigin::Default));
+        let mut origins: BTreeMap<String, SettingOrigin> = defaults.collect();
         for (origin, layer) in &self.layers {
-            layer.clone().apply(&mut settings);
-            note(layer, *origin, &mut explained);
+            origins.extend(layer.by_key().into_iter().map(|(key, _)| (key, *origin)));
         }
-        // A layer holds what was given; the settings hold what it came to.
-        for (key, value) in flat(&settings) {
-            explained.entry(key).and_modify(|(shown, _)| *shown = value);
-        }
-        explained
+        let in_force = self.settings().by_key();
+        in_force.into_iter().map(|(key, value)| (key.clone(), (value, origins[&key]))).collect()
     }
-}
-
-fn note(layer: &impl Serialize, origin: Origin, explained: &mut BTreeMap<String, (Value, Origin)>) {
-    explained.extend(flat(layer).into_iter().map(|(key, value)| (key, (value, origin))));
-}
-
-/// The values of `settings` by dotted key.
-fn flat(settings: &impl Serialize) -> Vec<(String, Value)> {
-    fn walk(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
-        match value {
-            Value::Object(fields) => {
-                for (key, value) in fields {
-                    let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
-                    walk(&key, value, out);
-                }
-            }
-            value => out.push((prefix.to_owned(), value)),
-        }
-    }
-    let mut out = Vec::new();
-    let value = serde_json::to_value(settings).expect("settings have text keys and plain values");
-    walk("", value, &mut out);
-    out
 }
 
 /// Where the client keeps the options of plugins; `None` where there is no home.
@@ -176,43 +147,66 @@ pub fn is_set(env: Environment<'_>, name: &str) -> bool {
 
 /// What environment variables say: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (anything but `0` and `false`), and
 /// `COMMENT_CHECKER_PROMPT`.
-fn environment_layer(env: Environment<'_>) -> PartialSettings {
-    let disabled = |name: &str| is_set(env, name).then_some(false);
-    let mut layer = PartialSettings::default();
-    if let Some(enabled) = disabled("NUDGE_DISABLED") {
-        layer.nudge.get_or_insert_default().enabled = Some(enabled);
+fn environment_layer(env: Environment<'_>) -> SettingsLayer {
+    let mut layer = SettingsLayer::default();
+    let mut give = |key: &str, value: Value| layer.set(key, value).expect("the table takes it");
+    let disabled = |name: &str| is_set(env, name);
+    if disabled("NUDGE_DISABLED") {
+        give("nudge.enabled", false.into());
     }
-    if let Some(enabled) = disabled("COMMENT_CHECKER_DISABLED") {
-        layer.comment_checker.get_or_insert_default().enabled = Some(enabled);
+    if disabled("COMMENT_CHECKER_DISABLED") {
+        give("commentChecker.enabled", false.into());
     }
     if let Some(prompt) = env("COMMENT_CHECKER_PROMPT") {
-        layer.comment_checker.get_or_insert_default().custom_prompt = Some(prompt);
+        give("commentChecker.customPrompt", prompt.into());
     }
     layer
 }
 
-/// The layer in the file `path`; `None` where there is no such file.
-///
-/// # Errors
-/// A file that can't be read, or says something that is no setting.
-pub fn read_layer(path: &Path) -> Result<Option<PartialSettings>, ConfigError> {
-    if fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return Ok(None);
-    }
-    let text = file::read_text(path, CAP)?;
-    parse(path, text.strip_prefix('\u{feff}').unwrap_or(&text)).map(Some)
+/// The part of the client's settings that is about plugins.
+#[derive(Deserialize)]
+struct PluginConfigs {
+    #[serde(default, rename = "pluginConfigs")]
+    plugins: Map<String, Value>,
 }
 
-/// The layer that `text`, the content of `path`, is.
-fn parse(path: &Path, text: &str) -> Result<PartialSettings, ConfigError> {
-    if text.trim().is_empty() {
-        return Err(ConfigError::Empty { path: path.to_owned() });
+/// The layer that the plugin's options give. The client asks the user for them, keeps them in its own settings at
+/// `path` and tells them to hooks alone, so they are read from there. A file that can't be read, or says nothing of
+/// this plugin, gives none: the client itself reports a broken file.
+///
+/// # Errors
+/// An option with a value that its setting can't have.
+pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
+    let mut layer = SettingsLayer::default();
+    let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else { return Ok(layer) };
+    if !text.contains("pluginConfigs") {
+        return Ok(layer);
     }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let layer = serde_path_to_error::deserialize(&mut json)
-        .map_err(|fault| ConfigError::new(path, text, &fault.path().to_string(), fault.inner()))?;
-    json.end().map_err(|fault| ConfigError::new(path, text, "", &fault))?;
+    let Ok(configs) = serde_json::from_str::<PluginConfigs>(&text) else { return Ok(layer) };
+    let Some((id, options)) = own_options(&configs.plugins) else { return Ok(layer) };
+    for (option, setting) in PLUGIN_OPTIONS {
+        // An answer that was left empty is none.
+        let given = options.get(option).filter(|value| !value.is_null() && value.as_str() != Some(""));
+        if let Some(value) = given {
+            layer.set(setting, value.clone()).map_err(|fault| {
+                let path_in_text = ["pluginConfigs", id, "options", option].map(str::to_owned).to_vec();
+                ConfigError::in_text(path, &text, fault.found_at(path_in_text))
+            })?;
+        }
+    }
     Ok(layer)
+}
+
+/// The options of this plugin with the name that the client knows it by; where several marketplaces have it, those of
+/// the one that `fp install` adds.
+fn own_options(plugins: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
+    let elsewhere = |id: &str| match id.split_once('@') {
+        Some((PLUGIN, marketplace)) => Some(marketplace != MARKETPLACE),
+        _ => None,
+    };
+    let found = plugins.iter().filter_map(|(id, config)| Some((elsewhere(id)?, id, config)));
+    let (_, id, config) = found.min_by_key(|(elsewhere, ..)| *elsewhere)?;
+    Some((id, config.get("options")?.as_object()?))
 }
 
 #[cfg(test)]

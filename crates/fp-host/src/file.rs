@@ -96,7 +96,7 @@ impl Hint for FileError {
 }
 
 /// The system's words without its error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((words, _)) => words.to_lowercase(),
@@ -120,6 +120,28 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// The first `cap` bytes of a file that a stranger may have put there: never through a link in its place, and never of
+/// anything but a regular file, such as a pipe, whose other end would be waited for.
+pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+
+        use rustix::fs::OFlags;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+        options.custom_flags(flags.cast_signed());
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(cap).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The bytes of `path`, at most `cap` of them.

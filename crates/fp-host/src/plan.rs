@@ -5,15 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_core::exchange::Origin;
 use fp_core::hint::Hint;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::{self, Plan, Task};
 use fp_core::run::event::Leaf;
 use fp_core::run::{State, approval};
 use fp_core::settings::Settings;
-use fp_core::signals::Record;
-use fp_core::signals::record::RecordError;
+use fp_core::signals_record::{SignalsRecordError, composites_in};
 use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
@@ -30,15 +28,11 @@ pub const SIGNALS: &str = "signals.json";
 pub const WORKTREES: &str = "worktrees";
 /// Name of what is known of the code base in a plan's folder.
 pub const CONTEXT: &str = "context.md";
-/// Name of the record of where an imported plan came from in its folder.
-pub const ORIGIN: &str = "import.json";
 /// Name of the description of a plan in its folder.
 pub const PLAN: &str = "plan.json";
 
 /// Largest `plan.json` that is read: the goal is the user's own words, however many.
 const PLAN_CAP: u64 = 16 * 1024 * 1024;
-/// Largest `import.json` that is read, in bytes.
-const ORIGIN_CAP: u64 = 64 * 1024 * 1024;
 /// Largest `signals.json` that is read, in bytes.
 const SIGNALS_CAP: u64 = 64 * 1024 * 1024;
 
@@ -54,7 +48,7 @@ pub enum SignalsError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: RecordError,
+        source: SignalsRecordError,
     },
 }
 
@@ -63,33 +57,6 @@ impl Hint for SignalsError {
         match self {
             Self::File(error) => error.hint(),
             Self::Record { .. } => Some("run `fp signals` again, or remove the file".into()),
-        }
-    }
-}
-
-/// Why it can't be told where a plan came from.
-#[derive(Debug, thiserror::Error)]
-pub enum OriginError {
-    /// The file can't be read.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// It is not what an import writes.
-    #[error("{} is damaged: {source}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-}
-
-impl Hint for OriginError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::File(error) => error.hint(),
-            Self::Damaged { .. } => Some(
-                "put it back as it was, or remove it: then only what the source said beside is lost".into(),
-            ),
         }
     }
 }
@@ -180,14 +147,7 @@ impl OpenPlan {
     pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
         let path = self.signals_file();
         let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
-        Record::composites(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
-    }
-
-    /// Where it came from; `None` where it was made here.
-    pub fn origin(&self) -> Result<Option<Origin>, OriginError> {
-        let path = self.folder.file(ORIGIN);
-        let Some(text) = file::read_text_if_there(&path, ORIGIN_CAP)? else { return Ok(None) };
-        serde_json::from_str(&text).map(Some).map_err(|source| OriginError::Damaged { path, source })
+        composites_in(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
     }
 
     /// Its task tree. Fails where there is none, or it is no text.

@@ -179,7 +179,7 @@ impl Plans {
     }
 
     /// Makes the folder of all plans where it isn't there, ignored by git.
-    pub(crate) fn make_dir(&self) -> Result<(), PlanError> {
+    pub fn make_dir(&self) -> Result<(), PlanError> {
         self.make_bare_dir()?;
         // A user who wants plans in git deletes this file; it comes back only where there is no plan yet.
         let ignore = self.dir.join(".gitignore");

@@ -12,6 +12,10 @@ use crate::file::{self, FileError};
 
 /// The folder beside the sources that holds configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
+/// The log of debts; like [`ROADMAPS`], it may change while a task is built and is no change of the task.
+pub const DEBT_LOG: &str = ".fractal-planner/debt.jsonl";
+/// The folder of roadmaps.
+pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 
 /// Largest file of git's own that is read here.
 const GIT_FILE_CAP: u64 = 64 * 1024;
@@ -78,7 +82,7 @@ impl Repo {
 
     /// Makes the folder `path` of the repository, `/` between its parts, where it isn't there. Fails where a link on
     /// the way leads out of the repository.
-    pub(crate) fn make_folder(&self, path: &str) -> Result<PathBuf, FileError> {
+    pub fn make_folder(&self, path: &str) -> Result<PathBuf, FileError> {
         let mut folder = self.root.clone();
         for part in path.split('/') {
             folder.push(part);

@@ -23,7 +23,7 @@ static HOOK: Once = Once::new();
 
 /// What the person before the terminal wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
+pub enum ScreenInput {
     /// To see what is above or below, by so many lines.
     Scroll(isize),
     /// The same by so many screens; `isize::MIN` and `isize::MAX` for the beginning and the end.
@@ -102,20 +102,20 @@ impl Screen {
     }
 
     /// Waits up to `time` for what the person wants.
-    pub fn wait(&mut self, time: Duration) -> Input {
+    pub fn wait(&mut self, time: Duration) -> ScreenInput {
         if self.interrupt.came() {
-            return Input::End;
+            return ScreenInput::End;
         }
         let input = match event::poll(time) {
-            Ok(false) => Input::Nothing,
-            Ok(true) => event::read().map_or(Input::End, |event| meant(&event)),
-            Err(_) => Input::End,
+            Ok(false) => ScreenInput::Nothing,
+            Ok(true) => event::read().map_or(ScreenInput::End, |event| meant(&event)),
+            Err(_) => ScreenInput::End,
         };
-        if input == Input::Resized {
+        if input == ScreenInput::Resized {
             // It may be the size from before by now.
             self.drawn_for = None;
         }
-        if self.interrupt.came() { Input::End } else { input }
+        if self.interrupt.came() { ScreenInput::End } else { input }
     }
 }
 
@@ -133,25 +133,25 @@ fn give_back() {
     }
 }
 
-fn meant(event: &Event) -> Input {
+fn meant(event: &Event) -> ScreenInput {
     match event {
-        Event::Resize(..) => Input::Resized,
+        Event::Resize(..) => ScreenInput::Resized,
         Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
-        _ => Input::Nothing,
+        _ => ScreenInput::Nothing,
     }
 }
 
-fn pressed(key: &KeyEvent) -> Input {
+fn pressed(key: &KeyEvent) -> ScreenInput {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c' | 'd') if control => Input::End,
-        KeyCode::Char('q') | KeyCode::Esc => Input::End,
-        KeyCode::Up | KeyCode::Char('k') => Input::Scroll(-1),
-        KeyCode::Down | KeyCode::Char('j') => Input::Scroll(1),
-        KeyCode::PageUp => Input::Page(-1),
-        KeyCode::PageDown | KeyCode::Char(' ') => Input::Page(1),
-        KeyCode::Home => Input::Page(isize::MIN),
-        KeyCode::End => Input::Page(isize::MAX),
-        _ => Input::Nothing,
+        KeyCode::Char('c' | 'd') if control => ScreenInput::End,
+        KeyCode::Char('q') | KeyCode::Esc => ScreenInput::End,
+        KeyCode::Up | KeyCode::Char('k') => ScreenInput::Scroll(-1),
+        KeyCode::Down | KeyCode::Char('j') => ScreenInput::Scroll(1),
+        KeyCode::PageUp => ScreenInput::Page(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => ScreenInput::Page(1),
+        KeyCode::Home => ScreenInput::Page(isize::MIN),
+        KeyCode::End => ScreenInput::Page(isize::MAX),
+        _ => ScreenInput::Nothing,
     }
 }

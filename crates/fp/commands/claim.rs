@@ -19,8 +19,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::specs;
 use crate::printer::Format;
-use crate::specs;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         language: language.as_deref(),
         specs: "",
     };
-    let specs = specs::of_claim(state, task, leaf, &around, context);
+    let specs = specs::section_of_payload(state, task, leaf, &around, context);
     let text = payload(state, task, leaf, &Around { specs: &specs, ..around });
     match context.format {
         Format::Text => context.printer.data(&text),

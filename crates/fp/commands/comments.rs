@@ -2,117 +2,126 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_core::comments::reply::reply;
-use fp_core::comments::{Remark, ignores, of_edit, remarks_between, remarks_in, restating_in};
+use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
+use fp_core::plan::path::normal;
+use fp_core::repo_path::RepoPath;
 use fp_core::settings::CommentMode;
-use fp_host::claude::hook::HookEvent;
+use fp_core::test_files::is_test_file;
+use fp_core::text::{counted, visible_line};
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
 use fp_host::plan::WORKTREES;
+use globset::GlobBuilder;
 use serde::Serialize;
 
+use crate::commands::hook::IncomingHook;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::visible::one_line;
 
-/// Largest file that is read, in bytes; longer texts are not looked at.
-const CAP: u64 = fp_core::comments::MAX_BYTES as u64;
+/// Largest file that is read, in bytes.
+const CAP: u64 = fp_comments::MAX_BYTES as u64;
 
-/// Look at the comments of source files
+/// Check the comments of source files
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CommentsArgs {
     #[command(subcommand)]
-    command: Command,
+    command: CommentsCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum CommentsCommand {
     Check(CheckArgs),
 }
 
 /// List comments that restate the code, or all that a change adds
 ///
-/// Of files, those comments are listed whose words are the words of the code beside them. Of a change, those that it
-/// adds and that are no documentation, directive, licence or the like.
+/// In files, it lists the comments that only repeat the words of the code beside them. In a change, it lists every
+/// comment that the change adds, except for documentation, directives of tools, licences and markers.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct CheckArgs {
-    /// Files, and folders for all files below that git knows.
+    /// Files, and folders for all files in them that git knows.
     #[arg(required_unless_present_any = ["staged", "diff"], conflicts_with_all = ["staged", "diff"])]
     files: Vec<PathBuf>,
-    /// What is staged, against the commit that is checked out.
+    /// Check what is staged against HEAD.
     #[arg(long, conflicts_with = "diff")]
     staged: bool,
-    /// The working tree, against this revision.
+    /// Check the working tree against this revision.
     #[arg(long, value_name = "REV")]
     diff: Option<String>,
-    /// Of files too, list all comments that would be asked about if the files were new.
+    /// In files too, list every comment, as if the files were new.
     #[arg(long, conflicts_with_all = ["staged", "diff"])]
     all: bool,
-    /// Of a change too, list only the comments that restate the code.
+    /// In a change too, list only comments that restate the code.
     #[arg(long, conflicts_with = "all")]
     restating: bool,
 }
 
-/// What `--format json` prints.
+/// The output of `--format json`.
 #[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report {
-    /// How many files were looked at.
+struct CommentsReport {
+    /// How many files were checked.
     files: usize,
-    /// What was found.
-    comments: Vec<Found>,
+    comments: Vec<ListedComment>,
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct ListedComment {
     path: String,
     line: usize,
     text: String,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let Command::Check(args) = args.command;
+pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
+    let CommentsCommand::Check(args) = args.command;
     let report = match (&args.diff, args.staged) {
-        (Some(revision), _) => of_change(&args, Side::WorkingTree(revision), context),
-        (None, true) => of_change(&args, Side::Staged, context),
-        (None, false) => of_files(&args, context),
+        (Some(revision), _) => check_change(&args, Side::WorkingTree(revision), context),
+        (None, true) => check_change(&args, Side::Staged, context),
+        (None, false) => check_files(&args, context),
     }?;
     match context.format {
         Format::Json => context.printer.json(&report)?,
         Format::Text => {
             let lines = report.comments.iter().map(|found| {
-                format!("{}:{}: {}\n", one_line(&found.path), found.line, one_line(&found.text))
+                format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
             });
             context.printer.data(&lines.collect::<String>());
-            context.printer.note(&count(&report));
+            context.printer.note(&report.counts());
         }
     }
     Ok(if report.comments.is_empty() { Exit::Done } else { Exit::Findings })
 }
 
-fn count(report: &Report) -> String {
-    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("note: {} in {}", of(report.comments.len(), "comment"), of(report.files, "file"))
-}
+impl CommentsReport {
+    fn counts(&self) -> String {
+        format!("note: {} in {}", counted(self.comments.len(), "comment"), counted(self.files, "file"))
+    }
 
-impl Report {
-    fn add(&mut self, path: &str, remarks: Vec<Remark>) {
+    /// Adds the comments that are new in `after`, or those of them that restate the code.
+    fn add(&mut self, path: &str, before: &str, after: &str, restating: bool) {
+        let file = source_file(path);
+        let mut remarks = remarks_between(file, before, after);
+        if restating {
+            remarks = restating_in(file, after, remarks);
+        }
         self.files += 1;
-        let found = |remark: Remark| Found { path: path.to_owned(), line: remark.line, text: remark.text };
-        self.comments.extend(remarks.into_iter().map(found));
+        self.comments.extend(remarks.into_iter().map(|remark| ListedComment {
+            path: path.to_owned(),
+            line: remark.line,
+            text: remark.text,
+        }));
     }
 }
 
-fn of_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<Report, CommandError> {
+fn check_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<CommentsReport, CommandError> {
     let git = Git::open(&context.cwd)?;
     let settings = context.settings()?;
-    let mut report = Report::default();
+    let mut report = CommentsReport::default();
     let compared = git.compare(side).map_err(|error| match side {
         Side::WorkingTree(revision) => CommandError::from(error)
-            .hint(format!("is {} a commit, a branch or a tag of this repository?", one_line(revision))),
+            .hint(format!("is {} a commit, a branch or a tag of this repository?", visible_line(revision))),
         Side::Staged => error.into(),
     });
     for file in compared? {
@@ -123,25 +132,21 @@ fn of_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<Repo
         if ignores(&settings.comment_checker.ignore, &path) {
             continue;
         }
-        let mut remarks = remarks_between(&path, &before, &after);
-        if args.restating {
-            remarks = restating_in(&path, &after, remarks);
-        }
-        report.add(&path, remarks);
+        report.add(&path, &before, &after, args.restating);
     }
     Ok(report)
 }
 
-fn of_files(args: &CheckArgs, context: &Context) -> Result<Report, CommandError> {
+fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, CommandError> {
     let settings = context.settings()?;
-    let mut report = Report::default();
+    let mut report = CommentsReport::default();
     for given in &args.files {
         let folder = context.cwd.join(given);
         let is_folder = folder.is_dir();
         let files = if is_folder { files_below(&folder)? } else { vec![folder] };
         for path in files {
             let name = context.shown(&path);
-            // A file that is named is looked at, whatever it is; in a folder there are others beside code.
+            // A named file has to be readable text; a folder may have others beside code.
             let text = match file::read_text(&path, CAP) {
                 Ok(text) => text,
                 Err(_) if is_folder => continue,
@@ -150,14 +155,33 @@ fn of_files(args: &CheckArgs, context: &Context) -> Result<Report, CommandError>
             if is_folder && is_ignored(&path, &settings.comment_checker.ignore, context) {
                 continue;
             }
-            let mut remarks = remarks_in(&name, &text);
-            if !args.all {
-                remarks = restating_in(&name, &text, remarks);
-            }
-            report.add(&name, remarks);
+            report.add(&name, "", &text, !args.all);
         }
     }
     Ok(report)
+}
+
+fn source_file(path: &str) -> SourceFile<'_> {
+    SourceFile { path, is_test: is_test_file(&RepoPath::from_text(path)) }
+}
+
+/// Whether one of the globs `ignore` fits `path`, which is relative to the repository. A glob without a slash fits names
+/// in any folder; one with a slash fits a file, or a folder with everything in it.
+fn ignores(ignore: &[String], path: &str) -> bool {
+    ignore.iter().any(|glob| {
+        let glob = glob.trim_end_matches('/');
+        let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+        [format!("{glob}/**"), glob].iter().any(|glob| matches_glob(glob, path))
+    })
+}
+
+/// Only `*`, `**` and `?` stand for something else in `glob`.
+fn matches_glob(glob: &str, path: &str) -> bool {
+    let Ok(glob) = normal(glob) else { return false };
+    let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
+    let glob: String = glob.chars().map(literal).collect();
+    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
@@ -176,19 +200,17 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
     ignores(ignore, &path)
 }
 
-/// What to tell the model of the comments that its edit has added, and how; nothing where it added none. `context` is
-/// that of the event's folder; its settings are read only where there is something to tell.
-pub(crate) fn after_edit(
-    context: &Context,
-    event: &HookEvent,
-) -> Result<Option<(CommentMode, String)>, CommandError> {
+/// The question to the model about the comments that its edit added, if there are any, and how to ask it. The settings
+/// are read only if there is a question.
+pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, String)>, CommandError> {
+    let context = &hook.context;
     // The settings say so too, but are read last.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
-    let Some((name, edit)) = event.edit() else { return Ok(None) };
+    let Some((name, edit)) = hook.event.edit() else { return Ok(None) };
     let path = context.cwd.join(name);
-    let remarks = of_edit(name, &edit, || file::read_text(&path, CAP).ok());
+    let remarks = remarks_of_edit(source_file(name), &edit, || file::read_text(&path, CAP).ok());
     if remarks.is_empty() {
         return Ok(None);
     }
@@ -198,14 +220,14 @@ pub(crate) fn after_edit(
     if !checker.enabled || is_ignored(&checked, &checker.ignore, context) {
         return Ok(None);
     }
-    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, one_line(&remark.text))).collect();
+    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, visible_line(&remark.text))).collect();
     let shown = context.shown(&path);
-    let lines = lines.iter().map(|(line, text)| (*line, text.as_ref()));
-    Ok(Some((checker.mode, reply(&one_line(&shown), lines, checker.custom_prompt.as_deref()))))
+    let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
+    Ok(Some((checker.mode, reply(&visible_line(&shown), lines, checker.custom_prompt.as_deref()))))
 }
 
-/// The path by which a file is ignored or not; nothing of what is in the folder of plans, but for the worktrees of
-/// builders, where a path is what it is in the repository.
+/// The path that decides whether a file is ignored. Nothing in the folder of plans is checked, except in the worktrees of
+/// builders, where the path is the one within the worktree.
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));

@@ -13,11 +13,11 @@ use crate::printer::Format;
 ///
 /// For bash, for example: `fp completions bash > ~/.local/share/bash-completion/completions/fp`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: CompletionsArgs, context: &Context) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "fp", &mut script);
     let script = String::from_utf8(script).map_err(CommandError::failed)?;

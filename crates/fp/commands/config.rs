@@ -1,47 +1,93 @@
-//! `fp config`.
+//! `fp config`: shows the settings in force, changes them, and opens their files.
 
-mod change;
-mod edit;
-mod show;
-
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use fp_core::settings;
-use fp_host::config::{self, Origin};
+use fp_core::text::fitted;
+use fp_host::config::{self, SettingOrigin};
+use fp_host::config_file::{ConfigError, change_setting, create_file, parse_value, read_layer};
+use serde_json::{Map, Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
 
-/// Show the configuration, or change it
+/// Columns of a line.
+const WIDTH: usize = 80;
+
+/// Show the settings, or change them
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ConfigCommand>,
     #[command(flatten)]
-    show: show::ShowArgs,
+    show: ShowArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum ConfigCommand {
     /// Show every setting with the value in force
-    Show(show::ShowArgs),
-    /// Print the value in force of one setting
-    Get(show::GetArgs),
-    /// Set a setting in a file, of which everything else stays as it is
-    Set(change::SetArgs),
-    /// Take a setting out of a file, so that what lies below it counts
-    Unset(change::UnsetArgs),
+    Show(ShowArgs),
+    /// Print one setting's value in force
+    Get(GetArgs),
+    /// Set a setting in a file; everything else in the file stays as it is
+    Set(SetArgs),
+    /// Take a setting out of a file, so that the value below it counts
+    Unset(UnsetArgs),
     /// Print the JSON Schema of the files, for editors
     Schema,
-    /// Open a file in your editor, and check it afterwards
-    Edit(edit::EditArgs),
+    /// Open a file in your editor and check it afterwards
+    Edit(EditArgs),
 }
 
-/// Which file a command is about.
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Show where each value comes from.
+    #[arg(long)]
+    origin: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct GetArgs {
+    /// The setting, such as nudge.maxRetries.
+    key: String,
+    /// Show where the value comes from.
+    #[arg(long)]
+    origin: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct SetArgs {
+    /// The setting, such as nudge.maxRetries.
+    key: String,
+    /// Its value. A list is JSON or has commas; null is the same as unset.
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+    #[command(flatten)]
+    file: WhichFile,
+}
+
+#[derive(Debug, clap::Args)]
+struct UnsetArgs {
+    /// The setting, such as nudge.maxRetries.
+    key: String,
+    #[command(flatten)]
+    file: WhichFile,
+}
+
+#[derive(Debug, clap::Args)]
+struct EditArgs {
+    #[command(flatten)]
+    file: WhichFile,
+}
+
 #[derive(Debug, clap::Args)]
 #[group(id = "layer", multiple = false)]
-struct Layer {
+struct WhichFile {
     /// Your own file.
     #[arg(long)]
     user: bool,
@@ -50,13 +96,13 @@ struct Layer {
     project: bool,
 }
 
-impl Layer {
-    fn origin(&self) -> Origin {
-        if self.user { Origin::User } else { Origin::Project }
+impl WhichFile {
+    fn origin(&self) -> SettingOrigin {
+        if self.user { SettingOrigin::User } else { SettingOrigin::Project }
     }
 
     /// Where the file is, whether or not it is there.
-    fn file(&self, context: &Context) -> Result<PathBuf, CommandError> {
+    fn path(&self, context: &Context) -> Result<PathBuf, CommandError> {
         if !self.user {
             return Ok(context.repo().config_file());
         }
@@ -67,25 +113,194 @@ impl Layer {
     }
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
     match args.command {
-        None => show::show(&args.show, context),
-        Some(Command::Show(args)) => show::show(&args, context),
-        Some(Command::Get(args)) => show::get(&args, context),
-        Some(Command::Set(args)) => change::set(&args, context),
-        Some(Command::Unset(args)) => change::unset(&args, context),
-        Some(Command::Schema) => schema(context),
-        Some(Command::Edit(args)) => edit::run(&args, context),
+        None => show(&args.show, context),
+        Some(ConfigCommand::Show(args)) => show(&args, context),
+        Some(ConfigCommand::Get(args)) => get(&args, context),
+        Some(ConfigCommand::Set(args)) => {
+            let value = parse_value(&args.key, &args.value)?;
+            change(&args.key, value.as_ref(), &args.file, context)
+        }
+        Some(ConfigCommand::Unset(args)) => change(&args.key, None, &args.file, context),
+        Some(ConfigCommand::Schema) => {
+            // In either form: whoever reads it is a program.
+            context.printer.document(&settings::schema())?;
+            Ok(Exit::Done)
+        }
+        Some(ConfigCommand::Edit(args)) => edit(&args, context),
     }
 }
 
-/// The schema itself in either form: whoever reads it is a program.
-fn schema(context: &Context) -> CommandResult {
-    context.printer.document(&settings::schema())?;
+fn show(args: &ShowArgs, context: &Context) -> CommandResult {
+    let explained = context.config()?.explained();
+    let user = config::user_file(&|name| context.env(name));
+    let client = config::client_file(&|name| context.env(name));
+    let project = context.repo().config_file();
+    match context.format {
+        Format::Json => {
+            let mut report = json!({ "settings": context.settings()? });
+            if args.origin {
+                let origins: Map<String, Value> =
+                    explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
+                report["origins"] = origins.into();
+                report["files"] = json!({ "plugin": client, "user": user, "project": project });
+            }
+            context.printer.json(&report)?;
+        }
+        Format::Text => {
+            let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
+            context.printer.data(&table(&explained, args.origin));
+            if args.origin {
+                if let Some(client) = client.filter(|_| has_options) {
+                    context.printer.note(&format!("plugin:  {}", client.display()));
+                }
+                let note = |whose: &str, path: &Path| {
+                    let remark = if path.exists() { "" } else { " (not there)" };
+                    context.printer.note(&format!("{whose:<8} {}{remark}", path.display()));
+                };
+                user.iter().for_each(|path| note("user:", path));
+                note("project:", &project);
+            }
+        }
+    }
     Ok(Exit::Done)
 }
 
-/// Whether the file `path` is there, as a remark behind its name.
-fn remark(path: &Path) -> &'static str {
-    if path.exists() { "" } else { " (not there)" }
+fn get(args: &GetArgs, context: &Context) -> CommandResult {
+    settings::kind_of(&args.key).map_err(ConfigError::from)?;
+    let mut explained = context.config()?.explained();
+    let (value, origin) = explained.remove(&args.key).expect("every setting is explained");
+    match context.format {
+        Format::Json => {
+            context.printer.json(&json!({ "key": args.key, "value": value, "origin": origin.name() }))?;
+        }
+        Format::Text => {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let origin = if args.origin { format!("{}  ", origin.name()) } else { String::new() };
+            context.printer.data(&format!("{origin}{value}\n"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A value for reading: text without quotes, `-` for none.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".into(),
+        Value::String(text) => text.escape_debug().to_string(),
+        Value::Array(entries) if entries.is_empty() => "none".into(),
+        Value::Array(entries) => entries.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn table(explained: &BTreeMap<String, (Value, SettingOrigin)>, with_origin: bool) -> String {
+    let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
+    let origins = explained.values().map(|(_, origin)| origin.name().len());
+    let origin_width = origins.max().filter(|_| with_origin).unwrap_or(0);
+    let room = WIDTH - key_width - origin_width - 4;
+    let mut text = String::new();
+    for (key, (value, origin)) in explained {
+        let value = fitted(&shown(value), room);
+        let line = if with_origin {
+            format!("{key:key_width$}  {:origin_width$}  {value}", origin.name())
+        } else {
+            format!("{key:key_width$}  {value}")
+        };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context) -> CommandResult {
+    let file = which.path(context)?;
+    let changed = change_setting(&file, key, value)?;
+    let shown_file = context.shown(&file);
+    let text = match (value, changed) {
+        (Some(value), true) => format!("{key} is {} in {shown_file}\n", shown(value)),
+        (Some(value), false) => format!("{key} was {} in {shown_file} already\n", shown(value)),
+        (None, true) => format!("{key} is gone from {shown_file}\n"),
+        (None, false) => format!("{key} is not in {shown_file}\n"),
+    };
+    let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
+    context.report(&report, &text)?;
+    // The change was made, so a fault in another file is no reason to complain.
+    let Ok(config) = context.config() else { return Ok(Exit::Done) };
+    let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
+    if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
+        context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.name()));
+    }
+    Ok(Exit::Done)
+}
+
+fn edit(args: &EditArgs, context: &Context) -> CommandResult {
+    let file = args.file.path(context)?;
+    let shown = context.shown(&file);
+    let editor = context.env("VISUAL").or_else(|| context.env("EDITOR")).unwrap_or_default();
+    let words = words(&editor);
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(CommandError::failed("no editor is set")
+            .hint(format!("set VISUAL or EDITOR, or open {shown} yourself")));
+    };
+    create_file(&file)?;
+    let status = Command::new(program).args(arguments).arg(&file).status();
+    let status = status.map_err(|error| {
+        CommandError::failed(format!("the editor `{program}` can't be started: {error}"))
+            .hint("VISUAL, or else EDITOR, has to name a program")
+    })?;
+    if !status.success() {
+        return Err(CommandError::failed(format!("the editor ended with {status}"))
+            .hint(format!("{shown} is as the editor left it")));
+    }
+    read_layer(&file).map_err(|error| {
+        CommandError::from(error).hint("the file is kept as you wrote it; run this again to go on")
+    })?;
+    context.report(&json!({ "file": file }), &format!("{shown} is valid\n"))
+}
+
+/// The words of a command line that no shell sees: blanks divide them, quotes hold them together.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut quote, mut within) = (None, false);
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                if !within {
+                    words.push(String::new());
+                }
+                within = true;
+            }
+            (None, c) if c.is_whitespace() => within = false,
+            (_, c) => {
+                if !within {
+                    words.push(String::new());
+                }
+                within = true;
+                words.last_mut().expect("a word was begun").push(c);
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn an_editor_is_a_program_and_its_arguments() {
+        let check = |line: &str, expect: &[&str]| assert_eq!(words(line), expect, "{line:?}");
+        check("", &[]);
+        check("  ", &[]);
+        check("vi", &["vi"]);
+        check(" code  --wait ", &["code", "--wait"]);
+        check(r#""C:\Program Files\Editor\editor.exe" -n"#, &[r"C:\Program Files\Editor\editor.exe", "-n"]);
+        check(r#"emacsclient -a """#, &["emacsclient", "-a", ""]);
+        check("'/opt/my editor'/run", &["/opt/my editor/run"]);
+        check("vi; touch x && $(touch y)", &["vi;", "touch", "x", "&&", "$(touch", "y)"]);
+    }
 }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use fp_core::critique::{Critique, Item, NotJudged, Opinion, Remark, Verdict, judge, markdown};
+use fp_core::critique::{
+    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
+};
 use fp_core::run::approval;
 use fp_core::run::planning::ROUNDS;
+use fp_core::text::{clipped, counted};
 use fp_host::file;
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::Context;
@@ -27,15 +29,15 @@ const FORM: &str =
 
 /// Record what a critic found in a task tree, or show it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CritiqueArgs {
     #[command(subcommand)]
     action: Action,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Record(Record),
-    Show(Show),
+    Record(RecordArgs),
+    Show(ShowCritiqueArgs),
 }
 
 /// Record a judgement on every leaf, and write critique.md
@@ -45,7 +47,7 @@ enum Action {
 /// verdict.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct Record {
+struct RecordArgs {
     /// The plan.
     plan: String,
     /// Leaves in which nothing was found.
@@ -66,47 +68,19 @@ struct Record {
 /// Print the last critique, and whether the tree has changed since
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct Show {
+struct ShowCritiqueArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
 }
 
-/// What a file of findings has.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    #[serde(default)]
-    pass: Vec<String>,
-    #[serde(default)]
-    findings: Vec<WrittenFinding>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenFinding {
-    leaf: String,
-    item: String,
-    verdict: Weight,
-    text: String,
-}
-
-/// How much a finding weighs.
-#[derive(Debug, Deserialize)]
-enum Weight {
-    #[serde(rename = "WARN", alias = "warn")]
-    Warn,
-    #[serde(rename = "FAIL", alias = "fail")]
-    Fail,
-}
-
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: CritiqueArgs, context: &Context) -> CommandResult {
     match args.action {
         Action::Record(args) => record(&args, context),
         Action::Show(args) => show(&args, context),
     }
 }
 
-fn record(args: &Record, context: &Context) -> CommandResult {
+fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
@@ -117,7 +91,7 @@ fn record(args: &Record, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
-    file::atomic_write(&path, markdown(&critique).as_bytes())?;
+    file::atomic_write(&path, critique.to_markdown().as_bytes())?;
     ledger.append(vec![critique.clone().into()], context.now())?;
     drop(ledger);
     let next = next(&critique);
@@ -128,37 +102,24 @@ fn record(args: &Record, context: &Context) -> CommandResult {
         Format::Text => context.printer.data(&format!("{}\nnext: {next}\n", summary(&critique))),
     }
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
-    Ok(if critique.verdict == Verdict::Fail { Exit::Findings } else { Exit::Done })
+    Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
 }
 
 /// The judgements of the command line, or of the file that it names.
-fn opinion(args: &Record, context: &Context) -> Result<Opinion, CommandError> {
+fn opinion(args: &RecordArgs, context: &Context) -> Result<CriticOpinion, CommandError> {
     let Some(path) = &args.file else {
         let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-        let of =
-            |texts: &[String], verdict| texts.iter().map(|text| remark(text, verdict)).collect::<Vec<_>>();
-        let remarks = of(&args.warn, Verdict::Warn).into_iter().chain(of(&args.fail, Verdict::Fail));
-        return Ok(Opinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
+        let warned = args.warn.iter().map(|text| remark(text, FindingWeight::Warn));
+        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, FindingWeight::Fail)));
+        return Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
     };
     let Input { name, text } = Input::read(path, FILE_CAP, context)?;
-    let Written { pass, findings } = serde_json::from_str(&text)
-        .map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))?;
-    let remark = |WrittenFinding { leaf, item, verdict, text }| Remark {
-        place: leaf,
-        item,
-        verdict: match verdict {
-            Weight::Warn => Verdict::Warn,
-            Weight::Fail => Verdict::Fail,
-        },
-        text,
-    };
-    Ok(Opinion { pass, remarks: findings.into_iter().map(remark).collect() })
+    serde_json::from_str(&text).map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))
 }
 
-fn remark(text: &str, verdict: Verdict) -> Result<Remark, CommandError> {
-    Remark::parse(text, verdict).ok_or_else(|| {
-        let shown: String = text.chars().take(SHOWN).collect();
-        CommandError::failed(format!("{shown:?} is no finding"))
+fn remark(text: &str, verdict: FindingWeight) -> Result<CriticRemark, CommandError> {
+    CriticRemark::parse(text, verdict).ok_or_else(|| {
+        CommandError::failed(format!("{:?} is no finding", clipped(text, SHOWN)))
             .hint("write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: \"works\" is met by anything'")
     })
 }
@@ -187,35 +148,32 @@ fn refused(error: &NotJudged, source: &Source) -> CommandError {
 
 /// The item that `word` may have been meant for, or all there are.
 fn meant(word: &str) -> String {
-    let likeness = |item: &Item| strsim::jaro_winkler(&word.to_lowercase(), item.word());
-    let best = Item::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let likeness = |item: &CritiqueItem| strsim::jaro_winkler(&word.to_lowercase(), item.word());
+    let best = CritiqueItem::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match best.filter(|item| likeness(item) > LIKE) {
         Some(item) => format!("did you mean `{}`?", item.word()),
-        None => format!("they are {}", Item::ALL.map(Item::word).join(", ")),
+        None => format!("they are {}", CritiqueItem::ALL.map(CritiqueItem::word).join(", ")),
     }
 }
 
 fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
-    let findings = match critique.findings.len() {
-        1 => "1 finding".to_owned(),
-        number => format!("{number} findings"),
-    };
+    let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
     format!("{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass", verdict.word())
 }
 
 fn next(critique: &Critique) -> String {
     match (critique.verdict, critique.round) {
-        (Verdict::Fail, round) if round < ROUNDS => {
+        (CriticVerdict::Fail, round) if round < ROUNDS => {
             format!("revise tasks.md by critique.md, then criticise again (round {} of {ROUNDS})", round + 1)
         }
-        (Verdict::Fail, _) => "review; the user decides about what is left".to_owned(),
-        (Verdict::Pass | Verdict::Warn, _) => "review".to_owned(),
+        (CriticVerdict::Fail, _) => "review; the user decides about what is left".to_owned(),
+        (CriticVerdict::Pass | CriticVerdict::Warn, _) => "review".to_owned(),
     }
 }
 
-fn show(args: &Show, context: &Context) -> CommandResult {
+fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let past = plan.store.past()?;
@@ -231,6 +189,6 @@ fn show(args: &Show, context: &Context) -> CommandResult {
     let since = if changed { "\nThe tree has changed since\n" } else { "" };
     context.report(
         &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed }),
-        &format!("{}{since}", markdown(&critique)),
+        &format!("{}{since}", critique.to_markdown()),
     )
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use crate::context::Context;
-use crate::demo::{Stage, play};
+use crate::demo::{DemoStage, play};
 use crate::error::{CommandError, CommandResult, Exit};
 
 /// Run the whole pipeline on a sample, without a model
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DemoArgs {
     /// Keep the sample repository, and say where it is.
     #[arg(long)]
     keep: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
     let temporary = tempfile::Builder::new().prefix("fp-demo-").tempdir();
     let temporary = temporary.map_err(|e| {
         CommandError::failed(format!("no temporary folder can be made: {e}"))
@@ -27,10 +27,8 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         Some(dir) => empty_folder(dir.clone())?,
         None => temporary.path().to_owned(),
     };
-    let stage = Stage::set_up(&folder)?;
-    let played = play(&stage);
-    stage.clear();
-    let page = played?;
+    let stage = DemoStage::set_up(&folder)?;
+    let page = play(&stage)?;
     if args.keep && args.dir.is_none() {
         drop(temporary.keep());
     }

@@ -1,7 +1,7 @@
 //! `fp evidence`.
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::{Criterion, Evidence, Finding, Output};
+use fp_core::report::evidence::{EvidenceCheck, EvidenceCriterion, EvidenceOutput, TaskEvidence};
 use fp_core::run::state::TaskState;
 use fp_core::verification::CheckVerdict;
 use fp_host::run::evidence::{self, ReadError};
@@ -62,7 +62,7 @@ fn unreadable(error: ReadError) -> CommandError {
 }
 
 /// What the file says that the log, which alone counts, does not.
-fn disagreement(evidence: &Evidence, task: &TaskState) -> Option<String> {
+fn disagreement(evidence: &TaskEvidence, task: &TaskState) -> Option<String> {
     let verdict_word = |pass: bool| if pass { "PASS" } else { "FAIL" };
     let verdict = task.verdict.as_ref();
     if evidence.task != task.leaf.id.as_str() {
@@ -80,7 +80,7 @@ fn disagreement(evidence: &Evidence, task: &TaskState) -> Option<String> {
     }
 }
 
-fn text(evidence: &Evidence) -> String {
+fn text(evidence: &TaskEvidence) -> String {
     let iteration = evidence.iteration.map_or_else(String::new, |number| format!(", iteration {number}"));
     let mut text = format!(
         "# Task {}: {}\n\n{}{iteration}, {}\n\n## Criteria\n\n",
@@ -89,7 +89,7 @@ fn text(evidence: &Evidence) -> String {
         word(evidence.pass),
         evidence.at
     );
-    for Criterion { number, criterion, pass, evidence } in &evidence.criteria {
+    for EvidenceCriterion { number, criterion, pass, evidence } in &evidence.criteria {
         text.push_str(&format!("{}  {number}. {criterion}\n", word(*pass)));
         if !evidence.is_empty() {
             text.push_str(&format!("         {evidence}\n"));
@@ -98,11 +98,11 @@ fn text(evidence: &Evidence) -> String {
     if !evidence.checks.is_empty() || !evidence.outputs.is_empty() {
         text.push_str("\n## Checks\n\n");
     }
-    for Finding { name, verdict, detail } in &evidence.checks {
+    for EvidenceCheck { name, verdict, detail } in &evidence.checks {
         text.push_str(&format!("{}  {name}", check_word(*verdict)));
         text.push_str(&if detail.is_empty() { "\n".to_owned() } else { format!(": {detail}\n") });
     }
-    for Output { name, verdict, text: output } in &evidence.outputs {
+    for EvidenceOutput { name, verdict, text: output } in &evidence.outputs {
         text.push_str(&format!("{}  {name}\n", verdict.map_or("    ", check_word)));
         for line in output.lines() {
             text.push_str(format!("      {line}").trim_end());

@@ -1,9 +1,7 @@
 //! `fp handoff`.
 
 use fp_core::interview::Interview;
-use fp_core::report::handoff::{HandoffReport, markdown};
-use fp_core::report::history::History;
-use fp_core::report::progress::ProgressReport;
+use fp_core::report::handoff::HandoffReport;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 
@@ -13,18 +11,18 @@ use crate::printer::Format;
 
 /// Largest `interview.json` that is read, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
-/// Files of a plan that are worth reading, where they are there.
+/// Files of a plan worth reading.
 const WORTH_READING: [&str; 7] =
     ["interview.md", "research.md", "critique.md", "tasks.md", "plan.md", "notepad.md", "evidence"];
 
-/// Write handoff.md: what somebody else needs to go on with the plan
+/// Write handoff.md: what someone else needs to continue the plan
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct HandoffArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let past = plan.store.past()?;
     context.notices(&past.notices);
@@ -33,10 +31,9 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         None
     });
     let read = WORTH_READING.iter().filter(|name| plan.folder.file(name).exists());
-    let progress = ProgressReport::new(&past.state, &History::new(&past.entries), &plan.goal());
     let read = read.map(|name| (*name).to_owned()).collect();
-    let report = HandoffReport::new(&past.state, progress, interview.as_ref(), read);
-    let text = markdown(&report);
+    let report = HandoffReport::new(&past.state, &past.entries, plan.goal(), interview.as_ref(), read);
+    let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");
     file::atomic_write(&path, text.as_bytes())?;
     match context.format {
@@ -47,7 +44,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What the interview found, where there was one. Fails where its record can't be read.
+/// The record of the interview, if there is one.
 fn interview(plan: &OpenPlan) -> Result<Option<Interview>, CommandError> {
     let path = plan.folder.file("interview.json");
     let Some(text) = file::read_text_if_there(&path, INTERVIEW_CAP)? else { return Ok(None) };

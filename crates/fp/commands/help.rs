@@ -2,54 +2,44 @@
 
 use clap::{Command, CommandFactory as _};
 use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::page;
+use crate::render::WIDTH;
 
 /// Print the help of a command, or the page on a topic
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// A topic, or a command with its subcommand; what there are where left out.
+pub(crate) struct HelpArgs {
+    /// A topic, or a command with its subcommand; all of them if left out.
     #[arg(value_name = "TOPIC|COMMAND")]
     words: Vec<String>,
 }
 
-/// A page of `docs/`, by the word that it is asked for.
-struct Topic {
-    name: &'static str,
-    page: &'static str,
-}
-
-macro_rules! topic {
-    ($name:literal, $file:literal) => {
-        Topic { name: $name, page: include_str!(concat!("../../../docs/", $file)) }
-    };
-}
-
-static TOPICS: [Topic; 10] = [
-    topic!("tasks", "task-tree.md"),
-    topic!("plan", "plan-folder.md"),
-    topic!("run", "run-protocol.md"),
-    topic!("log", "log.md"),
-    topic!("hooks", "hooks.md"),
-    topic!("exit-codes", "exit-codes.md"),
-    topic!("config", "configuration.md"),
-    topic!("specs", "specs.md"),
-    topic!("import-export", "import-export.md"),
-    topic!("roadmap", "roadmap.md"),
+/// The help topics: each name with its page.
+static TOPICS: [(&str, &str); 10] = [
+    ("tasks", include_str!("../../../docs/task-tree.md")),
+    ("plan", include_str!("../../../docs/plan-folder.md")),
+    ("run", include_str!("../../../docs/run-protocol.md")),
+    ("log", include_str!("../../../docs/log.md")),
+    ("hooks", include_str!("../../../docs/hooks.md")),
+    ("exit-codes", include_str!("../../../docs/exit-codes.md")),
+    ("config", include_str!("../../../docs/configuration.md")),
+    ("specs", include_str!("../../../docs/specs.md")),
+    ("import-export", include_str!("../../../docs/import-export.md")),
+    ("roadmap", include_str!("../../../docs/roadmap.md")),
 ];
 
-/// How like a word's name, from 0 to 1, another has to be for it to be what was meant.
+/// Similarity, from 0 to 1, from which a name is offered as the one that was meant.
 const LIKE: f64 = 0.8;
 
-pub(crate) fn run(args: &Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
     tree.build();
     if args.words.is_empty() {
         let text = format!("{}\n{}", tree.render_long_help(), topics());
-        let names: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
+        let names: Vec<_> = TOPICS.iter().map(|(name, _)| *name).collect();
         return context.report(&json!({ "topics": names, "text": text }), &text);
     }
     let parts = [command(&tree, &args.words), topic(&args.words)];
@@ -71,15 +61,15 @@ fn command(tree: &Command, words: &[String]) -> Option<String> {
 
 fn topic(words: &[String]) -> Option<String> {
     let [word] = words else { return None };
-    TOPICS.iter().find(|topic| topic.name == word).map(|topic| page::text(topic.page))
+    TOPICS.iter().find(|(name, _)| name == word).map(|(_, page)| shown_page(page))
 }
 
 /// The topics, as the commands are listed above them.
 fn topics() -> String {
     let mut text = "Topics, for `fp help TOPIC`:\n".to_owned();
-    for topic in &TOPICS {
-        let title = topic.page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text += &format!("  {:<15}{title}\n", topic.name);
+    for (name, page) in &TOPICS {
+        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
+        text += &format!("  {:<15}{title}\n", name);
     }
     text
 }
@@ -87,10 +77,98 @@ fn topics() -> String {
 fn unknown(tree: &Command, words: &[String]) -> CommandError {
     let asked = words.join(" ");
     let error = CommandError::failed(format!("there is no command or topic {asked:?}"));
-    let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|topic| topic.name));
+    let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|(name, _)| *name));
     let likeness = |name: &str| strsim::jaro_winkler(&asked, name);
     match names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > LIKE) {
         Some(best) => error.hint(format!("did you mean `fp help {best}`?")),
         None => error.hint("`fp help` lists them all"),
+    }
+}
+
+/// `markdown`, one paragraph a line as the pages are written, on lines of at most [`WIDTH`] columns. What is in a block
+/// is indented and not broken.
+fn shown_page(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut in_block = false;
+    let mut heading = Vec::new();
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if in_block {
+            text += format!("    {line}").trim_end();
+            text.push('\n');
+        } else if let Some(cells) = cells(line) {
+            row(&heading, &cells, &mut text);
+            if heading.is_empty() {
+                heading = cells;
+            }
+        } else {
+            heading.clear();
+            let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+            paragraph(line, &" ".repeat(indent), &mut text);
+        }
+    }
+    text
+}
+
+/// The cells of a row of a table.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
+}
+
+/// A row as a list: its first cell, and the others below it, each with its heading where there are several.
+fn row(heading: &[&str], cells: &[&str], text: &mut String) {
+    let is_list = cells.len() > 2;
+    let is_rule = cells.iter().all(|cell| *cell == "---");
+    if is_rule || (is_list && heading.is_empty()) {
+        return;
+    }
+    paragraph(cells[0], "", text);
+    for (index, cell) in cells.iter().enumerate().skip(1) {
+        let label =
+            heading.get(index).filter(|_| is_list).map_or(String::new(), |label| format!("{label}: "));
+        paragraph(&format!("    {label}{cell}"), "    ", text);
+    }
+}
+
+/// `line` broken between its words; what comes after the first line is behind `indent`.
+fn paragraph(line: &str, indent: &str, text: &mut String) {
+    let begin = &line[..line.len() - line.trim_start().len()];
+    let mut last = begin.to_owned();
+    let mut is_begun = false;
+    for word in line.split_whitespace() {
+        if is_begun && last.width() + 1 + word.width() > WIDTH {
+            text.push_str(&last);
+            text.push('\n');
+            last = indent.to_owned();
+        } else if is_begun {
+            last.push(' ');
+        }
+        last.push_str(word);
+        is_begun = true;
+    }
+    text.push_str(last.trim_end());
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_fits_the_terminal() {
+        let long = "word ".repeat(20);
+        let page = format!(
+            "# Title\n\n{long}\n- {long}\n\n```sh\nfp  status\n\n```\n\n| key | meaning |\n| --- | --- |\n| `a` | {long}|\n\n| key | in | out |\n| --- | --- | --- |\n| `b` | 1 | 2 |\n"
+        );
+        let half = ["word"; 16].join(" ");
+        let expect = format!(
+            "# Title\n\n{half}\nword word word word\n- {}\n  {}\n\n    fp  status\n\n\nkey\n    meaning\n`a`\n    {}\n    {}\n\n`b`\n    in: 1\n    out: 2\n",
+            ["word"; 15].join(" "),
+            ["word"; 5].join(" "),
+            ["word"; 15].join(" "),
+            ["word"; 5].join(" "),
+        );
+        assert_eq!(shown_page(&page), expect);
     }
 }

@@ -1,26 +1,27 @@
 //! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
 //! were no hook: the exit status is never the one that blocks it.
 
-mod guard;
-mod identity;
 mod lead;
-mod legacy;
-mod runs;
 
 use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::hook::identity::{Agent, BUILDER, VERIFIER};
-use fp_core::hook::legacy::is_team;
-use fp_core::hook::own_command::is_own;
-use fp_core::hook::{Reply, Stopping, agent_stops};
+use fp_core::hook::guard::{EditPlace, GuardedEdit, seen};
+use fp_core::hook::identity::{BUILDER, HookAgent, VERIFIER, remember};
+use fp_core::hook::own_command::{calls, is_own};
+use fp_core::hook::stop::{StoppingAgent, agent_stops};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
-use fp_core::settings::CommentMode;
+use fp_core::run::event::Event;
+use fp_core::settings::{CommentMode, GuardMode};
 use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
+use fp_host::plan::OpenPlan;
+use fp_host::repo::Repo;
+use fp_host::run::place::Site;
 
-use self::identity::Member;
-use self::runs::place;
+use crate::cli::Cli;
 use crate::commands::comments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -28,114 +29,279 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// How long a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answer an event of the client, which is read from standard input
+/// Answer an event of the client, read from standard input
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct HookArgs {
     /// The event, such as teammate-idle; an unknown one is ignored.
     event: String,
 }
 
-impl Args {
-    /// For this event.
+impl HookArgs {
     pub(crate) fn new(event: String) -> Self {
         Self { event }
     }
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
     if let Err(error) = answer(&args.event, context) {
         context.printer.note(&complaint(&format!("fp hook {}", args.event), &error.message));
     }
     Ok(Exit::Done)
 }
 
-/// What went wrong, on the one line that a hook may say.
+/// An error on one line, which is all that a hook may say.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     format!("{who}: {}", lines.join(" "))
 }
 
 fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
-    match event {
-        "teammate-idle" => {
-            let event = read()?;
-            if event.team().is_some_and(is_team) {
-                return legacy::teammate_goes_idle(&event, context);
+    let answer = match event {
+        "teammate-idle" => teammate_stops,
+        "subagent-stop" => subagent_stops,
+        "pre-tool-use" => tool_is_about_to_run,
+        "post-tool-use" => tool_has_run,
+        "session-start" => lead::session_starts,
+        "pre-compact" => lead::is_compacted,
+        "stop" => lead::stops,
+        // Newer clients may have more events.
+        _ => return Ok(()),
+    };
+    answer(&IncomingHook::read(context)?)
+}
+
+/// An event of the client, with the context of the folder that it comes from.
+pub(crate) struct IncomingHook {
+    pub(crate) event: HookEvent,
+    pub(crate) context: Context,
+}
+
+/// A run that is on, as it was read.
+struct OngoingRun {
+    plan: OpenPlan,
+    state: Arc<State>,
+}
+
+/// An agent of a run that is on.
+struct RunMember {
+    run: OngoingRun,
+    name: AgentName,
+}
+
+impl IncomingHook {
+    fn read(context: &Context) -> Result<Self, CommandError> {
+        let mut bytes = Vec::new();
+        std::io::stdin().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(CommandError::failed)?;
+        if bytes.len() as u64 > MAX_EVENT_BYTES {
+            return Err(CommandError::failed(format!("the event has more than {MAX_EVENT_BYTES} bytes")));
+        }
+        let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
+        let cwd = event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+        let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
+        Ok(Self { event, context })
+    }
+
+    fn reply(&self, reply: String) {
+        self.context.printer.data(&(reply + "\n"));
+    }
+
+    /// The runs of the repository that are on, newest first, each read when it is asked for. A log that can't be read is
+    /// the business of the commands that need it.
+    fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
+        let context = &self.context;
+        // Outside of a repository not even the settings are read.
+        let found = match Repo::find(&context.cwd).git_dir {
+            Some(_) => Some((context.plans()?, context.settings()?)),
+            None => None,
+        };
+        let ids = found.as_ref().map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
+        Ok(ids.into_iter().rev().filter_map(move |id| {
+            let (plans, settings) = found.as_ref()?;
+            let plan = OpenPlan::new(context.repo().clone(), (*settings).clone(), plans.open(&id).ok()?);
+            let state = plan.load().ok()?.state;
+            state.is_running().then_some(OngoingRun { plan, state })
+        }))
+    }
+
+    /// `agent` in the run that it belongs to: a run of this session, else one that knows no session.
+    fn member(&self, agent: &HookAgent<'_>) -> Result<Option<RunMember>, CommandError> {
+        let mut likeliest: Option<((bool, bool), RunMember)> = None;
+        // The newest is the likeliest, and each costs a read.
+        for run in self.runs()? {
+            let Some(name) = agent.name_in(&run.state) else { continue };
+            let of_session = self.is_of_session(&run.state);
+            let rank = (of_session == Some(true), agent.known_in(&run.state).is_some());
+            if of_session != Some(false) && likeliest.as_ref().is_none_or(|(best, _)| rank > *best) {
+                likeliest = Some((rank, RunMember { run, name }));
             }
-            let name = event.teammate().or(event.agent_type());
-            let name = name.and_then(|name| AgentName::new(name).ok());
-            agent_stopped(context, &event, name.map(Agent::Named))
-        }
-        "subagent-stop" => {
-            let event = read()?;
-            // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
-            let kind = event.agent_type().filter(|kind| [BUILDER, VERIFIER].contains(kind));
-            let agent = kind.and_then(|kind| Agent::new(kind, event.agent_id(), event.own_description()));
-            agent_stopped(context, &event, agent)
-        }
-        "pre-tool-use" => {
-            let event = read()?;
-            if event.command().is_some_and(|line| is_own(line, event.agent_id().is_some())) {
-                context.printer.data(&(allow("a command of this plugin") + "\n"));
-                return identity::learn_from_claim(context, &event);
+            if rank == (true, true) {
+                break;
             }
-            if let Some(reason) = guard::refuses(context, &event)? {
-                context.printer.data(&(deny(&reason) + "\n"));
-            }
-            Ok(())
         }
-        "post-tool-use" => {
-            let event = read()?;
-            identity::learn_from_start(context, &event)?;
-            after_edit(context, &event)
-        }
-        "session-start" => lead::session_starts(&read()?, context),
-        "pre-compact" => lead::is_compacted(&read()?, context),
-        "stop" => lead::stops(&read()?, context),
-        _ => Ok(()),
+        Ok(likeliest.map(|(_, member)| member))
+    }
+
+    /// Whether the run belongs to this session; `None` if it knows no session.
+    fn is_of_session(&self, state: &State) -> Option<bool> {
+        let own = state.run.as_ref()?.session.as_deref()?;
+        Some(Some(own) == self.event.session())
     }
 }
 
-/// What the model is told of an edit that was made, in one reply: that it is not its task's, and which comments it added.
-fn after_edit(context: &Context, event: &HookEvent) -> Result<(), CommandError> {
-    let not_its_own = guard::after_edit(context, event)?;
-    let asked = comments::after_edit(&place(context, event), event)?;
+impl OngoingRun {
+    /// Appends what `decide` says, if it says so of the newest state too.
+    fn log(
+        &self,
+        now: jiff::Timestamp,
+        decide: impl Fn(&State) -> Option<Event>,
+    ) -> Result<(), CommandError> {
+        if decide(&self.state).is_none() {
+            return Ok(());
+        }
+        let mut ledger = self.plan.store.lock(PATIENCE)?;
+        if let Some(event) = decide(ledger.state()) {
+            ledger.append(vec![event], now)?;
+        }
+        Ok(())
+    }
+}
+
+fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
+    let name = hook.event.teammate().or(hook.event.agent_type());
+    let name = name.and_then(|name| AgentName::new(name).ok());
+    name.map_or(Ok(()), |name| agent_stopped(hook, &HookAgent::Named(name)))
+}
+
+fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
+    let event = &hook.event;
+    // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
+    let kind = event.agent_type().filter(|kind| [BUILDER, VERIFIER].contains(kind));
+    let agent = kind.and_then(|kind| HookAgent::new(kind, event.agent_id(), event.own_description()));
+    agent.map_or(Ok(()), |agent| agent_stopped(hook, &agent))
+}
+
+fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), CommandError> {
+    let Some(RunMember { run, name }) = hook.member(agent)? else { return Ok(()) };
+    let nudges = run.plan.settings.nudge.times();
+    let may_continue = !hook.event.stop_hook_active();
+    let decide = |state: &State| agent_stops(StoppingAgent { state, agent: &name, nudges, may_continue });
+    if decide(&run.state).events.is_empty() {
+        return Ok(());
+    }
+    let mut ledger = run.plan.store.lock(PATIENCE)?;
+    let decision = decide(ledger.state());
+    ledger.append(decision.events, hook.context.now())?;
+    if let Some(reason) = decision.told {
+        hook.reply(block(&reason));
+    }
+    Ok(())
+}
+
+fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
+    let is_by_agent = hook.event.agent_id().is_some();
+    if hook.event.command().is_some_and(|line| is_own(line, is_by_agent)) {
+        hook.reply(allow("a command of this plugin"));
+        return learn_from_claim(hook);
+    }
+    let edit = BuilderEdit::of(hook)?.filter(|edit| edit.mode() == GuardMode::Deny);
+    if let Some(reason) = edit.and_then(|edit| edit.objection()) {
+        hook.reply(deny(&reason));
+    }
+    Ok(())
+}
+
+/// Remembers agents and edits, and tells the model in one reply that an edit is not its task's, and which comments it
+/// added.
+fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
+    learn_from_start(hook)?;
+    let not_its_own = after_edit(hook)?;
+    let asked = comments::after_edit(hook)?;
     let mode = asked.as_ref().map_or(CommentMode::Warn, |(mode, _)| *mode);
     let told: Vec<String> = not_its_own.into_iter().chain(asked.map(|(_, text)| text)).collect();
     if !told.is_empty() {
         let text = told.join("\n\n");
-        let reply = if mode == CommentMode::Block { block(&text) } else { after_tool(&text) };
-        context.printer.data(&(reply + "\n"));
+        hook.reply(if mode == CommentMode::Block { block(&text) } else { after_tool(&text) });
     }
     Ok(())
 }
 
-fn read() -> Result<HookEvent, CommandError> {
-    let mut bytes = Vec::new();
-    std::io::stdin().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(CommandError::failed)?;
-    if bytes.len() as u64 > MAX_EVENT_BYTES {
-        return Err(CommandError::failed(format!("the event has more than {MAX_EVENT_BYTES} bytes")));
-    }
-    HookEvent::parse(&bytes).map_err(CommandError::failed)
-}
-
-/// `agent` stops, if it is one of a run.
-fn agent_stopped(context: &Context, event: &HookEvent, agent: Option<Agent<'_>>) -> Result<(), CommandError> {
-    let Some(agent) = agent else { return Ok(()) };
-    let context = &place(context, event);
-    let Some(member) = identity::find(context, &agent, event.session())? else { return Ok(()) };
-    let Member { plan, state, name } = member;
-    let nudges = plan.settings.nudge.times();
-    let may_continue = !event.stop_hook_active();
-    let decide = |state: &State| agent_stops(Stopping { state, agent: &name, nudges, may_continue });
-    if decide(&state).events.is_empty() {
+/// Remembers a background agent that is about to say its name by claiming a task in it.
+fn learn_from_claim(hook: &IncomingHook) -> Result<(), CommandError> {
+    let (Some(BUILDER), Some(id), Some(line)) =
+        (hook.event.agent_type(), hook.event.agent_id(), hook.event.command())
+    else {
+        return Ok(());
+    };
+    let calls = calls(line).into_iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
+    let Some(claim) = calls.filter_map(|call| Cli::claim(&call)).next_back() else { return Ok(()) };
+    let context = &hook.context;
+    // A plan that doesn't exist is the business of the command itself.
+    let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
+    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
+    let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(()) };
+    if hook.is_of_session(&state) == Some(false) {
         return Ok(());
     }
-    let mut ledger = plan.store.lock(PATIENCE)?;
-    let decision = decide(ledger.state());
-    ledger.append(decision.events, context.now())?;
-    if let Reply::Continue(reason) = decision.reply {
-        context.printer.data(&(block(&reason) + "\n"));
+    OngoingRun { plan, state }.log(context.now(), |state| remember(state, &claim.owner, id))
+}
+
+/// Remembers an agent that the lead has just started.
+fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
+    let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else { return Ok(()) };
+    let Ok(name) = AgentName::new(name) else { return Ok(()) };
+    match hook.member(&HookAgent::Named(name))? {
+        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| remember(state, &name, id)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// An edit of a builder that holds a task.
+struct BuilderEdit<'h> {
+    member: RunMember,
+    hook: &'h IncomingHook,
+    path: &'h str,
+}
+
+impl<'h> BuilderEdit<'h> {
+    /// The edit, if a builder with a task makes it. Nothing is read for the main session.
+    fn of(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
+        let event = &hook.event;
+        let Some((path, kind)) = event.edited_path().zip(event.agent_type()) else { return Ok(None) };
+        let Some(agent) = HookAgent::new(kind, event.agent_id(), None) else { return Ok(None) };
+        let Some(member) = hook.member(&agent)? else { return Ok(None) };
+        let holds = member.run.state.held_by(&member.name).is_some();
+        Ok(holds.then_some(Self { member, hook, path }))
+    }
+
+    /// The edit as the guard sees it, and the task's site; `None` where it names no file.
+    fn guarded(&self) -> Option<(GuardedEdit<'_>, Site<'_>)> {
+        let OngoingRun { plan, state } = &self.member.run;
+        let task = state.held_by(&self.member.name)?;
+        let site = Site::new(plan, state, task);
+        let place = site.place(&self.hook.context.cwd, self.path)?;
+        let extension = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
+        Some((GuardedEdit { state, task, place, extension }, site))
+    }
+
+    fn mode(&self) -> GuardMode {
+        self.member.run.plan.settings.guard.mode
+    }
+
+    fn objection(&self) -> Option<String> {
+        let (edit, site) = self.guarded()?;
+        edit.objection(|path| site.is_new(path))
+    }
+}
+
+/// Remembers whose the edit is that was made; returns what the builder has to be told of it.
+fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
+    let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
+    if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
+        let id = &task.leaf.id;
+        edit.member.run.log(hook.context.now(), |state| seen(state, state.task(id)?, &path))?;
+    }
+    Ok(match edit.mode() {
+        GuardMode::Warn => edit.objection(),
+        GuardMode::Deny | GuardMode::Off => None,
+    })
 }

@@ -1,23 +1,31 @@
 //! `fp interview`.
 
-mod check;
-
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::interview::clearance::Grounds;
-use fp_core::interview::{Answers, Clearance, Interview, render};
+use fp_core::interview::record::interview_page;
+use fp_core::interview::{Answers, Clearance, Interview, PlanningStep};
+use fp_core::plan::id::PlanId;
 use fp_core::run::event::{Decider, Event};
 use fp_core::run::state::InterviewRounds;
+use fp_core::text::wrapped_within;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
+use crate::render::WIDTH;
 
 const RECORD: &str = "interview.json";
 
 /// Largest `interview.json` that is read, in bytes.
 const CAP: u64 = 64 * 1024 * 1024;
+/// Columns in front of what is missing.
+const MARGIN: usize = 26;
+/// Most lines for what one item misses.
+const LINES: usize = 10;
 
 /// Record what the interview found, show it, or check whether it is enough
 ///
@@ -25,7 +33,7 @@ const CAP: u64 = 64 * 1024 * 1024;
 /// kept. Without flags it shows what is recorded.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Args {
+pub(crate) struct InterviewArgs {
     #[command(subcommand)]
     action: Option<Action>,
     #[command(flatten)]
@@ -34,7 +42,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Check(check::Args),
+    Check(CheckArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -75,26 +83,13 @@ struct SaidArgs {
     /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
-    /// Who says so; where it is left out, nobody in a plan that was made with --auto, else the user
-    #[arg(long, value_enum)]
-    by: Option<By>,
+    /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user
+    #[arg(long, value_parser = PossibleValuesParser::new(["user", "auto"]).map(|word| decider(&word)))]
+    by: Option<Decider>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum By {
-    /// The user did.
-    User,
-    /// Nobody could be asked.
-    Auto,
-}
-
-impl From<By> for Decider {
-    fn from(by: By) -> Self {
-        match by {
-            By::User => Self::User,
-            By::Auto => Self::Auto,
-        }
-    }
+fn decider(word: &str) -> Decider {
+    if word == "auto" { Decider::Auto } else { Decider::User }
 }
 
 fn said(text: &str) -> Result<String, &'static str> {
@@ -116,13 +111,12 @@ fn pair(text: &str, what: &str) -> Result<(String, String), String> {
     Ok((said(one)?, said(other)?))
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     if let Some(Action::Check(args)) = args.action {
-        return check::run(&args, context);
+        return check(&args, context);
     }
     let plan = context.open(args.said.plan.as_deref())?;
-    let by =
-        args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), |by| Ok(by.into()))?;
+    let by = args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
     let answers = answers(args.said)?;
     let (interview, clearance) = if answers.is_empty() {
         (read(&plan)?, None)
@@ -131,7 +125,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     };
     match context.format {
         Format::Json => context.printer.json(&json(&plan, &interview))?,
-        Format::Text => context.printer.data(&render::markdown(&plan.goal(), &interview)),
+        Format::Text => context.printer.data(&interview_page(&plan.goal(), &interview)),
     }
     if interview.is_empty() {
         context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
@@ -197,7 +191,7 @@ fn judge(plan: &OpenPlan, interview: &Interview, rounds: InterviewRounds) -> Res
 }
 
 fn write_page(plan: &OpenPlan, interview: &Interview, clearance: &Clearance) -> Result<(), CommandError> {
-    let page = render::markdown(&plan.goal(), interview) + &render::clearance(clearance);
+    let page = interview_page(&plan.goal(), interview) + &clearance.section();
     Ok(file::atomic_write(&plan.folder.file("interview.md"), page.as_bytes())?)
 }
 
@@ -224,4 +218,83 @@ fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
         "testStrategy": interview.test_strategy(),
         "openQuestions": interview.open_questions(),
     })
+}
+
+/// Say whether the interview has found out enough, and what is missing
+///
+/// It writes `interview.md` anew, with what it found. Exit status 1 says that something is missing. A plan that is
+/// called `check` is shown by `fp interview -- check`.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct CheckArgs {
+    /// The plan: its id, a part of it, or its number in `fp plans`
+    plan: Option<String>,
+}
+
+/// What `interview check --format json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlanClearance<'a> {
+    plan_id: &'a str,
+    #[serde(flatten)]
+    clearance: &'a Clearance,
+}
+
+fn check(args: &CheckArgs, context: &Context) -> CommandResult {
+    let plan = context.open(args.plan.as_deref())?;
+    let clearance = {
+        let ledger = plan.lock()?;
+        context.notices(ledger.notices());
+        let interview = read(&plan)?;
+        let clearance = judge(&plan, &interview, ledger.state().interview_rounds)?;
+        write_page(&plan, &interview, &clearance)?;
+        clearance
+    };
+    match context.format {
+        Format::Json => {
+            context.printer.json(&PlanClearance { plan_id: plan.id().as_str(), clearance: &clearance })?;
+        }
+        Format::Text => {
+            context.printer.data(&clearance_text(plan.id(), &clearance, &next(&plan, &clearance)?));
+        }
+    }
+    Ok(if clearance.may_go_on() { Exit::Done } else { Exit::Findings })
+}
+
+/// What brings planning on.
+fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> {
+    let (id, purpose) = (plan.id(), plan.folder.purpose()?);
+    if clearance.may_go_on() {
+        let steps = purpose.mode.steps(purpose.intent, &plan.settings);
+        let behind = steps.into_iter().skip_while(|step| *step != PlanningStep::Interview).nth(1);
+        let step = behind.expect("no mode ends with its interview");
+        return Ok(format!("the step {}", step.name()));
+    }
+    Ok(match (purpose.by, clearance.open().count()) {
+        (Decider::Auto, _) => format!("fp interview {id} --by auto, with the flags above"),
+        (Decider::User, 0) => format!("ask once more: fp interview {id} --decision 'Q|A'"),
+        (Decider::User, _) => format!("ask, then fp interview {id}, with the flags above"),
+    })
+}
+
+/// The whole report; `next` is what brings planning on.
+fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
+    let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
+    for item in &clearance.items {
+        let head = format!("  {:<11}  {}", item.name, item.state.word());
+        let missing = wrapped_within(item.missing.as_deref().unwrap_or_default(), WIDTH - MARGIN, LINES);
+        let mut lines = missing.iter();
+        match lines.next() {
+            Some(first) => text.push_str(&format!("{head:<MARGIN$}{first}\n")),
+            None => text.push_str(&format!("{head}\n")),
+        }
+        lines.for_each(|line| text.push_str(&format!("{:MARGIN$}{line}\n", "")));
+    }
+    text.push_str(&format!("\n  {:<11}  {}\n\n", "rounds", clearance.rounds_in_words()));
+    if clearance.is_left_open() {
+        let names: Vec<&str> = clearance.open().map(|item| item.name).collect();
+        let told = format!("Nobody is asked any more, and this is left open: {}", names.join(", "));
+        wrapped_within(&told, WIDTH, LINES).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    text + &format!("next: {next}\n")
 }

@@ -3,26 +3,37 @@
 use std::time::Duration;
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::log::{Concern, Told, tell};
+use fp_core::report::log::{TaskConcern, ToldEvent, tell};
 use fp_core::report::status::Phase;
 use fp_core::run::State;
+use fp_core::text::{fitted, wrapped_within};
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::store::{LogLine, Portion};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::log::LogText;
+use crate::render::WIDTH;
 
 /// How often a log that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);
+/// Columns of a sequence number, of which there may be more.
+const SEQ: usize = 5;
+/// Most columns of a task's id.
+const TASK: usize = 12;
+/// Most lines of one text.
+const LINES: usize = 6;
 
 /// Show what happened, oldest first
 ///
 /// With `--format json` each line is an entry of the log as it stands there.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// Go on as more happens, until the run is over or Ctrl-C is pressed; the exit status is 0 either way.
@@ -33,9 +44,9 @@ pub(crate) struct Args {
     task: Option<TaskId>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let mut view = View::new(&plan, context.format, args.task.clone());
+    let mut view = LogView::new(&plan, context.format, args.task.clone());
     let mut reader = plan.store.reader();
     let portion = reader.more()?;
     let torn = portion.torn;
@@ -73,17 +84,17 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 /// The log as it is shown, with the state that it adds up to.
-struct View {
+struct LogView {
     state: State,
     format: Format,
-    concern: Option<Concern>,
+    concern: Option<TaskConcern>,
     text: LogText,
 }
 
-impl View {
+impl LogView {
     fn new(plan: &OpenPlan, format: Format, task: Option<TaskId>) -> Self {
         let state = State::new(plan.id().clone());
-        Self { state, format, concern: task.map(Concern::with), text: LogText::default() }
+        Self { state, format, concern: task.map(TaskConcern::with), text: LogText::default() }
     }
 
     fn is_over(&self) -> bool {
@@ -108,9 +119,46 @@ impl View {
             Format::Json => format!("{}\n", line.text),
             Format::Text => {
                 let told = tell(&line.entry).into_iter().enumerate();
-                let told: Vec<Told> = told.filter(|(at, _)| is_shown(*at)).map(|(_, told)| told).collect();
+                let told: Vec<ToldEvent> =
+                    told.filter(|(at, _)| is_shown(*at)).map(|(_, told)| told).collect();
                 self.text.lines(line.entry.at, line.entry.seq, &told)
             }
         }
+    }
+}
+
+/// Writes events, a line each with its reasons below; the day stands above its first event.
+#[derive(Debug, Default)]
+pub(super) struct LogText {
+    day: Option<Date>,
+    /// Columns of the task ids.
+    task: usize,
+}
+
+impl LogText {
+    fn fit_tasks(&mut self, state: &State) {
+        let widths = state.tasks.iter().map(|task| task.leaf.id.as_str().len().min(TASK));
+        self.task = widths.max().unwrap_or(0).max(self.task);
+    }
+
+    pub(super) fn lines(&mut self, at: Timestamp, seq: u64, told: &[ToldEvent]) -> String {
+        let at = at.to_zoned(TimeZone::UTC);
+        let mut text = String::new();
+        if !told.is_empty() && self.day.replace(at.date()) != Some(at.date()) {
+            text.push_str(&format!("{} (UTC)\n", at.date()));
+        }
+        for told in told {
+            let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
+            let head = format!("{}  {:>SEQ$}  {id:2$}  ", at.strftime("%H:%M:%S"), seq, self.task);
+            let room = WIDTH.saturating_sub(head.width());
+            let indent = " ".repeat(head.width());
+            for (number, line) in wrapped_within(&told.text, room, LINES).iter().enumerate() {
+                text.push_str(&format!("{}{line}\n", if number == 0 { &head } else { &indent }));
+            }
+            for detail in told.details.iter().flat_map(|detail| wrapped_within(detail, room - 2, LINES)) {
+                text.push_str(&format!("{indent}  {detail}\n"));
+            }
+        }
+        text
     }
 }

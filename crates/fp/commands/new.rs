@@ -1,41 +1,32 @@
 //! `fp new`.
 
-mod wanted;
-
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::commit_style::{CommitHistory, SUBJECTS};
-use fp_core::debt::{Debt, Offer, offer};
-use fp_core::interview::intent::{Classified, classify};
-use fp_core::interview::mode::{propose, several_plans};
-use fp_core::interview::{Intent, Mode, Proposal, Step, Strategy, strategy};
+use fp_core::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
 use fp_core::run::event::Decider;
 use fp_core::run::state::Status;
-use fp_core::settings::{PartialSettings, Ranged, Settings};
-use fp_core::specs::{Category, ReadMode, Spec, applicable};
-use fp_host::config::Origin;
-use fp_host::debts::Read;
+use fp_core::settings::{self, Settings, SettingsLayer};
+use fp_host::config::SettingOrigin;
 use fp_host::git::{Git, GitError};
-use fp_host::plan_folder::PlanRecord;
-use fp_host::specs::Specs;
+use fp_host::plan_folder::{OfLayer, PlanRecord};
 use serde::Serialize;
 use serde_json::json;
 
-use self::wanted::Wanted;
 use crate::context::Context;
 use crate::context::Known;
-use crate::debts;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::debt::{DebtOffer, offer_for};
+use crate::features::roadmap::{LayerToPlan, layer_to_plan};
+use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::printer::Format;
-use crate::render::debts as render;
-use crate::specs;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NewArgs {
     /// What is to be done, in your own words; put `--` before it if it begins with a dash
     #[arg(required_unless_present = "roadmap", value_name = "GOAL")]
     goal: Vec<String>,
@@ -46,17 +37,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
     /// How much planning; proposed from the goal where it is left out
-    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|mode| mode.parse::<Mode>()))]
+    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|name| Mode::named(&name).ok_or("no mode")))]
     mode: Option<Mode>,
     /// What kind of work it is; read off the goal's words where it is left out
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| name.parse::<Intent>()))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| Intent::named(&name).ok_or("no intent")))]
     intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
     auto: bool,
     /// Highest complexity (1-10) of a task in this plan
-    #[arg(long, value_name = "N")]
-    max_complexity: Option<Ranged<1, 10>>,
+    #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
+    max_complexity: Option<u32>,
     /// End with the research, without a plan
     #[arg(long)]
     research_only: bool,
@@ -66,60 +57,51 @@ pub(crate) struct Args {
 }
 
 /// What the skill and the user are told.
-struct Report {
+struct NewPlan {
     record: PlanRecord,
     path: PathBuf,
     settings: Settings,
-    strategy: Strategy,
-    interrupted: Vec<Interrupted>,
-    debts: Vec<Debt>,
+    strategy: InterviewStrategy,
+    interrupted: Vec<InterruptedPlan>,
+    debts: DebtOffer,
     attended: bool,
     history: CommitHistory,
     /// What people read is written in it, where that is known.
     language: Option<String>,
-    specs: Vec<SpecLine>,
+    specs: PlanningSpecs,
     /// Why the goal may be several plans.
     several: Option<String>,
     warnings: Vec<String>,
 }
 
-/// A spec that applies to finding out and planning.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SpecLine {
-    title: String,
-    path: PathBuf,
-    read_mode: ReadMode,
-    category: Category,
-}
-
 /// A plan whose run is not over.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Interrupted {
+struct InterruptedPlan {
     plan_id: PlanId,
     done: usize,
     total: usize,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
     let flags = flags(&args);
-    let settings = context.settings_with(Origin::Plan, flags.clone())?;
+    let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
-    let debts = debts(&known, context, &mut warnings)?;
+    let debts = offer_for(&goal, &known, context, &mut warnings);
 
-    let (intent, proposal) = kind_and_mode(&words, &args);
-    let proposal = if settings.research_only { proposal.for_research() } else { proposal };
+    let reading = GoalReading::of_goal(&words);
+    let several = if roadmap.is_none() { reading.several_plans() } else { None };
+    let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
     let folder = context.plans()?.create(&name, context.today())?;
     let record = PlanRecord {
         plan_id: folder.id().clone(),
         goal,
         intent,
-        mode: proposal.name,
-        mode_reason: proposal.reason,
+        mode,
+        mode_reason,
         created_at: context.now(),
         by: if args.auto { Decider::Auto } else { Decider::User },
         settings: flags,
@@ -129,14 +111,14 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
     }
-    let report = Report {
+    let report = NewPlan {
         history: history(context).in_language(settings.language.as_deref()),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
-        specs: specs(&record.goal, context, &mut warnings),
-        several: if roadmap.is_none() { several_plans(&words) } else { None },
+        specs: specs_for_planning(&record.goal, context, &mut warnings),
+        several,
         path: folder.path().to_owned(),
         settings,
-        strategy: strategy(intent),
+        strategy: strategy_for(intent),
         interrupted,
         debts,
         attended: context.attended(),
@@ -148,33 +130,77 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     }
     match context.format {
         Format::Json => context.printer.json(&report.json())?,
-        Format::Text => context.printer.data(&report.text(context)),
+        Format::Text => context.printer.data(&report.text()),
     }
     Ok(Exit::Done)
 }
 
-/// The settings that are given for this plan alone.
-fn flags(args: &Args) -> PartialSettings {
-    PartialSettings {
-        max_complexity: args.max_complexity,
-        research_only: args.research_only.then_some(true),
-        plan_only: args.plan_only.then_some(true),
-        ..PartialSettings::default()
+/// What a plan is to be made for.
+struct Wanted {
+    /// The user's words, or those of the layer, by which the kind of work is told.
+    words: String,
+    /// All that the plan is given.
+    goal: String,
+    /// What it is called by.
+    name: String,
+    /// The layer that it makes.
+    roadmap: Option<OfLayer>,
+    /// What the user is told.
+    warning: Option<String>,
+}
+
+impl Wanted {
+    /// What these arguments say, or the layer of a roadmap that they name. Fails where that is nothing.
+    fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
+        let words = args.goal.join(" ");
+        if let Some(selector) = &args.roadmap {
+            let LayerToPlan { words, goal, title, of, warning } =
+                layer_to_plan(selector, args.layer.as_ref(), words, context)?;
+            return Ok(Self { words, goal, name: title, roadmap: Some(of), warning });
+        }
+        if words.trim().is_empty() {
+            return Err(CommandError::failed("the goal is empty")
+                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+        }
+        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
     }
 }
 
-/// What kind of work the goal is and how much planning it gets, as asked for or else as its words say.
-fn kind_and_mode(goal: &str, args: &Args) -> (Intent, Proposal) {
-    let classified =
-        args.intent.map_or_else(|| classify(goal), |intent| Classified { intent, because: None });
-    let proposal = match (args.mode, propose(goal, &classified)) {
-        (Some(name), _) => Proposal { name, reason: "asked for with --mode".into() },
-        (None, Proposal { name, reason }) if args.intent.is_some() => {
-            Proposal { name, reason: format!("{reason} (asked for with --intent)") }
-        }
-        (None, proposal) => proposal,
+/// The settings that are given for this plan alone.
+fn flags(args: &NewArgs) -> SettingsLayer {
+    let mut layer = SettingsLayer::default();
+    let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    if let Some(most) = args.max_complexity {
+        give("maxComplexity", most.into());
+    }
+    if args.research_only {
+        give("researchOnly", true.into());
+    }
+    if args.plan_only {
+        give("planOnly", true.into());
+    }
+    layer
+}
+
+/// The kind of work and the mode, with its reason: as asked for, or else as the goal's words propose.
+fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
+    let reading = match args.intent {
+        Some(intent) => reading.with_intent(intent),
+        None => reading,
     };
-    (classified.intent, proposal)
+    let (mode, reason) = match (args.mode, reading.propose_mode()) {
+        (Some(mode), _) => (mode, "asked for with --mode".to_owned()),
+        (None, (mode, reason)) if args.intent.is_some() => {
+            (mode, format!("{reason} (asked for with --intent)"))
+        }
+        (None, proposed) => proposed,
+    };
+    match mode {
+        Mode::Direct if settings.research_only => {
+            (reading.intent, Mode::Pipeline, "research is asked for, of which direct mode has none".into())
+        }
+        _ => (reading.intent, mode, reason),
+    }
 }
 
 /// What will keep a plan from being implemented here, though it can be made.
@@ -196,20 +222,6 @@ fn git_warning(context: &Context) -> Option<String> {
     Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
 }
 
-/// The specs that apply to planning for this goal; those that can't be read become warnings.
-fn specs(goal: &str, context: &Context, warnings: &mut Vec<String>) -> Vec<SpecLine> {
-    let found = Specs::load(context.repo());
-    warnings.extend(specs::warnings(&found));
-    let stages = [Category::Exploration, Category::Planning];
-    let line = |spec: &Spec| SpecLine {
-        title: spec.title.clone(),
-        path: found.path(spec),
-        read_mode: spec.read_mode,
-        category: spec.category,
-    };
-    applicable(&found.specs, &stages, goal).into_iter().map(|(spec, _)| line(spec)).collect()
-}
-
 /// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
 fn history(context: &Context) -> CommitHistory {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
@@ -217,13 +229,13 @@ fn history(context: &Context) -> CommitHistory {
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.
-fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> {
+fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPlan> {
     let mut interrupted = Vec::new();
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
             Ok(state) if state.is_running() => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
-                interrupted.push(Interrupted { plan_id: folder.id().clone(), done, total });
+                interrupted.push(InterruptedPlan { plan_id: folder.id().clone(), done, total });
             }
             Ok(_) => {}
             Err(error) => warnings.push(format!("plan {}: {}", folder.id(), error.message)),
@@ -232,24 +244,13 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<Interrupted> 
     interrupted
 }
 
-/// What is left to be done some day; nothing but a warning where its log can't be read.
-fn debts(known: &[Known], context: &Context, warnings: &mut Vec<String>) -> Result<Vec<Debt>, CommandError> {
-    let read = debts::log(context)?.read().unwrap_or_else(|error| {
-        warnings.push(error.to_string());
-        Read::default()
-    });
-    warnings.extend(read.notices);
-    Ok(debts::of(&read.entries, known))
-}
-
-impl Report {
-    fn steps(&self) -> Vec<Step> {
+impl NewPlan {
+    fn steps(&self) -> Vec<PlanningStep> {
         self.record.mode.steps(self.record.intent, &self.settings)
     }
 
     fn json(&self) -> serde_json::Value {
         let Self { record, settings, .. } = self;
-        let Offer { debts, more } = offer(&self.debts, &record.goal);
         json!({
             "planId": record.plan_id,
             "path": self.path,
@@ -269,21 +270,21 @@ impl Report {
                 "language": settings.language,
             },
             "interruptedPlans": self.interrupted,
-            "debts": debts.iter().map(|debt| offered(debt)).collect::<Vec<_>>(),
-            "moreDebts": more,
+            "debts": self.debts.json(),
+            "moreDebts": self.debts.more,
             "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
             "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
-            "specs": self.specs,
+            "specs": self.specs.json,
             "warnings": self.warnings,
         })
     }
 
-    fn text(&self, context: &Context) -> String {
+    fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
-        let steps: Vec<_> = self.steps().into_iter().map(Step::name).collect();
+        let steps: Vec<_> = self.steps().into_iter().map(PlanningStep::name).collect();
         let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
         text += &format!("  intent  {}\n", record.intent.name());
         text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
@@ -298,22 +299,19 @@ impl Report {
         text += &bullets(self.strategy.focus_areas);
         text += "\nAsk first:\n";
         text += &bullets(self.strategy.first_questions);
-        if self.steps().contains(&Step::Research) {
+        if self.steps().contains(&PlanningStep::Research) {
             text += "\nFind out:\n";
             text += &bullets(self.strategy.research_prompts);
         }
-        if !self.specs.is_empty() {
+        if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");
         }
-        for SpecLine { title, path, read_mode, .. } in &self.specs {
-            text += &format!("  {:<8}  {}: {title}\n", read_mode.word(), context.shown(path));
-        }
+        text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
         text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         text += "  write tasks.md in the folder\n";
         text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
-        let Offer { debts, more } = offer(&self.debts, &record.goal);
-        text += &render::offer(&debts, more, id.as_str());
+        text += &self.debts.text(id.as_str());
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
             for plan in &self.interrupted {
@@ -322,12 +320,6 @@ impl Report {
         }
         text
     }
-}
-
-/// A debt as the skill is told of it.
-fn offered(debt: &Debt) -> serde_json::Value {
-    let Debt { id, text, files, from, .. } = debt;
-    json!({ "id": id, "text": text, "files": files, "from": from })
 }
 
 fn bullets(lines: &[&str]) -> String {

@@ -1,7 +1,5 @@
 //! `fp next`.
 
-mod tracker;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -16,10 +14,11 @@ use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::fresh_token;
 use serde_json::{Value, json};
 
+use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::linear::{tracker_due, tracker_ended};
 use crate::printer::Format;
-use crate::render::status;
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
@@ -32,7 +31,7 @@ pub(crate) struct NextArgs {
 }
 
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
-    let tracker_ended = tracker::ended(&mut args.ended);
+    let had_tracker = tracker_ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
     let works = |(name, agent): (&AgentName, &RunAgent)| {
         agent.activity != Activity::Idle && !args.ended.contains(name)
@@ -59,8 +58,8 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let mut report = status::text(&StatusReport::new(ledger.state()));
-    let tracker = tracker::due(&plan, ledger.state(), tracker_ended, around.now).unwrap_or_else(|error| {
+    let mut report = status_text(&StatusReport::new(ledger.state()));
+    let tracker = tracker_due(&plan, ledger.state(), had_tracker, around.now).unwrap_or_else(|error| {
         // A mirror of the run never holds it up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
         for hint in &error.hints {

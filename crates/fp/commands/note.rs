@@ -8,9 +8,9 @@ use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
 use serde_json::json;
 
-use super::promote;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::features::specs::promote::{self, PromoteArgs};
 
 /// Add to the notepad, tell another builder something, or read both
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ enum Action {
         #[arg(long = "for", value_name = "TASK")]
         task: Option<TaskId>,
     },
-    Promote(promote::Args),
+    Promote(PromoteArgs),
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,8 +4,8 @@ use std::mem::ManuallyDrop;
 use std::thread;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use fp_core::critique::CritiqueLine;
 use fp_core::plan::parse;
-use fp_core::report::critique::CritiqueLine;
 use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
 use fp_host::file;

@@ -7,7 +7,6 @@ use fp_host::store::Store;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::results;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -29,7 +28,6 @@ pub(crate) struct PlansArgs {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Archive(ArchiveArgs),
-    Export(results::Args),
 }
 
 /// Put a plan away that is not running; nothing of it is deleted
@@ -42,7 +40,6 @@ pub(crate) struct ArchiveArgs {
 pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
         Some(Action::Archive(args)) => archive(&args, context),
-        Some(Action::Export(args)) => results::run(args, context),
         None => list(&args, context),
     }
 }

@@ -1,34 +1,161 @@
 //! `fp ready`.
 
-use fp_core::report::ready::ReadyReport;
+use fp_core::plan::id::PlanId;
+use fp_core::plan::parse;
+use fp_core::report::status::Phase;
+use fp_core::run::State;
+use fp_core::run::ready::Obstacle;
+use fp_core::text::fitted;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::ready;
+use crate::render::WIDTH;
 use crate::source::Source;
 
-/// List the tasks that can be claimed now, and of every other one why not
+/// Most columns of an id, and columns of the widest state.
+const ID: usize = 20;
+const STATE: usize = 7;
+
+/// List the tasks that can be claimed now, and why the others can't
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReadyArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadyReport {
+    plan_id: PlanId,
+    phase: Phase,
+    /// What keeps every task.
+    bar: Option<Obstacle>,
+    /// In the order in which they are claimed.
+    ready: Vec<String>,
+    tasks: Vec<ReadyLine>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadyLine {
+    id: String,
+    title: String,
+    ready: bool,
+    why: Option<Obstacle>,
+    detail: Option<String>,
+}
+
+pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
     let state = &loaded.state;
     let report = if state.approval.is_none() {
-        let source = Source::open(context, Some(plan.id().as_str()))?;
-        ReadyReport::unapproved(state, &fp_core::plan::parse(&source.text()?).0)
+        unapproved(state, &Source::open(context, Some(plan.id().as_str()))?)?
     } else {
-        ReadyReport::new(state, &context.tree(&plan)?.edited(state))
+        let edited = context.tree(&plan)?.edited(state);
+        let (bar, obstacles) = (state.bar(), state.obstacles(&edited));
+        let line = |task| ready_line(state, task, obstacles.of(task).or_else(|| bar.clone()));
+        let tasks = state.tasks.iter().map(line).collect();
+        let ready = if bar.is_some() { Vec::new() } else { state.ready(&edited) };
+        let ready = ready.into_iter().map(|task| task.leaf.id.to_string()).collect();
+        ReadyReport {
+            plan_id: state.plan_id.clone(),
+            phase: Phase::of(state),
+            ready,
+            tasks,
+            bar: bar.clone(),
+        }
     };
     match context.format {
-        Format::Text => context.printer.data(&ready::text(&report)),
+        Format::Text => context.printer.data(&ready_text(&report)),
         Format::Json => context.printer.json(&report)?,
     }
     Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })
+}
+
+fn ready_line(state: &State, task: &fp_core::run::state::TaskState, why: Option<Obstacle>) -> ReadyLine {
+    ReadyLine {
+        id: task.leaf.id.to_string(),
+        title: task.leaf.title.clone(),
+        ready: why.is_none(),
+        detail: why.as_ref().map(|why| state.explain(task, why)),
+        why,
+    }
+}
+
+/// The tasks of a tree that nobody has approved.
+fn unapproved(state: &State, source: &Source) -> Result<ReadyReport, CommandError> {
+    let text = source.text()?;
+    let line = |task: &fp_core::plan::Task| ReadyLine {
+        id: task.id.to_string(),
+        title: task.description.to_string(),
+        ready: false,
+        why: Some(Obstacle::NotApproved),
+        detail: None,
+    };
+    Ok(ReadyReport {
+        plan_id: state.plan_id.clone(),
+        phase: Phase::of(state),
+        bar: Some(Obstacle::NotApproved),
+        ready: Vec::new(),
+        tasks: parse(&text).0.leaves().map(line).collect(),
+    })
+}
+
+fn ready_text(report: &ReadyReport) -> String {
+    let (plan, phase) = (&report.plan_id, report.phase.word());
+    let (ready, all) = (report.ready.len(), report.tasks.len());
+    let mut text = format!("Plan {plan} ({phase}): {ready} of {all} tasks ready\n");
+    if let Some(bar) = &report.bar {
+        let (what, next) = match bar {
+            Obstacle::NotApproved => ("the plan is not approved yet", "approve"),
+            Obstacle::NotStarted => ("the run is not started yet", "run start"),
+            _ => ("the run is over", "status"),
+        };
+        text.push_str(&format!("Nothing can be claimed: {what}\nNext: fp {next} {plan}\n"));
+    }
+    let width = report.tasks.iter().map(|task| task.id.width().min(ID)).max().unwrap_or(0);
+    for (ready, heading) in
+        [(true, "\nReady, in the order in which they are claimed:\n"), (false, "\nNot ready:\n")]
+    {
+        let tasks: Vec<&ReadyLine> = report.tasks.iter().filter(|task| task.ready == ready).collect();
+        if !tasks.is_empty() {
+            text.push_str(heading);
+        }
+        tasks.into_iter().for_each(|task| text.push_str(&task_lines(task, width)));
+    }
+    text
+}
+
+fn task_lines(task: &ReadyLine, width: usize) -> String {
+    let id = fitted(&task.id, ID);
+    let pad = " ".repeat(width.saturating_sub(id.width()));
+    let (word, explained) = shown_obstacle(task.why.as_ref());
+    let head = format!("  {id}{pad}  {word:STATE$}  ");
+    let room = WIDTH - head.width();
+    let mut text = format!("{head}{}", fitted(&task.title, room)).trim_end().to_owned() + "\n";
+    if let Some(detail) = task.detail.as_ref().filter(|_| explained) {
+        text.push_str(&format!("{}{}\n", " ".repeat(head.width()), fitted(detail, room)));
+    }
+    text
+}
+
+/// The word for what keeps a task, and whether its explanation says more.
+fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, bool) {
+    match why {
+        None => ("ready", true),
+        Some(Obstacle::Done) => ("done", false),
+        Some(Obstacle::Failed) => ("FAILED", true),
+        Some(Obstacle::Blocked { .. }) => ("blocked", true),
+        Some(Obstacle::Held { .. }) => ("held", true),
+        Some(Obstacle::Edited) => ("edited", true),
+        Some(Obstacle::Drifted { .. }) => ("drifted", true),
+        Some(Obstacle::PassesBefore) => ("asked", true),
+        Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => ("waiting", true),
+        Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => ("pending", false),
+    }
 }

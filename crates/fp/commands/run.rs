@@ -9,7 +9,7 @@ use fp_core::run::Policy;
 use fp_core::run::event::RunTerms;
 use fp_core::run::state::{State, Status};
 use fp_core::settings::Isolation;
-use fp_core::signals;
+use fp_core::signals_record;
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
@@ -139,7 +139,7 @@ fn scaled_iterations(
     let ids = state.tasks.iter().map(|task| &task.leaf.id);
     let scaled = ids.filter_map(|id| {
         let composite = *composites.get(id.as_str())?;
-        let iterations = signals::iterations(max, scaling.base, scaling.factor, composite);
+        let iterations = signals_record::scaled_iterations(max, scaling.base, scaling.factor, composite);
         (iterations > max).then(|| (id.clone(), iterations))
     });
     Ok(scaled.collect())

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use fp_core::critique::CritiqueLine;
 use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::critique::CritiqueLine;
 use fp_core::report::tree::TreeReport;
 use fp_core::rules::{Facts, check};
 use fp_core::run::State;
@@ -14,13 +14,14 @@ use fp_host::plan::OpenPlan;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::pages::{mermaid, plan};
 use crate::printer::{Export, Format, json};
-use crate::render::{dot, html, mermaid, tree};
+use crate::render::tree;
 use crate::source::Source;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ShowTreeArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
     /// Write it to a file instead of printing it.
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let source = Source::open(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     if context.export.is_some() || context.format == Format::Json {
         let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
         report = report
-            .with_schedules(&parsed, &options(settings), &builders(at_once, context.export))
+            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.export))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
     let shown = rendered(context, &source, &report, at_once)?;
@@ -70,12 +71,11 @@ fn rendered(
 ) -> Result<String, CommandError> {
     Ok(match (context.export, context.format) {
         (Some(Export::Mermaid), _) => {
-            let chart = mermaid::text(report);
+            let chart = mermaid::flowchart(report);
             context.notices(mermaid::limit(report, &chart).as_slice());
             chart
         }
-        (Some(Export::Dot), _) => dot::text(report),
-        (Some(Export::Html), _) => html::text(report, &source.name, at_once),
+        (Some(Export::Html), _) => plan::plan_page(report, &source.name, at_once),
         (_, Format::Json) => json(report)?,
         _ => tree::text(report),
     })
@@ -92,15 +92,15 @@ pub(crate) fn chart(
     let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state).with_schedules(
         tree,
-        &options(settings),
+        &schedule_options(settings),
         &[at_once],
     );
-    let chart = mermaid::text(&report);
+    let chart = mermaid::flowchart(&report);
     context.notices(mermaid::limit(&report, &chart).as_slice());
     chart
 }
 
-fn options(settings: &Settings) -> Options {
+pub(super) fn schedule_options(settings: &Settings) -> Options {
     Options {
         order: settings.execution_order,
         model: settings.execution_model,

@@ -6,8 +6,7 @@ use std::mem::ManuallyDrop;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::gate::{Gate, Verdict};
-use fp_core::report::validation::ValidationReport;
+use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_core::rules::{Facts, check, fix};
 use fp_host::file;
 use serde::Serialize;
@@ -17,8 +16,8 @@ use similar::TextDiff;
 use self::pass::Pass;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Export, Format, SCHEMA_VERSION};
-use crate::render::{diagnostics, sarif};
+use crate::printer::{Format, SCHEMA_VERSION};
+use crate::render::diagnostics;
 use crate::source::Source;
 
 /// How many findings the text shows without `--all`.
@@ -58,10 +57,6 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    if context.export.is_some() && (args.diff || args.gate) {
-        return Err(CommandError::failed("SARIF has findings, and neither a diff nor a verdict")
-            .hint("use --format text or json, or leave the other flag out"));
-    }
     let source = Source::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     // The process ends with this command, and gives back all of its memory faster than piece by piece.
@@ -159,15 +154,12 @@ fn report(
         Gated { gate, next: next(args, source, &gate) }
     });
     let printer = &context.printer;
-    match (context.export, context.format, gate) {
-        (Some(Export::Sarif), ..) => {
-            printer.document(&sarif::Log::new(&source.artifact(context.repo()), &lines, found))?;
-        }
-        (_, Format::Json, gate) => {
+    match (context.format, gate) {
+        (Format::Json, gate) => {
             printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate, pass })?;
         }
-        (_, Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
-        (_, Format::Text, None) => {
+        (Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
+        (Format::Text, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
             let findings = shown.map(|found| diagnostics::text(&source.name, &lines, found) + "\n");
@@ -179,9 +171,9 @@ fn report(
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        Verdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
-        Verdict::Fix => "; --fix resolves every error".to_owned(),
-        Verdict::Caution | Verdict::Pass => String::new(),
+        GateVerdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
+        GateVerdict::Fix => "; --fix resolves every error".to_owned(),
+        GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
@@ -191,10 +183,12 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
 fn next(args: &Args, source: &Source, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
-        Verdict::Pass | Verdict::Caution if source.plan.is_some() => return format!("fp plan {name}"),
-        Verdict::Pass | Verdict::Caution => return format!("fp show {name}"),
-        Verdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
-        Verdict::Block | Verdict::Fix => format!("fp validate {name} --fix"),
+        GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
+            return format!("fp plan {name}");
+        }
+        GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
+        GateVerdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
+        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name} --fix"),
     };
     if args.strict {
         command.push_str(" --strict");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Stage, stage};
+use super::{DemoStage, stage};
 use crate::error::CommandError;
 
 /// The task whose builder stops in the middle of it, once.
@@ -22,13 +22,13 @@ fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
     }
 }
 
-pub(super) struct Builder<'a> {
-    pub(super) stage: &'a Stage,
+pub(super) struct DemoBuilder<'a> {
+    pub(super) stage: &'a DemoStage,
     pub(super) plan: &'a str,
     pub(super) name: &'a str,
 }
 
-impl Builder<'_> {
+impl DemoBuilder<'_> {
     /// Claims, works and hands in, until there is nothing to claim or a verdict is due.
     pub(super) fn turn(&self) -> Result<(), CommandError> {
         let Some(claim) = self.claim()? else { return Ok(()) };
@@ -63,14 +63,14 @@ impl Builder<'_> {
     }
 }
 
-pub(super) struct Verifier<'a> {
-    pub(super) stage: &'a Stage,
+pub(super) struct DemoVerifier<'a> {
+    pub(super) stage: &'a DemoStage,
     pub(super) plan: &'a str,
     pub(super) name: &'a str,
     pub(super) task: &'a str,
 }
 
-impl Verifier<'_> {
+impl DemoVerifier<'_> {
     /// Runs the checks and judges by them: a criterion is met when no check failed.
     pub(super) fn turn(&self) -> Result<(), CommandError> {
         let verified = self.stage.json(&["verify", self.plan, self.task])?;

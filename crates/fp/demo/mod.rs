@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::CommandError;
-use agents::{Builder, Verifier};
+use agents::{DemoBuilder, DemoVerifier};
 use stage::DOCTOR;
-pub(crate) use stage::Stage;
+pub(crate) use stage::DemoStage;
 
 const GOAL: &str = "Add a greeting command";
 const TASKS: &str = include_str!("tasks.md");
@@ -21,7 +21,7 @@ const MAX_TURNS: usize = 60;
 
 /// Plays the whole of it on `stage`, and returns where the page of the run is. Fails when a command fails that should
 /// not.
-pub(crate) fn play(stage: &Stage) -> Result<PathBuf, CommandError> {
+pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
     let session = [&["run", "start", &plan][..], &["--builders", "2", "--max-iterations", "2"]].concat();
     stage.fp(&session)?;
@@ -37,7 +37,7 @@ pub(crate) fn play(stage: &Stage) -> Result<PathBuf, CommandError> {
 }
 
 /// One line a commit: hash, subject and files.
-fn commits(stage: &Stage) -> Result<String, CommandError> {
+fn commits(stage: &DemoStage) -> Result<String, CommandError> {
     let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x00%h  %s"])?;
     let lines = log.split('\0').filter(|part| !part.is_empty()).map(|part| {
         let mut parts = part.lines().filter(|line| !line.is_empty());
@@ -48,7 +48,7 @@ fn commits(stage: &Stage) -> Result<String, CommandError> {
 }
 
 /// The plan that is made and approved: its id and its folder.
-fn plan(stage: &Stage) -> Result<(String, PathBuf), CommandError> {
+fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     let made = stage.json(&["new", GOAL, "--auto"])?;
     let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
         return Err(CommandError::failed("`fp new` did not say where the plan is").hint(DOCTOR));
@@ -79,7 +79,7 @@ fn plan(stage: &Stage) -> Result<(String, PathBuf), CommandError> {
 }
 
 /// Does what `fp next` lists until it lists `finish`, as the lead of a session does.
-fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
+fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
     let mut ended: Vec<String> = Vec::new();
     for _ in 0..MAX_TURNS {
         let mut next = vec!["next", plan];
@@ -91,12 +91,12 @@ fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
             let name = action["name"].as_str().unwrap_or_default();
             match action["action"].as_str().unwrap_or_default() {
                 "spawn" | "resume" => {
-                    Builder { stage, plan, name }.turn()?;
+                    DemoBuilder { stage, plan, name }.turn()?;
                     ended.push(name.to_owned());
                 }
                 "verify" => {
                     let task = action["task"].as_str().unwrap_or_default();
-                    Verifier { stage, plan, name, task }.turn()?;
+                    DemoVerifier { stage, plan, name, task }.turn()?;
                     ended.push(name.to_owned());
                 }
                 "ask" => answer_question(stage, plan, action)?,
@@ -109,7 +109,7 @@ fn lead(stage: &Stage, plan: &str) -> Result<(), CommandError> {
         .hint("`fp demo --dir FOLDER` keeps the repository, and `fp log` in it says what happened"))
 }
 
-fn answer_question(stage: &Stage, plan: &str, action: &Value) -> Result<(), CommandError> {
+fn answer_question(stage: &DemoStage, plan: &str, action: &Value) -> Result<(), CommandError> {
     let question = action["question"].as_str().unwrap_or_default();
     let option = action["options"][0]["label"].as_str().unwrap_or_default();
     let text = action["text"].as_str().and_then(|t| t.split(':').next()).unwrap_or_default();

@@ -2,37 +2,28 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 use crate::context::this_program;
 use crate::error::CommandError;
 use crate::printer::Printer;
 
-/// How often the sign of life moves.
-const TICK: Duration = Duration::from_millis(100);
-
 /// What to do about a step that can't fail where git and this program are whole.
 pub(super) const DOCTOR: &str = "`fp doctor` says what is wrong with this installation";
 
 /// The repository that the demonstration works in.
-pub(crate) struct Stage {
+pub(crate) struct DemoStage {
     folder: PathBuf,
     binary: PathBuf,
     printer: Printer,
-    progress: ProgressBar,
 }
 
-impl Stage {
+impl DemoStage {
     /// Makes a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
         let binary = this_program()?;
-        let progress = ProgressBar::new_spinner();
-        progress.set_style(ProgressStyle::default_spinner());
-        progress.enable_steady_tick(TICK);
-        let stage = Self { folder: folder.to_owned(), binary, printer: Printer, progress };
+        let stage = Self { folder: folder.to_owned(), binary, printer: Printer };
         stage.git(&["init", "--quiet", "--initial-branch=main"])?;
         for (key, value) in [
             ("user.name", "Fractal Planner demo"),
@@ -52,17 +43,16 @@ impl Stage {
     #[cfg(test)]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
-        Self { folder, binary, printer: Printer, progress: ProgressBar::hidden() }
+        Self { folder, binary, printer: Printer }
     }
 
     /// Says a line about what is going on.
     pub(crate) fn say(&self, line: &str) {
-        self.progress.suspend(|| self.printer.data(&format!("{line}\n")));
+        self.printer.data(&format!("{line}\n"));
     }
 
     /// Says what `who` does.
     pub(crate) fn step(&self, who: &str, what: &str) {
-        self.progress.set_message(format!("{who} {what}"));
         self.say(&format!("{who:<16} {what}"));
     }
 
@@ -70,11 +60,6 @@ impl Stage {
     pub(crate) fn show(&self, text: &str) {
         text.lines().for_each(|line| self.say(format!("  {line}").trim_end()));
         self.say("");
-    }
-
-    /// Takes the sign of life away.
-    pub(crate) fn clear(&self) {
-        self.progress.finish_and_clear();
     }
 
     /// Runs git. Fails when it fails.

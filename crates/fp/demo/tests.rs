@@ -9,13 +9,15 @@ use super::*;
 use program::write_program;
 
 /// What `act` says on a stage whose program is this shell script; without one, there is no program.
-fn said<T>(script: Option<&str>, act: impl FnOnce(&Stage) -> Result<T, CommandError>) -> String {
+fn said<T>(script: Option<&str>, act: impl FnOnce(&DemoStage) -> Result<T, CommandError>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fp");
     if let Some(script) = script {
         write_program(&binary, format!("#!/bin/sh\n{script}\n"));
     }
-    let Err(error) = act(&Stage::with(folder.path(), &binary)) else { panic!("nothing is wrong with it") };
+    let Err(error) = act(&DemoStage::with(folder.path(), &binary)) else {
+        panic!("nothing is wrong with it")
+    };
     let hints = error.hints.iter().map(|hint| format!("\nhint: {hint}"));
     let text = format!("error: {}{}", error.message, hints.collect::<String>());
     text.replace(folder.path().to_str().unwrap(), "[FOLDER]")

@@ -28,18 +28,6 @@ pub(crate) fn page(rule: &Rule) -> String {
     text + &wrapped(&remedy(rule), "")
 }
 
-/// The same as Markdown.
-pub(crate) fn markdown(rule: &Rule) -> String {
-    format!(
-        "{}.\n\n{}\n\nBad:\n\n```markdown\n{}\n```\n\nGood:\n\n```markdown\n{}\n```\n\n{}\n",
-        rule.finds,
-        rule.why,
-        rule.bad,
-        rule.good,
-        remedy(rule)
-    )
-}
-
 /// The name of a severity.
 pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {

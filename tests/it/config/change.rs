@@ -117,12 +117,14 @@ fn everything_else_in_the_file_stays() {
     environment.done(&["config", "set", "guard.extend", "deny"]);
     environment.done(&["config", "set", "maxIterations", "6"]);
     environment.done(&["config", "set", "exclusive", "a.lock, b/*.rs"]);
-    let expect = "\u{feff}{\r\n    \"maxIterations\": 6,\r\n    \"guard\": { \"mode\": \"warn\", \"extend\": \"deny\" },\r\n\r\n    \
+    let expect = "\u{feff}{\r\n    \"maxIterations\": 6,\r\n    \"guard\": {\r\n        \"mode\": \"warn\",\r\n        \"extend\": \"deny\"\r\n    },\r\n\r\n    \
                   \"language\" : \"ko\",\r\n    \"exclusive\": [\"a.lock\", \"b/*.rs\"]\r\n}\r\n";
     assert_eq!(environment.read(PROJECT), expect);
     environment.done(&["config", "unset", "exclusive"]);
     environment.done(&["config", "set", "guard.extend", "null"]);
     environment.done(&["config", "set", "maxIterations", "5"]);
+    // A group that got another setting stays on several lines.
+    let text = text.replace("{ \"mode\": \"warn\" }", "{\r\n        \"mode\": \"warn\"\r\n    }");
     assert_eq!(environment.read(PROJECT), text);
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use fp_core::settings::{PartialSettings, Settings};
+use fp_core::settings::{Settings, SettingsLayer};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft202012
 
 /// Fails unless schema and program are of one mind about `document`; that mind.
 fn taken(document: &Value) -> bool {
-    let read = serde_json::from_str::<PartialSettings>(&document.to_string());
+    let read = serde_json::from_str::<SettingsLayer>(&document.to_string());
     let faults: Vec<String> = VALIDATOR.iter_errors(document).map(|fault| fault.to_string()).collect();
     assert_eq!(read.is_ok(), faults.is_empty(), "{document}: {read:?}, {faults:?}");
     read.is_ok()
@@ -41,7 +41,7 @@ fn it_says_of_each_setting_what_an_editor_shows() {
     assert_eq!(
         *about("/properties/guard/properties/mode"),
         json!({
-            "description": "What becomes of an edit outside it.",
+            "description": "What happens to an edit outside the task's files.",
             "type": ["string", "null"], "enum": ["deny", "warn", "off", null], "default": "deny",
         })
     );

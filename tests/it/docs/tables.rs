@@ -156,7 +156,7 @@ fn every_file_that_a_run_makes_is_told() {
         .map(|path| path.split('/').next().unwrap().to_owned())
         .collect();
     let place = Place::started();
-    for command in [&["plan"][..], &["signals"], &["progress"], &["handoff"], &["next"]] {
+    for command in [&["plan"][..], &["signals"], &["handoff"], &["next"]] {
         place.0.done(command);
     }
     let plans = std::fs::read_dir(place.0.path(".fractal-planner/plans")).unwrap();
@@ -165,7 +165,7 @@ fn every_file_that_a_run_makes_is_told() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert!(made.len() > 7, "only {made:?} were made");
+    assert!(made.len() > 6, "only {made:?} were made");
     let untold: Vec<_> = made.difference(&told).collect();
     assert!(untold.is_empty(), "{untold:?}");
 }

@@ -158,7 +158,7 @@ fn a_setup_in_which_all_is_well() {
       ok       leftovers    none; there is no plan
       ok       disk         ROOM free for the repository and the plugin
 
-    Nothing is wrong
+    Everything looks good
     ");
     assert_eq!(before, home.files(), "nothing was to be changed");
     let report = home.0.fp(&["doctor", "--format", "json"]).json();
@@ -198,7 +198,7 @@ fn nothing_is_there() {
       error    client       Claude Code is not installed here: there is no `claude`
                             on PATH; install Claude Code, or say where it is with
                             `--client PATH`
-      warning  plugin       not looked for: it is Claude Code that knows
+      warning  plugin       not looked for: only Claude Code knows about it
       error    program      there is no data folder to look for it in: HOME is not
                             set to a folder
       warning  hooks        not tried, without a plugin
@@ -258,7 +258,7 @@ fn everything_is_wrong_at_once() {
                             plugin needs 2.1.200 or newer; run `claude update`, then
                             this again
                             → claude update
-      warning  plugin       not looked for: it is Claude Code that knows
+      warning  plugin       not looked for: only Claude Code knows about it
       error    program      ~/.local/share/fractal-planner/bundle/fp/bin/fp is not
                             executable
                             → fp install
@@ -280,7 +280,7 @@ fn everything_is_wrong_at_once() {
       warning  git hooks    not executable, so that git passes over it: pre-commit,
                             in .git/hooks
                             → chmod +x [ROOT]/work/.git/hooks/pre-commit
-      error    signing      commits are to be signed with ~/.ssh/none.pub, which is
+      error    signing      commits have to be signed with ~/.ssh/none.pub, which is
                             not there
                             → git config --show-origin user.signingKey
       ok       repository   [ROOT]/work
@@ -420,7 +420,7 @@ fn each_hook_is_tried() {
     home.write(".claude/settings.json", r#"{"disableAllHooks": true}"#);
     assert_snapshot!(check(""), @"
     warning  hooks        switched off by disableAllHooks in
-                          ~/.claude/settings.json: nobody keeps builders to their
+                          ~/.claude/settings.json: nothing keeps builders to their
                           task
     ");
 }

@@ -28,6 +28,7 @@ fn nothing_that_is_known() {
       ccw: .task/*.json, or plan.json with `task_ids`
       task-master: tasks.json with `dependencies` or `subtasks`
       spec-kit: a .md file with lines like `- [ ] T001`
+      boxes: tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it
       beads: a .jsonl file of issues
       fractal-planner: tasks.md with lines like `- [ID: 1]`
       json: a .json file with `schemaVersion`, `title` and `tasks`
@@ -50,7 +51,9 @@ fn nothing_that_is_known() {
     let known = environment.fp(&["import", "notes", "--from", "jira"]);
     assert_eq!(known.code, 2);
     assert!(
-        known.stderr.contains("uctm, maestro, ccw, task-master, spec-kit, beads, fractal-planner, json"),
+        known
+            .stderr
+            .contains("uctm, maestro, ccw, task-master, spec-kit, boxes, beads, fractal-planner, json"),
         "{known}"
     );
 }

@@ -30,7 +30,7 @@ fn all() -> Vec<(String, String)> {
 fn there_are_samples_of_every_format() {
     let mut formats: Vec<String> = all().into_iter().map(|(format, _)| format).collect();
     formats.dedup();
-    let mut known: Vec<&str> = fp_core::exchange::Source::ALL.map(fp_core::exchange::Source::name).to_vec();
+    let mut known: Vec<&str> = fp_exchange::SourceFormat::ALL.map(fp_exchange::SourceFormat::name).to_vec();
     known.sort_unstable();
     assert_eq!(formats, known);
 }

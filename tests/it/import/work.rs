@@ -114,17 +114,12 @@ fn reports_read_well_with_it() {
             .map(|line| format!("{line}\n"))
             .collect::<String>()
     };
-    assert_snapshot!(done("progress"), @r"
-    - **3** Write part 3: ready
-    - **1** Write part 1, commit `1237c6c`
-    - **2** Write part 2, without a commit: done before the import; not verified
-    ");
     assert_snapshot!(done("handoff"), @r"
     - 3: Write part 3 | ready
     - 1: Write part 1 | Commit: 1237c6c
     - 2: Write part 2 | Reason: done before the import; not verified
     ");
-    let page = environment.done(&["plans", "export", &plan]).stdout;
+    let page = environment.done(&["report", "--markdown", &plan]).stdout;
     assert!(page.contains("done before the import; not verified"), "{page}");
 }
 

@@ -22,7 +22,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
     Problems of the source:
       plan.json: it counts 3 tasks, and there are 2
 
-    What the tree is short of (6 errors, 2 warnings):
+    What the tree still lacks (6 errors, 2 warnings):
       missing-complexity      2 errors
       missing-guardrails      2 errors
       missing-hints           1 error

@@ -333,7 +333,7 @@ fn what_can_not_be_checked() {
     error: [ROOT]/work/interview.json: 1:19: not JSON: eof while parsing a list
     hint: correct that place, or delete the file to begin anew
     ");
-    assert_snapshot!(environment.fp(&["--format", "dot", "validate", "tasks.md"]), @r"
+    assert_snapshot!(environment.fp(&["--format", "html", "validate", "tasks.md"]), @r"
     exit status: 2
     --- stderr
     error: this command has no such --format

@@ -15,15 +15,15 @@ fn text(odd: bool) -> String {
     text
 }
 
-fn opinion(pass: &[&str], remarks: &[(Verdict, &str)]) -> Opinion {
-    Opinion {
+fn opinion(pass: &[&str], remarks: &[(FindingWeight, &str)]) -> CriticOpinion {
+    CriticOpinion {
         pass: pass.iter().map(|id| (*id).to_owned()).collect(),
-        remarks: remarks.iter().map(|(verdict, text)| Remark::parse(text, *verdict).unwrap()).collect(),
+        remarks: remarks.iter().map(|(verdict, text)| CriticRemark::parse(text, *verdict).unwrap()).collect(),
     }
 }
 
 /// The findings, a line each, or the error.
-fn judged(text: &str, opinion: &Opinion) -> String {
+fn judged(text: &str, opinion: &CriticOpinion) -> String {
     let (plan, _) = parse(text);
     match judge(&plan, opinion) {
         Ok(judged) => judged.findings.iter().map(|finding| format!("{finding}\n")).collect(),
@@ -31,12 +31,12 @@ fn judged(text: &str, opinion: &Opinion) -> String {
     }
 }
 
-const WARN: Verdict = Verdict::Warn;
-const FAIL: Verdict = Verdict::Fail;
+const WARN: FindingWeight = FindingWeight::Warn;
+const FAIL: FindingWeight = FindingWeight::Fail;
 
 #[test]
 fn every_leaf_is_judged_once() {
-    let check = |pass: &[&str], remarks: &[(Verdict, &str)], expect: &str| {
+    let check = |pass: &[&str], remarks: &[(FindingWeight, &str)], expect: &str| {
         assert_eq!(judged(&text(false), &opinion(pass, remarks)), expect, "{pass:?} {remarks:?}");
     };
     check(&["1.1", "1.2"], &[], "");
@@ -106,7 +106,7 @@ fn a_text_is_one_line_without_control_characters_and_not_too_long() {
 #[test]
 fn what_is_no_finding_is_not_read_as_one() {
     for text in ["", "1.2", "1.2 hints", "1.2: a", ": a", "1.2 hints and scope: a"] {
-        assert_eq!(Remark::parse(text, WARN), None, "{text:?}");
+        assert_eq!(CriticRemark::parse(text, WARN), None, "{text:?}");
     }
 }
 
@@ -118,17 +118,22 @@ fn a_page_has_the_verdict_first_and_no_markup_of_the_critic() {
     let judged = judge(&plan, &opinion).unwrap();
     let critique = Critique {
         round: 2,
-        verdict: FAIL,
+        verdict: CriticVerdict::Fail,
         tree_hash: "h".into(),
         leaves: judged.leaves,
         findings: judged.findings,
     };
     let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` \\*b\\*\n\
                   - WARN 1.1 (Parse \\*numbers\\*), hints: \\<b> \\& \\[x\\](y)\n\n1 leaf passes\n";
-    assert_eq!(markdown(&critique), expect);
-    let none =
-        Critique { round: 1, verdict: Verdict::Pass, tree_hash: "h".into(), leaves: 2, findings: Vec::new() };
-    assert_eq!(markdown(&none), "PASS\n\nRound 1 of 3\n\n2 leaves pass\n");
+    assert_eq!(critique.to_markdown(), expect);
+    let none = Critique {
+        round: 1,
+        verdict: CriticVerdict::Pass,
+        tree_hash: "h".into(),
+        leaves: 2,
+        findings: Vec::new(),
+    };
+    assert_eq!(none.to_markdown(), "PASS\n\nRound 1 of 3\n\n2 leaves pass\n");
 }
 
 #[test]
@@ -136,5 +141,5 @@ fn a_long_title_is_cut() {
     let text = text(false).replace("Print them", &"é".repeat(200));
     let (plan, _) = parse(&text);
     let judged = judge(&plan, &opinion(&["1.1"], &[(WARN, "1.2 hints: a")])).unwrap();
-    assert_eq!(judged.findings[0].title, "é".repeat(120) + "…");
+    assert_eq!(judged.findings[0].title, "é".repeat(119) + "…");
 }

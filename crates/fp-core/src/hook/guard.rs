@@ -2,12 +2,12 @@
 //! so that what it lets through doesn't fail there, and what would fail there is told before the work is done.
 
 use crate::repo_path::RepoPath;
-use crate::report::next_step::quoted;
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::inquiry::Extension;
 use crate::run::state::{Status, TaskState};
 use crate::settings::ExtensionPolicy;
+use crate::text::shell_quoted;
 use crate::verification::Boundary;
 
 /// Most files of a task that are named.
@@ -15,7 +15,7 @@ const NAMED: usize = 5;
 
 /// Where an edit would change something; links are resolved. Paths that are text are as the agent knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum EditPlace {
     /// In the working tree that the task is done in.
     Work(RepoPath),
     /// In another checkout of the repository: the path in it, and the same in the working tree of the task.
@@ -31,44 +31,46 @@ pub enum Place {
 }
 
 /// An edit that a builder is about to make, or has made.
-#[derive(Debug, Clone, Copy)]
-pub struct Edit<'a> {
+#[derive(Debug, Clone)]
+pub struct GuardedEdit<'a> {
     /// The run.
     pub state: &'a State,
     /// The task that the builder holds.
     pub task: &'a TaskState,
     /// Where it edits.
-    pub place: &'a Place,
+    pub place: EditPlace,
     /// What becomes of a wish for another file, and the folder of plans as the settings have it.
     pub extension: (ExtensionPolicy, &'a str),
 }
 
-impl Edit<'_> {
+impl GuardedEdit<'_> {
     /// What is to be said against the edit, with the way out; nothing where it is the task's. `is_new` says whether
     /// a path of the working tree wasn't there when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        match self.place {
-            Place::Temporary => None,
-            Place::Plans(path) => Some(format!(
+        match &self.place {
+            EditPlace::Temporary => None,
+            EditPlace::Plans(path) => Some(format!(
                 "{path} is in the folder of plans, which nobody but fp writes. Notes for later builders: \
                  fp note {plan} add 'GOTCHA: ...'"
             )),
-            Place::Git(path) => Some(format!("{path} is git's own: a builder changes its task's files.")),
-            Place::Outside(path) => Some(format!(
+            EditPlace::Git(path) => Some(format!("{path} is git's own: a builder changes its task's files.")),
+            EditPlace::Outside(path) => Some(format!(
                 "{path} is outside of the repository: a builder changes its task's files. What is needed for a moment \
                  belongs into the folder for temporary files."
             )),
-            Place::Work(_) | Place::OtherCheckout(..) if self.task.status == Status::AwaitingVerification => {
+            EditPlace::Work(_) | EditPlace::OtherCheckout(..)
+                if self.task.status == Status::AwaitingVerification =>
+            {
                 Some(format!(
                     "task {id} of {plan} is handed in, and verified as it is. End your turn: you are told if something \
                      has to be mended."
                 ))
             }
-            Place::Work(path) => {
+            EditPlace::Work(path) => {
                 (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
             }
-            Place::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
+            EditPlace::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
                 true => Some(format!("task {id} of {plan} is not done in this checkout: edit {instead}")),
                 false => Some(self.not_listed(path)),
             },
@@ -101,7 +103,7 @@ impl Edit<'_> {
             }
             Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
                 "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
-                quoted(&path.to_string())
+                shell_quoted(&path.to_string())
             ),
             Ok(Extension::Listed) => "Do without it: tools alone write it.".into(),
             Err(refusal) => format!("Do without it: {refusal}."),

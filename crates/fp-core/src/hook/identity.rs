@@ -18,7 +18,7 @@ const ONLY_BUILDER: &str = "builder-1";
 
 /// What the client says of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Agent<'e> {
+pub enum HookAgent<'e> {
     /// It goes by its name.
     Named(AgentName),
     /// It has a type of this plugin.
@@ -32,7 +32,7 @@ pub enum Agent<'e> {
     },
 }
 
-impl<'e> Agent<'e> {
+impl<'e> HookAgent<'e> {
     /// The agent with this type, id and description; nothing of one that is no run's.
     #[must_use]
     pub fn new(kind: &str, id: Option<&'e str>, description: Option<&str>) -> Option<Self> {

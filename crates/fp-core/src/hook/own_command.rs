@@ -46,35 +46,29 @@ fn is_own_call(call: &[Word], by_agent: bool) -> bool {
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
         && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
         && !(by_agent && decides_for_the_user(call))
-        && !changes_settings(subcommand, call)
-        && !call.iter().any(names_a_file)
-        && !call.iter().any(names_a_program)
+        // What keeps agents to their tasks is among the settings.
+        && !(subcommand == "config" && ["set", "unset", "edit"].iter().any(|word| has(call, word)))
+        // A file of the caller's choice may be any that the user has, and a program may be any program.
+        && !["--out", "--client"].iter().any(|option| names(call, option))
 }
 
-/// Whether the call writes a note of a run into the project's specs, which every task after it is held to, says of
-/// something left over that it need not be done any more, or begins a roadmap.
+/// Whether the call makes a note of a run a spec, which every later task is held to, closes a debt, or begins a roadmap.
 fn decides_for_the_user(call: &[Word]) -> bool {
-    let has = |wanted: &str| call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted));
+    let has = |word| has(call, word);
     has("note") && has("promote") && has("--yes")
         || has("debt") && has("close")
         || has("roadmap") && has("new")
 }
 
-/// Whether the call changes the settings: what keeps agents to their tasks is among them.
-fn changes_settings(subcommand: &str, call: &[Word]) -> bool {
-    let changes =
-        |word: &Word| matches!(word, Word::Text(text) if matches!(&**text, "set" | "unset" | "edit"));
-    subcommand == "config" && call.iter().any(changes)
+fn has(call: &[Word], wanted: &str) -> bool {
+    call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted))
 }
 
-/// Whether the word has a program of the caller's choice run.
-fn names_a_program(word: &Word) -> bool {
-    matches!(word, Word::Text(text) if text == "--client" || text.starts_with("--client="))
-}
-
-/// Whether the word has a result written to a file of the caller's choice, which may be any that the user has.
-fn names_a_file(word: &Word) -> bool {
-    matches!(word, Word::Text(text) if text == "--out" || text.starts_with("--out="))
+/// Whether the call has this option, with its value in the same word or in the next one.
+fn names(call: &[Word], option: &str) -> bool {
+    let is_option =
+        |text: &str| text.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+    call.iter().any(|word| matches!(word, Word::Text(text) if is_option(text)))
 }
 
 /// The words of `line`; nothing where it has a character that means more than itself.
@@ -188,8 +182,8 @@ mod tests {
         check("fp critique record p --pass 1,2 --fail '1.2 criteria: \"a\" is met by $(anything)'", true);
         check("fp critique record p --file /tmp/critique.json", true);
         check("fp critique record p --file - < critique.json", false);
-        check("fp plans export p", true);
-        check("fp plans export p --out /home/me/.profile --force", false);
+        check("fp report p --markdown", true);
+        check("fp report p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
         check("fp export p --to csv", true);
         check("fp export p --to ccw --out . --force", false);

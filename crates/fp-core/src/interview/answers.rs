@@ -71,127 +71,224 @@ impl Answers {
 }
 
 impl Interview {
-    /// Adds `answers`, given by `by`. Lists grow, without repeating what they have; what the user says that was
-    /// assumed is the user's from then on. What is replaced or withdrawn is kept under `superseded`; an open
-    /// question that is decided is open no more. Whatever else the record has stays. Fails, with nothing added,
-    /// where a list is needed and something else is there, or where there is nothing to withdraw.
+    /// Adds `answers`, given by `by`. Lists grow without repeating themselves; what was assumed and the user says is the
+    /// user's from then on. What is replaced or withdrawn is kept under `superseded`, a question that is decided is no
+    /// longer open, and whatever else the record has stays. An error adds nothing.
     pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotRecorded> {
-        let mut document = self.document.clone();
-        document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
-        for text in &answers.withdraw {
-            withdraw(&mut document, text)?;
-        }
-        let said = [
-            ("objective", &answers.objective),
-            ("approach", &answers.approach),
-            ("testStrategy", &answers.tests),
-        ];
-        for (field, text) in said {
-            if let Some(text) = text {
-                replace(&mut document, field, text, by)?;
-            }
-        }
-        add_requirements(&mut document, &answers.requirements, by)?;
+        let mut round = Round { document: self.document.clone(), by };
+        round.document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
+        answers.withdraw.iter().try_for_each(|text| round.withdraw(text))?;
+        round.replace("objective", answers.objective.as_deref())?;
+        round.replace("approach", answers.approach.as_deref())?;
+        round.replace("testStrategy", answers.tests.as_deref())?;
+        round.add_requirements(&answers.requirements)?;
         if answers.exclude_nothing {
-            exclude_nothing(&mut document, by)?;
+            round.exclude_nothing()?;
         }
-        add_said(&mut document, "scopeInclusions", &answers.include, by)?;
-        add_said(&mut document, "scopeExclusions", &answers.exclude, by)?;
-        add_alternatives(&mut document, &answers.alternatives, by)?;
-        let lists = [("assumptions", &answers.assumptions), ("openQuestions", &answers.open)];
-        for (field, texts) in lists {
-            add_texts(&mut document, field, texts)?;
-        }
-        for (question, answer) in &answers.decisions {
-            decide(&mut document, question, answer, by)?;
-        }
-        self.document = document;
+        round.add_said("scopeInclusions", &answers.include)?;
+        round.add_said("scopeExclusions", &answers.exclude)?;
+        answers.alternatives.iter().try_for_each(|(name, why_not)| round.add_alternative(name, why_not))?;
+        round.add_texts("assumptions", &answers.assumptions)?;
+        round.add_texts("openQuestions", &answers.open)?;
+        answers.decisions.iter().try_for_each(|(question, answer)| round.decide(question, answer))?;
+        self.document = round.document;
         Ok(())
     }
 }
 
-fn name(by: Decider) -> &'static str {
-    match by {
-        Decider::User => "user",
-        Decider::Auto => "auto",
-    }
-}
-
-fn replace(
-    document: &mut Map<String, Value>,
-    field: &'static str,
-    text: &str,
+/// The record while a round is added to it.
+struct Round {
+    document: Map<String, Value>,
     by: Decider,
-) -> Result<(), NotRecorded> {
-    let before = document.insert(field.into(), text.into());
-    let repeated = before.as_ref().and_then(Value::as_str) == Some(text);
-    if let Some(before) = before.filter(|before| !repeated && !before.is_null()) {
-        supersede(document, field, before)?;
-    }
-    say(document, field, by, repeated);
-    Ok(())
 }
 
-/// Notes who has said what `field` is. What is `repeated` stays the user's.
-fn say(document: &mut Map<String, Value>, field: &str, by: Decider, repeated: bool) {
-    if let Value::Object(said_by) = document.entry("saidBy").or_insert_with(|| json!({})) {
-        let users = said_by.get(field).and_then(Value::as_str) == Some(name(Decider::User));
-        if !(repeated && users) {
-            said_by.insert(field.into(), name(by).into());
+impl Round {
+    fn replace(&mut self, field: &'static str, text: Option<&str>) -> Result<(), NotRecorded> {
+        let Some(text) = text else { return Ok(()) };
+        let before = self.document.insert(field.into(), text.into());
+        let repeated = before.as_ref().and_then(Value::as_str) == Some(text);
+        if let Some(before) = before.filter(|before| !repeated && !before.is_null()) {
+            self.supersede(field, before)?;
+        }
+        self.say(field, repeated);
+        Ok(())
+    }
+
+    /// Notes who said `field`. A repetition stays the user's.
+    fn say(&mut self, field: &str, repeated: bool) {
+        if let Value::Object(said_by) = self.document.entry("saidBy").or_insert_with(|| json!({})) {
+            let users = said_by.get(field) == Some(&json!(Decider::User));
+            if !(repeated && users) {
+                said_by.insert(field.into(), json!(self.by));
+            }
         }
     }
-}
 
-fn supersede(document: &mut Map<String, Value>, field: &'static str, was: Value) -> Result<(), NotRecorded> {
-    list(document, "superseded")?.push(json!({ "field": field, "was": was }));
-    Ok(())
-}
+    fn supersede(&mut self, field: &'static str, was: Value) -> Result<(), NotRecorded> {
+        self.list("superseded")?.push(json!({ "field": field, "was": was }));
+        Ok(())
+    }
 
-fn withdraw(document: &mut Map<String, Value>, what: &str) -> Result<(), NotRecorded> {
-    number_requirements(document)?;
-    let is_meant = |entry: &Value| {
-        entry.get("id").and_then(Value::as_str) == Some(what)
-            || text_of(entry).is_some_and(|text| same(text, what))
-    };
-    let mut found = false;
-    for field in ["requirements", "scopeInclusions", "scopeExclusions"] {
-        if !document.contains_key(field) {
-            continue;
+    fn withdraw(&mut self, what: &str) -> Result<(), NotRecorded> {
+        self.number_requirements()?;
+        let is_meant = |entry: &mut Value| {
+            entry.get("id").and_then(Value::as_str) == Some(what)
+                || text_of(entry).is_some_and(|text| same(text, what))
+        };
+        let mut found = false;
+        for field in ["requirements", "scopeInclusions", "scopeExclusions"] {
+            if !self.document.contains_key(field) {
+                continue;
+            }
+            let gone: Vec<Value> = self.list(field)?.extract_if(.., is_meant).collect();
+            found |= !gone.is_empty();
+            gone.into_iter().try_for_each(|entry| self.supersede(field, entry))?;
         }
-        let gone: Vec<Value> = list(document, field)?.extract_if(.., |entry| is_meant(entry)).collect();
-        found |= !gone.is_empty();
-        gone.into_iter().try_for_each(|entry| supersede(document, field, entry))?;
+        if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
     }
-    if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
+
+    /// Leaves an empty list, which is a decision where it is known who made it.
+    fn exclude_nothing(&mut self) -> Result<(), NotRecorded> {
+        const FIELD: &str = "scopeExclusions";
+        let before = std::mem::take(self.list(FIELD)?);
+        let repeated = before.is_empty();
+        before.into_iter().try_for_each(|entry| self.supersede(FIELD, entry))?;
+        self.say(FIELD, repeated);
+        Ok(())
+    }
+
+    /// The list in `field`, made where there is none; a single text becomes its first entry.
+    fn list(&mut self, field: &'static str) -> Result<&mut Vec<Value>, NotRecorded> {
+        let value = self.document.entry(field).or_insert(Value::Null);
+        match value {
+            Value::Null => *value = json!([]),
+            Value::String(_) => *value = json!([value.take()]),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
+        }
+        let found = match value {
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            _ => "an object",
+        };
+        value.as_array_mut().ok_or(NotRecorded::NotAList { field, found })
+    }
+
+    fn add_texts(&mut self, field: &'static str, texts: &[String]) -> Result<(), NotRecorded> {
+        for text in texts {
+            let list = self.list(field)?;
+            if !list.iter().filter_map(text_of).any(|there| same(there, text)) {
+                list.push(text.as_str().into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is in or out of scope, each with who said so.
+    fn add_said(&mut self, field: &'static str, texts: &[String]) -> Result<(), NotRecorded> {
+        let by = self.by;
+        for text in texts {
+            let list = self.list(field)?;
+            if !confirm(list, text, by) {
+                list.push(json!({ "text": text, "by": by }));
+            }
+        }
+        // That the list is empty was decided once, and holds no longer.
+        if let Some(Value::Object(said_by)) = self.document.get_mut("saidBy").filter(|_| !texts.is_empty()) {
+            said_by.remove(field);
+        }
+        Ok(())
+    }
+
+    fn add_alternative(&mut self, name: &str, why_not: &str) -> Result<(), NotRecorded> {
+        let added = json!({ "name": name, "whyNot": why_not, "by": self.by });
+        let list = self.list("alternatives")?;
+        let known = |entry: &mut Value| entry.get("name").and_then(Value::as_str) == Some(name);
+        let mut before: Vec<Value> = list.extract_if(.., known).collect();
+        list.push(added.clone());
+        before.retain(|entry| *entry != added);
+        before.into_iter().try_for_each(|entry| self.supersede("alternatives", entry))
+    }
+
+    fn add_requirements(&mut self, texts: &[String]) -> Result<(), NotRecorded> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        self.number_requirements()?;
+        // Tasks may still cover one that was withdrawn, so its id is not given again.
+        let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
+        let withdrawn = self.document.get("superseded").and_then(Value::as_array).into_iter().flatten();
+        let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
+        let by = self.by;
+        let list = self.list("requirements")?;
+        let numbered = list.iter().filter_map(number).max().unwrap_or(0);
+        let mut last = numbered.max(withdrawn).max(list.len());
+        for text in texts {
+            if !confirm(list, text, by) {
+                last = last.saturating_add(1);
+                list.push(json!({ "id": format!("R{last}"), "text": text, "by": by }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a list of the requirements, in which each has its id.
+    fn number_requirements(&mut self) -> Result<(), NotRecorded> {
+        match self.document.get_mut("requirements") {
+            None => return Ok(()),
+            Some(by_id @ Value::Object(_)) => {
+                let Value::Object(entries) = by_id.take() else { return Ok(()) };
+                *by_id = entries.into_iter().map(|(id, entry)| with_id(id, entry)).collect();
+            }
+            Some(_) => {}
+        }
+        for (index, entry) in self.list("requirements")?.iter_mut().enumerate() {
+            if text_of(entry).is_some() && entry.get("id").is_none() {
+                *entry = with_id(format!("R{}", index + 1), entry.take());
+            }
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, question: &str, answer: &str) -> Result<(), NotRecorded> {
+        if self.document.contains_key("openQuestions") {
+            let is_question = |entry: &Value| {
+                let text = text_of(entry).or_else(|| entry.get("question")?.as_str());
+                text.is_some_and(|text| same(text, question))
+            };
+            self.list("openQuestions")?.retain(|entry| !is_question(entry));
+        }
+        let decided = json!({ "question": question, "answer": answer, "by": self.by });
+        let decisions = self.list("decisions")?;
+        if !decisions.contains(&decided) {
+            decisions.push(decided);
+        }
+        Ok(())
+    }
 }
 
-/// Leaves an empty list, which is a decision where it is known who made it.
-fn exclude_nothing(document: &mut Map<String, Value>, by: Decider) -> Result<(), NotRecorded> {
-    const FIELD: &str = "scopeExclusions";
-    let before = std::mem::take(list(document, FIELD)?);
-    let repeated = before.is_empty();
-    before.into_iter().try_for_each(|entry| supersede(document, FIELD, entry))?;
-    say(document, FIELD, by, repeated);
-    Ok(())
-}
-
-/// The list in `field`, made where there is none; a single text becomes its first entry.
-fn list<'d>(
-    document: &'d mut Map<String, Value>,
-    field: &'static str,
-) -> Result<&'d mut Vec<Value>, NotRecorded> {
-    let value = document.entry(field).or_insert(Value::Null);
-    match value {
-        Value::Null => *value = json!([]),
-        Value::String(_) => *value = json!([value.take()]),
-        _ => {}
-    }
-    let found = match value {
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        _ => "an object",
+/// Whether `list` has `text`; if it does, and the user says so, it is the user's from now on.
+fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
+    let Some(entry) = list.iter_mut().find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
+    else {
+        return false;
     };
-    value.as_array_mut().ok_or(NotRecorded::NotAList { field, found })
+    if by == Decider::User {
+        match entry {
+            Value::Object(fields) => drop(fields.insert("by".into(), json!(by))),
+            text => *text = json!({ "text": text.take(), "by": by }),
+        }
+    }
+    true
+}
+
+fn with_id(id: String, entry: Value) -> Value {
+    match entry {
+        Value::Object(mut fields) => {
+            fields.entry("id").or_insert_with(|| id.into());
+            Value::Object(fields)
+        }
+        text => json!({ "id": id, "text": text }),
+    }
 }
 
 fn text_of(entry: &Value) -> Option<&str> {
@@ -206,151 +303,6 @@ fn same(one: &str, other: &str) -> bool {
 /// The words of `text`, whatever their case and the blanks between them.
 pub(super) fn wording(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
-}
-
-fn add_texts(
-    document: &mut Map<String, Value>,
-    field: &'static str,
-    texts: &[String],
-) -> Result<(), NotRecorded> {
-    if texts.is_empty() {
-        return Ok(());
-    }
-    let list = list(document, field)?;
-    for text in texts {
-        if !list.iter().filter_map(text_of).any(|there| same(there, text)) {
-            list.push(text.as_str().into());
-        }
-    }
-    Ok(())
-}
-
-/// Adds what is in or out of scope, each with who said so.
-fn add_said(
-    document: &mut Map<String, Value>,
-    field: &'static str,
-    texts: &[String],
-    by: Decider,
-) -> Result<(), NotRecorded> {
-    if texts.is_empty() {
-        return Ok(());
-    }
-    let list = list(document, field)?;
-    for text in texts {
-        if !confirm(list, text, by) {
-            list.push(json!({ "text": text, "by": name(by) }));
-        }
-    }
-    // That it is empty was decided once, and holds no longer.
-    if let Some(Value::Object(said_by)) = document.get_mut("saidBy") {
-        said_by.remove(field);
-    }
-    Ok(())
-}
-
-/// Whether `list` has `text`; if it does, and the user says so, it is the user's from now on.
-fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
-    let Some(entry) = list.iter_mut().find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
-    else {
-        return false;
-    };
-    if by == Decider::User {
-        match entry {
-            Value::Object(fields) => drop(fields.insert("by".into(), name(by).into())),
-            text => *text = json!({ "text": text.take(), "by": name(by) }),
-        }
-    }
-    true
-}
-
-fn add_alternatives(
-    document: &mut Map<String, Value>,
-    alternatives: &[(String, String)],
-    by: Decider,
-) -> Result<(), NotRecorded> {
-    for (called, why_not) in alternatives {
-        let list = list(document, "alternatives")?;
-        let known = |entry: &Value| entry.get("name").and_then(Value::as_str) == Some(called);
-        let before: Vec<Value> = list.extract_if(.., |entry| known(entry)).collect();
-        let added = json!({ "name": called, "whyNot": why_not, "by": name(by) });
-        list.push(added.clone());
-        let changed = before.into_iter().filter(|entry| *entry != added).collect::<Vec<_>>();
-        changed.into_iter().try_for_each(|entry| supersede(document, "alternatives", entry))?;
-    }
-    Ok(())
-}
-
-fn add_requirements(
-    document: &mut Map<String, Value>,
-    texts: &[String],
-    by: Decider,
-) -> Result<(), NotRecorded> {
-    if texts.is_empty() {
-        return Ok(());
-    }
-    number_requirements(document)?;
-    // Tasks may still cover one that was withdrawn, so its id is not given again.
-    let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
-    let withdrawn = document.get("superseded").and_then(Value::as_array).into_iter().flatten();
-    let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
-    let list = list(document, "requirements")?;
-    let numbered = list.iter().filter_map(number).max().unwrap_or(0);
-    let mut last = numbered.max(withdrawn).max(list.len());
-    for text in texts {
-        if !confirm(list, text, by) {
-            last = last.saturating_add(1);
-            list.push(json!({ "id": format!("R{last}"), "text": text, "by": name(by) }));
-        }
-    }
-    Ok(())
-}
-
-/// Makes a list of the requirements, in which each has its id.
-fn number_requirements(document: &mut Map<String, Value>) -> Result<(), NotRecorded> {
-    if !document.contains_key("requirements") {
-        return Ok(());
-    }
-    if let Some(Value::Object(by_id)) = document.get_mut("requirements") {
-        let entries = std::mem::take(by_id).into_iter().map(|(id, entry)| with_id(id, entry));
-        *document.get_mut("requirements").expect("it was just there") = entries.collect();
-    }
-    for (index, entry) in list(document, "requirements")?.iter_mut().enumerate() {
-        if text_of(entry).is_some() && entry.get("id").is_none() {
-            *entry = with_id(format!("R{}", index + 1), entry.take());
-        }
-    }
-    Ok(())
-}
-
-fn with_id(id: String, entry: Value) -> Value {
-    match entry {
-        Value::Object(mut fields) => {
-            fields.entry("id").or_insert_with(|| id.into());
-            Value::Object(fields)
-        }
-        text => json!({ "id": id, "text": text }),
-    }
-}
-
-fn decide(
-    document: &mut Map<String, Value>,
-    question: &str,
-    answer: &str,
-    by: Decider,
-) -> Result<(), NotRecorded> {
-    if document.contains_key("openQuestions") {
-        let is_question = |entry: &Value| {
-            let text = text_of(entry).or_else(|| entry.get("question")?.as_str());
-            text.is_some_and(|text| same(text, question))
-        };
-        list(document, "openQuestions")?.retain(|entry| !is_question(entry));
-    }
-    let decided = json!({ "question": question, "answer": answer, "by": name(by) });
-    let decisions = list(document, "decisions")?;
-    if !decisions.contains(&decided) {
-        decisions.push(decided);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::answers::wording;
-use super::intent::Intent;
-use super::mode::Mode;
-use super::record::{Interview, Said};
-use crate::hook::quote::quoted;
+use super::intent::{Intent, Mode};
+use super::record::{Interview, ScopeStatement};
 use crate::rules::vague_phrase;
 use crate::run::event::Decider;
 use crate::run::state::InterviewRounds;
+use crate::text::prompt_quoted;
 
 /// After so many rounds nobody is asked any more.
 pub const MAX_ROUNDS: u32 = 30;
@@ -64,7 +63,7 @@ impl ItemState {
 
 /// One of the six.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct ClearanceItem {
     /// Its wire name.
     pub name: &'static str,
     /// Where it is.
@@ -90,14 +89,14 @@ pub struct Clearance {
     /// How many there are at most.
     pub max_rounds: u32,
     /// All six, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<ClearanceItem>,
 }
 
 impl Clearance {
     /// What `interview` leaves open, by `grounds`.
     #[must_use]
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
-        let items: Vec<Item> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
+        let items: Vec<ClearanceItem> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
         let (rounds, min_rounds) = (grounds.rounds_that_count(), grounds.min_rounds());
         Self {
             clear: rounds >= min_rounds && items.iter().all(|item| item.missing.is_none()),
@@ -116,7 +115,7 @@ impl Clearance {
     }
 
     /// The items that are in the way of it being clear.
-    pub fn open(&self) -> impl Iterator<Item = &Item> {
+    pub fn open(&self) -> impl Iterator<Item = &ClearanceItem> {
         self.items.iter().filter(|item| item.missing.is_some())
     }
 
@@ -206,7 +205,7 @@ const ITEMS: [Rule; 6] = [
 ];
 
 impl Rule {
-    fn judge(&self, interview: &Interview, grounds: &Grounds) -> Item {
+    fn judge(&self, interview: &Interview, grounds: &Grounds) -> ClearanceItem {
         let relief = if grounds.is_small() { self.relief } else { Relief::Nothing };
         let (state, missing) = match ((self.look)(interview), relief) {
             (Found::ByUser, _) => (ItemState::Clear, None),
@@ -217,7 +216,7 @@ impl Rule {
             (Found::Unconfirmed(what), _) => (ItemState::Assumed, Some(what)),
             (Found::Lacking(what), _) => (ItemState::Missing, Some(what)),
         };
-        Item { name: self.name, state, missing }
+        ClearanceItem { name: self.name, state, missing }
     }
 }
 
@@ -256,7 +255,7 @@ fn scope(interview: &Interview) -> Found {
     if exclusions.is_empty() && interview.excludes_nothing().is_none() {
         return lacking("nothing is said to be out of scope: --exclude TEXT, or --exclude none");
     }
-    let any_by_user = |said: &[Said<'_>]| said.iter().any(|said| said.by == "user");
+    let any_by_user = |said: &[ScopeStatement<'_>]| said.iter().any(|said| said.by == "user");
     match confirmed(any_by_user(&inclusions), "--include TEXT") {
         Found::ByUser => {
             let by_user = any_by_user(&exclusions) || is_user(interview.excludes_nothing());
@@ -274,16 +273,20 @@ fn ambiguities(interview: &Interview) -> Found {
     let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
     let in_requirements = requirements.iter().filter_map(|required| {
         let phrase = vague_phrase(&required.text)?;
-        Some(format!("{} says {}", quoted(&required.id, QUOTED), quoted(phrase, QUOTED)))
+        Some(format!("{} says {}", prompt_quoted(&required.id, QUOTED), prompt_quoted(phrase, QUOTED)))
     });
     let in_scope = inclusions.iter().filter_map(|said| {
         let phrase = vague_phrase(said.text)?;
-        Some(format!("{}, in scope, says {}", quoted(said.text, QUOTED), quoted(phrase, QUOTED)))
+        Some(format!(
+            "{}, in scope, says {}",
+            prompt_quoted(said.text, QUOTED),
+            prompt_quoted(phrase, QUOTED)
+        ))
     });
     let vague: Vec<String> = in_requirements.chain(in_scope).collect();
     let out: BTreeSet<String> = exclusions.iter().map(|said| wording(said.text)).collect();
     let torn = inclusions.iter().filter(|said| out.contains(&wording(said.text)));
-    let torn: Vec<String> = torn.map(|said| quoted(said.text, QUOTED)).collect();
+    let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
         problems.push(format!("{}, which nobody can observe", named(&vague)));
@@ -305,7 +308,8 @@ fn approach(interview: &Interview) -> Found {
 }
 
 fn questions(interview: &Interview) -> Found {
-    let open: Vec<String> = interview.open_questions().iter().map(|text| quoted(text, QUOTED)).collect();
+    let open: Vec<String> =
+        interview.open_questions().iter().map(|text| prompt_quoted(text, QUOTED)).collect();
     if open.is_empty() {
         return Found::ByUser;
     }

@@ -2,10 +2,12 @@
 //! as the document it is, so that nothing in it is lost when something is added.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::clearance::Clearance;
 use crate::hint::Hint;
 
 /// Version of `interview.json`.
@@ -13,7 +15,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 
 /// A requirement with the id that tasks cover it by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Requirement {
+pub struct RecordedRequirement {
     /// Its id: its own, or `R` and its position from 1.
     pub id: String,
     /// What must be so in the end.
@@ -37,7 +39,7 @@ pub struct Decided {
 
 /// Something in or out of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct ScopeStatement<'a> {
     /// What it is.
     pub text: &'a str,
     /// Who said so: `user` or `auto`; empty where it is not recorded.
@@ -132,13 +134,14 @@ impl Interview {
 
     /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
     #[must_use]
-    pub fn requirements(&self) -> Vec<Requirement> {
+    pub fn requirements(&self) -> Vec<RecordedRequirement> {
         let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
             let id =
                 key.or_else(|| text_of(value, &["id"])).map_or_else(|| format!("R{}", index + 1), Into::into);
             let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
             let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
-            Some(Requirement { id, text: text.trim().to_owned(), by }).filter(|found| !found.text.is_empty())
+            Some(RecordedRequirement { id, text: text.trim().to_owned(), by })
+                .filter(|found| !found.text.is_empty())
         };
         self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
     }
@@ -163,13 +166,13 @@ impl Interview {
 
     /// What belongs to it, and who said so.
     #[must_use]
-    pub fn inclusions(&self) -> Vec<Said<'_>> {
+    pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeInclusions")
     }
 
     /// What expressly does not, and who said so.
     #[must_use]
-    pub fn exclusions(&self) -> Vec<Said<'_>> {
+    pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeExclusions")
     }
 
@@ -242,10 +245,10 @@ impl Interview {
         self.said(field).into_iter().map(|said| said.text).collect()
     }
 
-    fn said(&self, field: &str) -> Vec<Said<'_>> {
+    fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
         let said = self.entries(field).into_iter().filter_map(|(_, value)| {
             let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
-            Some(Said { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
+            Some(ScopeStatement { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
         });
         said.filter(|said| !said.text.is_empty()).collect()
     }
@@ -265,6 +268,102 @@ impl Interview {
 
 fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
     names.iter().find_map(|name| value.get(name)?.as_str()).map(str::trim)
+}
+
+/// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
+#[must_use]
+pub fn interview_page(goal: &str, interview: &Interview) -> String {
+    let mut text = String::from("# Interview\n");
+    section(&mut text, "Goal", quoted(goal));
+    if let Some(objective) = interview.objective() {
+        section(&mut text, "Objective", format!("{objective}{}\n", assumed(interview.said_by("objective"))));
+    }
+    let requirements = interview.requirements();
+    let requirements =
+        requirements.iter().map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
+    section(&mut text, "Requirements", lines(requirements));
+    section(&mut text, "In scope", scope(&interview.inclusions()));
+    let excluded = match interview.excludes_nothing() {
+        Some(by) => format!("Nothing, as was said expressly{}\n", assumed(Some(by))),
+        None => scope(&interview.exclusions()),
+    };
+    section(&mut text, "Out of scope", excluded);
+    let decisions = interview.decisions().into_iter().map(|decided| {
+        let mark = assumed(Some(&decided.by));
+        match decided.question.as_str() {
+            "" => format!("{}{mark}", decided.answer),
+            question => format!("{question} {}{mark}", decided.answer),
+        }
+    });
+    section(&mut text, "Decisions", lines(decisions));
+    section(&mut text, "Assumptions", lines(interview.assumptions()));
+    section(&mut text, "Approach", approach(interview));
+    if let Some(tests) = interview.test_strategy() {
+        section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
+    }
+    section(&mut text, "Open questions", lines(interview.open_questions()));
+    text
+}
+
+impl Clearance {
+    /// The last section of the interview's page.
+    #[must_use]
+    pub fn section(&self) -> String {
+        let left_open = self.is_left_open();
+        let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
+            let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
+            format!("{}: {}{missing}", item.name, item.state.word())
+        });
+        let (title, head) = if left_open {
+            ("Left open", format!("Nobody is asked any more after {} rounds.", self.rounds))
+        } else {
+            ("Clearance", format!("Interview: {}. Rounds: {}.", self.in_words(), self.rounds_in_words()))
+        };
+        let mut text = String::new();
+        section(&mut text, title, format!("{head}\n\n{}", lines(items)));
+        text
+    }
+}
+
+/// What was chosen, and what was not.
+fn approach(interview: &Interview) -> String {
+    let chosen =
+        interview.approach().map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
+    let others = interview.alternatives();
+    let others = lines(others.iter().map(|other| format!("{}: {}", other.name, other.why_not)));
+    let others = if others.is_empty() { others } else { format!("Not chosen:\n\n{others}") };
+    chosen.into_iter().chain(Some(others).filter(|text| !text.is_empty())).collect::<Vec<_>>().join("\n")
+}
+
+fn scope(said: &[ScopeStatement<'_>]) -> String {
+    lines(said.iter().map(|said| format!("{}{}", said.text, assumed(Some(said.by)))))
+}
+
+fn section(text: &mut String, title: &str, body: String) {
+    if !body.is_empty() {
+        let _ = write!(text, "\n## {title}\n\n{body}");
+    }
+}
+
+/// Each entry as one item of a list; its further lines are indented so that they stay in it.
+fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let _ = writeln!(text, "- {}", entry.as_ref().lines().collect::<Vec<_>>().join("\n  "));
+    }
+    text
+}
+
+fn quoted(goal: &str) -> String {
+    goal.lines().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "{}", format!("> {line}").trim_end());
+        text
+    })
+}
+
+/// Marks what nobody has confirmed.
+fn assumed(by: Option<&str>) -> &'static str {
+    if by == Some("auto") { " (assumed)" } else { "" }
 }
 
 #[cfg(test)]
@@ -298,5 +397,79 @@ mod tests {
         check("{\n  \"objective\": \"x\",\n}", "3:1: not JSON: trailing comma");
         check("{\"schemaVersion\": 2}", "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)");
         check("[]", "1:1: an interview is a JSON object, and this is none");
+    }
+
+    #[test]
+    fn a_record_reads_well() {
+        let interview = Interview::parse(
+            r#"{
+                "objective": "Greet people",
+                "saidBy": {"objective": "auto"},
+                "requirements": ["It greets", {"id": "R5", "text": "It greets\nby name", "by": "auto"}],
+                "scopeInclusions": [{"text": "the command", "by": "auto"}],
+                "scopeExclusions": ["translations"],
+                "approach": "a subcommand",
+                "alternatives": [{"name": "a plugin", "whyNot": "more to install"}, {"name": "x"}, 3],
+                "decisions": [{"question": "Which language?", "answer": "Rust", "by": "auto"}, "no colours"],
+                "testStrategy": "unit tests",
+                "openQuestions": ["Else?"]
+            }"#,
+        )
+        .unwrap();
+        insta::assert_snapshot!(interview_page("Add a greeting\n\n# now", &interview), @r"
+        # Interview
+
+        ## Goal
+
+        > Add a greeting
+        >
+        > # now
+
+        ## Objective
+
+        Greet people (assumed)
+
+        ## Requirements
+
+        - **R1** It greets
+        - **R5** It greets
+          by name (assumed)
+
+        ## In scope
+
+        - the command (assumed)
+
+        ## Out of scope
+
+        - translations
+
+        ## Decisions
+
+        - Which language? Rust (assumed)
+        - no colours
+
+        ## Approach
+
+        a subcommand
+
+        Not chosen:
+
+        - a plugin: more to install
+
+        ## Tests
+
+        unit tests
+
+        ## Open questions
+
+        - Else?
+        ");
+        insta::assert_snapshot!(interview_page("x", &Interview::default()), @r"
+        # Interview
+
+        ## Goal
+
+        > x
+        ");
     }
 }

@@ -114,6 +114,11 @@ id_type!(
     dots: true
 );
 id_type!(
+    /// Id of an issue, a status, a team or a project in Linear, or an identifier such as `ENG-12`.
+    LinearId,
+    dots: false
+);
+id_type!(
     /// Name of an agent in a run, such as `builder-1`.
     AgentName,
     dots: false

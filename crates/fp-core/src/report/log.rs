@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::plan::id::TaskId;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
+use crate::text::counted;
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 
@@ -13,8 +16,8 @@ use crate::verification::{Check, CheckVerdict};
 const FILES: usize = 3;
 
 /// One event in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldEvent {
     /// The task it is about, where it is about one.
     pub task: Option<TaskId>,
     /// What happened; one sentence without a full stop. Holds texts of strangers, as they are.
@@ -26,17 +29,17 @@ pub struct Told {
 /// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
 /// that come back as feedback, is told once.
 #[must_use]
-pub fn tell(entry: &Entry) -> Vec<Told> {
+pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     let mut said = BTreeSet::new();
-    let mut all: Vec<Told> = entry.events.iter().map(words).collect();
+    let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
     for told in &mut all {
         told.details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
     }
     all
 }
 
-fn words(event: &Event) -> Told {
-    Told { task: about(event), text: text(event), details: details(event) }
+fn words(event: &Event) -> ToldEvent {
+    ToldEvent { task: about(event), text: text(event), details: details(event) }
 }
 
 fn text(event: &Event) -> String {
@@ -44,29 +47,32 @@ fn text(event: &Event) -> String {
         Event::Interviewed { by: Decider::User } => "the interview records what the user said".into(),
         Event::Interviewed { .. } => "the interview records what is assumed".into(),
         Event::Imported { from, tasks } => {
-            format!("imported from {from}, with {} that the source says is done", count(tasks.len(), "task"))
+            format!(
+                "imported from {from}, with {} that the source says is done",
+                counted(tasks.len(), "task")
+            )
         }
         Event::Approved { leaves, by, .. } => {
-            format!("approved {}: {}", by_whom(*by), count(leaves.len(), "task"))
+            format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task"))
         }
         Event::Validated { pass, errors: 0, .. } => format!("the tree is valid, pass {pass}"),
         Event::Validated { pass, errors, warnings, .. } => format!(
             "the tree is not valid, pass {pass}: {}, {}",
-            count(*errors, "error"),
-            count(*warnings, "warning")
+            counted(*errors, "error"),
+            counted(*warnings, "warning")
         ),
         Event::Critiqued { round, verdict, findings, .. } => {
-            format!("critique, round {round}: {}, {}", verdict.word(), count(findings.len(), "finding"))
+            format!("critique, round {round}: {}, {}", verdict.word(), counted(findings.len(), "finding"))
         }
         Event::RunStarted(terms) => {
             let iterations = match terms.scaled_iterations.values().max() {
                 Some(most) => format!("{} to {most} iterations", terms.max_iterations),
-                None => count(terms.max_iterations as usize, "iteration"),
+                None => counted(terms.max_iterations as usize, "iteration"),
             };
             let commits = if terms.no_commit { "off" } else { "on" };
             format!(
                 "the run starts: {}, {iterations}, commits {commits}",
-                count(terms.builders as usize, "builder")
+                counted(terms.builders as usize, "builder")
             )
         }
         Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
@@ -82,7 +88,7 @@ fn text(event: &Event) -> String {
         Event::Submitted { owner, files, .. } => format!("{owner} hands it in: {}", changed(files)),
         Event::Verified { iteration, checks, .. } => match failed(checks).count() {
             0 => format!("no check of iteration {iteration} failed"),
-            number => format!("{} of iteration {iteration} failed", count(number, "check")),
+            number => format!("{} of iteration {iteration} failed", counted(number, "check")),
         },
         Event::Judged { iteration, pass: true, .. } => format!("iteration {iteration} passed"),
         Event::Judged { iteration, .. } => format!("iteration {iteration} did not pass"),
@@ -110,7 +116,7 @@ fn text(event: &Event) -> String {
         Event::Finished => "the run is finished".into(),
         Event::HeadMoved { drifted, .. } if drifted.is_empty() => "HEAD has moved".into(),
         Event::HeadMoved { drifted, .. } => {
-            format!("HEAD has moved, and what {} planned on has changed", count(drifted.len(), "task"))
+            format!("HEAD has moved, and what {} planned on has changed", counted(drifted.len(), "task"))
         }
         Event::Kept { tasks } => format!("stays as it is, for all that has changed: {}", List(tasks)),
         Event::CheckedBefore { passed: true, .. } => "its check passes before its work".into(),
@@ -165,10 +171,6 @@ fn by_whom(by: Decider) -> &'static str {
         Decider::User => "by the user",
         Decider::Auto => "by a rule",
     }
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn paragraphs(text: &str) -> Vec<String> {
@@ -231,12 +233,12 @@ fn about(event: &Event) -> Option<TaskId> {
 /// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
 /// another task's end or new try reaches it.
 #[derive(Debug, Clone)]
-pub struct Concern {
+pub struct TaskConcern {
     task: TaskId,
     questions: BTreeSet<String>,
 }
 
-impl Concern {
+impl TaskConcern {
     /// Everything about `task`.
     #[must_use]
     pub fn with(task: TaskId) -> Self {
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_task_is_concerned_by_its_questions_and_their_answers() {
-        let mut concern = Concern::with(TaskId::new("1").unwrap());
+        let mut concern = TaskConcern::with(TaskId::new("1").unwrap());
         assert_eq!(concern.of(&entry(failed_for_good())), [true, true, false, true]);
         let answered =
             |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });

@@ -1,177 +1,133 @@
-//! What came of a plan, for those who were not there: its goal, each task with its state, its commit and what its
-//! verdict rested on, what was decided on the way, and what was learnt.
+//! What came of a plan on one Markdown page, for those who were not there: each task with its commit and what its
+//! verdict rests on, what was decided on the way, and what was learnt. All text in it is a model's or a stranger's, and
+//! none becomes markup.
 
-mod markdown;
+use std::fmt::Write as _;
 
-use jiff::Timestamp;
-use serde::Serialize;
-
-use super::status::{Counts, Phase, StatusReport};
-use crate::plan::id::{PlanId, TaskId};
-use crate::plan::task::{Plan, Task};
-use crate::run::State;
+use super::run_page::{RunPage, RunTask};
+use super::status::Phase;
+use crate::markdown::{code, inline};
 use crate::run::event::Decider;
-use crate::run::state::{Status, TaskState};
+use crate::run::payload::short;
+use crate::run::state::Status;
+use crate::text::one_line;
 
-pub use markdown::markdown;
-
-/// The results of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Results {
-    /// The plan.
-    pub plan_id: PlanId,
-    /// The user's own words.
-    pub goal: String,
-    /// Where the plan is.
-    pub phase: Phase,
-    /// When it was first started.
-    pub started_at: Option<Timestamp>,
-    /// When something happened last.
-    pub last_at: Option<Timestamp>,
-    /// How many tasks are where.
-    pub counts: Counts,
-    /// All tasks in document order.
-    pub tasks: Vec<TaskResult>,
-    /// What the user was asked, and what was answered.
-    pub decisions: Vec<Decision>,
-    /// The notepad, a line each.
-    pub notes: Vec<String>,
-}
-
-/// What came of one task.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskResult {
-    /// Its id, as the tree has it.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// Steps from the root.
-    pub depth: usize,
-    /// How it ended; `None` for a parent, and for a leaf that was never approved.
-    pub outcome: Option<Outcome>,
-}
-
-/// How a leaf ended, or where it is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Outcome {
-    /// Its state.
-    pub status: Status,
-    /// Its iteration; 0 before the first claim.
-    pub iteration: u32,
-    /// When it was first claimed.
-    pub started_at: Option<Timestamp>,
-    /// When it reached a final state.
-    pub ended_at: Option<Timestamp>,
-    /// Its commit.
-    pub commit: Option<String>,
-    /// Why there is no commit, or why it was given up or skipped.
-    pub reason: Option<String>,
-    /// What the verifier said of the whole.
-    pub summary: Option<String>,
-    /// The criteria that were judged.
-    pub criteria: Vec<Judged>,
-    /// The files that it changed.
-    pub files: Vec<String>,
-}
-
-/// A criterion and what was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Judged {
-    /// Its number, from 1.
-    pub number: usize,
-    /// Its text; empty where the tree has it no more.
-    pub text: String,
-    /// Whether it is met.
-    pub pass: bool,
-    /// What shows it, or why it is not met.
-    pub evidence: String,
-}
-
-/// A question and its answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Decision {
-    /// The question.
-    pub question: String,
-    /// The labels chosen; empty while it is open.
-    pub answer: Vec<String>,
-    /// Who chose.
-    pub by: Decider,
-}
-
-impl Results {
-    /// The results of the plan with this `state`, which was made for `goal`; `tree` is its task tree, as far as there
-    /// is one. Leaves that the tree has no more come last.
-    #[must_use]
-    pub fn new(state: &State, tree: Option<&Plan<'_>>, goal: String) -> Self {
-        let in_tree = tree.map_or(&[][..], |tree| &tree.tasks);
-        let mut tasks: Vec<TaskResult> =
-            in_tree.iter().filter(|task| !task.synthetic).map(|task| task_result(state, task)).collect();
-        let known = |id: &TaskId| in_tree.iter().any(|task| task.id == id.as_str());
-        let gone = state.tasks.iter().filter(|task| !known(&task.leaf.id));
-        tasks.extend(gone.map(|task| TaskResult {
-            id: task.leaf.id.to_string(),
-            title: task.leaf.title.clone(),
-            depth: 0,
-            outcome: Some(outcome(task, None)),
-        }));
-        let status = StatusReport::new(state);
-        let decisions = state.questions.iter().map(|asked| Decision {
-            question: asked.question.text.clone(),
-            answer: asked.answer.clone(),
-            by: asked.by,
-        });
-        Self {
-            plan_id: status.plan_id,
-            goal,
-            phase: status.phase,
-            started_at: state.run.as_ref().map(|run| run.started_at),
-            last_at: state.last_at,
-            counts: status.counts,
-            tasks,
-            decisions: decisions.collect(),
-            notes: state.notes.iter().map(crate::run::event::Note::line).collect(),
+#[must_use]
+pub fn results_page(run: &RunPage<'_>) -> String {
+    let mut page = format!("# {}\n\n", text(run.plan_id.as_str()));
+    for line in run.goal.lines() {
+        let _ = writeln!(page, "> {}", text(line));
+    }
+    let counts = &run.counts;
+    let _ = write!(
+        page,
+        "\n- State: {}\n- Tasks: {} of {} done",
+        run.phase.word(),
+        counts.completed,
+        counts.total
+    );
+    for (count, what) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
+        if count > 0 {
+            let _ = write!(page, ", {count} {what}");
         }
     }
+    page.push('\n');
+    let end = if matches!(run.phase, Phase::Finished | Phase::Cancelled) { "Ended" } else { "Last event" };
+    for (what, at) in [("Started", run.started_at), (end, run.ended_at)] {
+        if let Some(at) = at {
+            let _ = writeln!(page, "- {what}: {at}");
+        }
+    }
+    page.push_str("\n## Tasks\n\n");
+    task_list(&mut page, run);
+    for task in &run.tasks {
+        task_section(&mut page, task);
+    }
+    decisions(&mut page, run);
+    if !run.notes.is_empty() {
+        page.push_str("\n## Notes\n\n");
+        run.notes.iter().for_each(|note| page.push_str(&format!("- {}\n", text(note))));
+    }
+    page
 }
 
-fn task_result(state: &State, task: &Task<'_>) -> TaskResult {
-    let leaf = TaskId::new(&*task.id).ok().filter(|_| task.is_leaf());
-    TaskResult {
-        id: task.id.to_string(),
-        title: task.description.to_string(),
-        depth: task.depth,
-        outcome: leaf.and_then(|id| state.task(&id)).map(|found| outcome(found, Some(task))),
+/// The tasks of the tree, indented, then those that are in the log alone.
+fn task_list(page: &mut String, run: &RunPage<'_>) {
+    let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
+    for row in run.tree.tasks.iter().filter(|row| !row.synthetic) {
+        let outcome = in_run(&row.id).filter(|_| row.leaf).map_or_else(String::new, outcome);
+        let _ = writeln!(page, "{}- {} {}{outcome}", "  ".repeat(row.depth), text(&row.id), text(&row.title));
+    }
+    let in_tree = |task: &&RunTask| run.tree.tasks.iter().any(|row| row.id == task.line.id.as_str());
+    for task in run.tasks.iter().filter(|task| !in_tree(task)) {
+        let _ =
+            writeln!(page, "- {} {}{}", text(task.line.id.as_str()), text(&task.line.title), outcome(task));
     }
 }
 
-fn outcome(task: &TaskState, in_tree: Option<&Task<'_>>) -> Outcome {
-    let criteria: Vec<&str> = in_tree.map(|task| task.acceptance().collect()).unwrap_or_default();
-    let judgements = task.verdict.as_ref().map_or(&[][..], |verdict| &verdict.judgements);
-    let judged = judgements.iter().map(|judgement| Judged {
-        number: judgement.criterion,
-        text: criteria.get(judgement.criterion.wrapping_sub(1)).copied().unwrap_or_default().to_owned(),
-        pass: judgement.pass,
-        evidence: judgement.evidence.clone(),
-    });
-    Outcome {
-        status: task.status,
-        iteration: task.iteration,
-        started_at: task.started_at,
-        ended_at: task.ended_at,
-        commit: task.commit.clone(),
-        reason: task.reason.clone().or(task.note.clone()),
-        summary: task.verdict.as_ref().map(|v| v.summary.clone()).filter(|text| !text.is_empty()),
-        criteria: judged.collect(),
-        files: task.changed().iter().map(|change| change.path.to_string()).collect(),
+fn outcome(task: &RunTask) -> String {
+    let commit =
+        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
+    format!(": {}{commit}", word(task.line.status))
+}
+
+fn task_section(page: &mut String, task: &RunTask) {
+    let line = &task.line;
+    let reason = line.detail.as_ref().filter(|_| line.status.is_final());
+    if line.iteration == 0 && reason.is_none() {
+        return;
+    }
+    let _ = write!(
+        page,
+        "\n## {} {}\n\n- State: {}",
+        text(line.id.as_str()),
+        text(&line.title),
+        word(line.status)
+    );
+    if line.iteration > 0 {
+        let _ = write!(page, ", iteration {}", line.iteration);
+    }
+    page.push('\n');
+    if let Some(commit) = &line.commit {
+        let _ = writeln!(page, "- Commit: {}", span(commit));
+    }
+    if let Some(reason) = reason {
+        let label = if line.commit.is_some() { "Note" } else { "Reason" };
+        let _ = writeln!(page, "- {label}: {}", text(reason));
+    }
+    for (what, at) in [("Begun", task.started_at), ("Ended", task.ended_at)] {
+        if let Some(at) = at {
+            let _ = writeln!(page, "- {what}: {at}");
+        }
+    }
+    let Some(last) = task.tries.last() else { return };
+    if !last.summary.is_empty() {
+        let _ = writeln!(page, "- Verdict: {}", text(&last.summary));
+    }
+    for judged in &last.criteria {
+        let met = if judged.pass { "met" } else { "not met" };
+        let _ = writeln!(page, "- Criterion {}, {met}: {}", judged.number, text(&judged.text));
+        let _ = writeln!(page, "  - {}", text(&judged.evidence));
+    }
+    for file in &last.files {
+        let _ = writeln!(page, "- Changed: {}", span(file));
     }
 }
 
-/// A state as a sentence says it.
+fn decisions(page: &mut String, run: &RunPage<'_>) {
+    if !run.decisions.is_empty() {
+        page.push_str("\n## Decisions\n\n");
+    }
+    for asked in &run.decisions {
+        let by = match asked.by {
+            Decider::Auto => " (by rule, since nobody could be asked)",
+            Decider::User => "",
+        };
+        let answer = if asked.answer.is_empty() { "open".to_owned() } else { text(&asked.answer.join(", ")) };
+        let _ = writeln!(page, "- {}\n  - {answer}{by}", text(&asked.question));
+    }
+}
+
 fn word(status: Status) -> &'static str {
     match status {
         Status::Pending => "not begun",
@@ -181,4 +137,16 @@ fn word(status: Status) -> &'static str {
         Status::Failed => "failed",
         Status::Skipped => "skipped",
     }
+}
+
+fn text(text: &str) -> String {
+    let mut out = String::new();
+    let _ = inline(&mut out, &one_line(text));
+    out
+}
+
+fn span(text: &str) -> String {
+    let mut out = String::new();
+    let _ = code(&mut out, text);
+    out
 }

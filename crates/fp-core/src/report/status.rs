@@ -8,24 +8,17 @@ use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::run::ready::Obstacles;
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 
-/// Where a plan is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Not approved yet.
     Planning,
-    /// Approved, not started.
     Approved,
-    /// Under way.
     Running,
-    /// Over.
     Finished,
-    /// Ended before its time.
     Cancelled,
 }
 
 impl Phase {
-    /// Where the plan of `state` is.
     #[must_use]
     pub fn of(state: &State) -> Self {
         match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
@@ -37,7 +30,6 @@ impl Phase {
         }
     }
 
-    /// The word it is written as.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -53,25 +45,18 @@ impl Phase {
 /// How many tasks are in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
-    /// All leaves.
+pub struct TaskCounts {
     pub total: usize,
-    /// PENDING.
     pub pending: usize,
-    /// Of those, the ones that can be claimed now.
+    /// Pending tasks that can be claimed now.
     pub ready: usize,
-    /// IMPLEMENTING.
     pub implementing: usize,
-    /// AWAITING_VERIFICATION.
     pub awaiting_verification: usize,
-    /// COMPLETED.
     pub completed: usize,
-    /// Of those, the ones that were done before the plan was imported and that nothing proves.
+    /// Completed tasks that were done before the import, and that nothing proves.
     #[serde(skip_serializing_if = "is_none")]
     pub unverified: usize,
-    /// FAILED.
     pub failed: usize,
-    /// SKIPPED.
     pub skipped: usize,
 }
 
@@ -80,8 +65,33 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-impl Counts {
-    /// Those that are not 0, in words.
+impl TaskCounts {
+    /// Counts tasks by their state, whether they are ready, and whether they were only imported as done.
+    pub(super) fn of_tasks(tasks: impl Iterator<Item = (Status, bool, bool)>) -> Self {
+        let mut counts = Self::default();
+        for (status, ready, unverified) in tasks {
+            counts.total += 1;
+            counts.ready += usize::from(ready);
+            counts.unverified += usize::from(unverified);
+            *match status {
+                Status::Pending => &mut counts.pending,
+                Status::Implementing => &mut counts.implementing,
+                Status::AwaitingVerification => &mut counts.awaiting_verification,
+                Status::Completed => &mut counts.completed,
+                Status::Failed => &mut counts.failed,
+                Status::Skipped => &mut counts.skipped,
+            } += 1;
+        }
+        counts
+    }
+
+    /// How many tasks are completed, failed or skipped.
+    #[must_use]
+    pub fn over(&self) -> usize {
+        self.completed + self.failed + self.skipped
+    }
+
+    /// The counts above 0, in words.
     #[must_use]
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
@@ -105,89 +115,86 @@ impl Counts {
     }
 }
 
-/// One task in a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskLine {
-    /// Its id.
     pub id: TaskId,
-    /// Its title.
     pub title: String,
-    /// Its state.
     pub status: Status,
     /// Whether it can be claimed now.
     pub ready: bool,
-    /// Its iteration; 0 before the first claim.
+    /// 0 before the first claim.
     pub iteration: u32,
-    /// How many it has; 0 before the run is started.
+    /// 0 before the run starts.
     pub max_iterations: u32,
-    /// Who holds it.
     pub owner: Option<AgentName>,
-    /// Its commit.
     pub commit: Option<String>,
     /// What it waits for, why it failed, or why it has no commit.
     pub detail: Option<String>,
-    /// Whether it was done before the plan was imported, and nothing proves that it was.
+    /// Done before the import, and nothing proves it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
-    /// The files that became part of it after the approval.
+    /// Files added to its scope after the approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
 }
 
-/// The report.
+impl TaskLine {
+    /// The task's state as people read it.
+    #[must_use]
+    pub fn state_word(&self) -> &'static str {
+        if self.ready { "ready" } else { state_word(self.status) }
+    }
+}
+
+/// The word that people read for a state; `ready` is up to the caller.
+#[must_use]
+pub fn state_word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "waiting",
+        Status::Implementing => "building",
+        Status::AwaitingVerification => "verifying",
+        Status::Completed => "done",
+        Status::Failed => "FAILED",
+        Status::Skipped => "skipped",
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
-    /// The plan.
     pub plan_id: PlanId,
-    /// Where it is.
     pub phase: Phase,
-    /// How many iterations a task has.
     pub max_iterations: u32,
-    /// How many builders work at once.
     pub builders: u32,
-    /// How many tasks are where.
-    pub counts: Counts,
+    pub counts: TaskCounts,
     /// The tasks in document order.
     pub tasks: Vec<TaskLine>,
-    /// Questions that wait for the user.
+    /// Open questions to the user.
     pub questions: Vec<String>,
 }
 
 impl StatusReport {
-    /// The plan's line in a list of plans: its id, its phase, and how many of its tasks are done.
+    /// The plan's line in a list of plans.
     #[must_use]
     pub fn line(&self) -> String {
-        let Counts { completed, total, .. } = self.counts;
+        let TaskCounts { completed, total, .. } = self.counts;
         let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
         format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.word()).trim_end().to_owned()
     }
 
-    /// The report on `state`.
     #[must_use]
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
         let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, &obstacles, t)).collect();
-        let counts = Counts {
-            total: tasks.len(),
-            pending: state.count(Status::Pending),
-            ready: tasks.iter().filter(|t| t.ready).count(),
-            implementing: state.count(Status::Implementing),
-            awaiting_verification: state.count(Status::AwaitingVerification),
-            completed: state.count(Status::Completed),
-            unverified: state.tasks.iter().filter(|task| task.is_unverified()).count(),
-            failed: state.count(Status::Failed),
-            skipped: state.count(Status::Skipped),
-        };
         Self {
             plan_id: state.plan_id.clone(),
             phase: Phase::of(state),
             max_iterations: run.map_or(0, |r| r.terms.max_iterations),
             builders: run.map_or(0, |r| r.terms.builders),
-            counts,
+            counts: TaskCounts::of_tasks(tasks.iter().map(|task| (task.status, task.ready, task.unverified))),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
         }

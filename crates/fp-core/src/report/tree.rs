@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::critique::CritiqueLine;
-use super::status::{Counts, Phase, StatusReport};
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine, state_word};
+use crate::critique::CritiqueLine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
 use crate::plan::graph::Graph;
@@ -30,14 +30,13 @@ pub struct TreeReport<'p> {
     pub phase: Option<Phase>,
     /// How many leaves there are.
     pub leaves: usize,
-    /// Sum of their complexities.
     pub total_complexity: u64,
     /// The chain that no number of builders makes shorter; empty where there is no order.
     pub critical_path: CriticalPath<'p>,
     /// How many times faster the plan could ideally be with more builders; empty where there is no order.
     pub speed_up: Vec<SpeedUp>,
     /// How many leaves are in each state; `None` before the approval.
-    pub counts: Option<Counts>,
+    pub counts: Option<TaskCounts>,
     /// The waves for each number of builders that was asked for; empty where there is no order.
     pub schedules: Vec<Waves<'p>>,
     /// The errors of the tree, in the order of the source.
@@ -58,16 +57,14 @@ pub struct Waves<'p> {
     /// How many waves there are.
     pub waves: usize,
     /// Where each leaf is, in document order.
-    pub places: Vec<Place<'p>>,
+    pub places: Vec<WavePlace<'p>>,
 }
 
 /// Where a leaf is in the waves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place<'p> {
-    /// Its id.
+pub struct WavePlace<'p> {
     pub id: &'p str,
-    /// Its wave, from 1.
     pub wave: usize,
     /// Why it can't run earlier.
     pub delay: Option<Delay<'p>>,
@@ -77,13 +74,10 @@ pub struct Place<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// Id of the rule.
     pub rule: &'static str,
     /// Id of the task; empty where there is none.
     pub id: String,
-    /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
     pub detail: String,
 }
 
@@ -91,15 +85,12 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRun {
-    /// Its state.
     pub status: Status,
     /// Whether it can be claimed now.
     pub ready: bool,
     /// Its iteration; 0 before the first claim.
     pub iteration: u32,
-    /// Who holds it.
     pub owner: Option<AgentName>,
-    /// Its commit.
     pub commit: Option<String>,
     /// What it waits for, why it failed, or why it has no commit.
     pub detail: Option<String>,
@@ -108,26 +99,33 @@ pub struct TaskRun {
     pub unverified: bool,
 }
 
+impl TaskRun {
+    /// The task's state as people read it.
+    #[must_use]
+    pub fn state_word(&self) -> &'static str {
+        if self.ready { "ready" } else { state_word(self.status) }
+    }
+}
+
 /// One task, with all that the tree says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
     /// Its id as written; a tree that is not valid may have it twice.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// Its complexity, if it has one.
     pub complexity: Option<u32>,
-    /// Steps from the root.
     pub depth: usize,
-    /// Id of its parent.
     pub parent_id: Option<String>,
     /// Position of its parent among the tasks.
     pub parent: Option<TaskIndex>,
-    /// Positions of its children.
     pub children: Vec<TaskIndex>,
     /// Whether it is a leaf.
     pub leaf: bool,
+    /// Whether it stands for a root that the text doesn't have.
+    #[serde(skip)]
+    pub synthetic: bool,
     /// What it waits for, as written.
     pub dependencies: Vec<String>,
     /// Positions of the tasks that it waits for, leaves or parents; what can't be waited for is left out.
@@ -136,29 +134,20 @@ pub struct TaskRow {
     pub critical: bool,
     /// Where it is in the run; `None` before the approval, and for a task that was not approved.
     pub state: Option<TaskRun>,
-    /// Its files.
     pub files: Vec<String>,
-    /// Its acceptance criteria.
     pub acceptance: Vec<String>,
-    /// Its hints.
     pub hints: Vec<String>,
-    /// Its references.
     pub references: Vec<String>,
-    /// Its guardrails.
     pub guardrails: Vec<String>,
     /// Whether tests have to be written, if it says so.
     pub tests_required: Option<bool>,
-    /// Its test commands.
     pub test_commands: Vec<String>,
     /// The one command whose exit status decides.
     pub verify: Option<String>,
     /// The requirements that it covers.
     pub covers: Vec<String>,
-    /// Its execution group.
     pub group: Option<String>,
-    /// Its risk.
     pub risk: Option<&'static str>,
-    /// Its priority, as written.
     pub priority: Option<String>,
     /// Prose below it: its description and whatever is no field.
     pub notes: Vec<String>,
@@ -191,10 +180,8 @@ impl<'p> TreeReport<'p> {
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
-        let edited: BTreeSet<&str> = edited.iter().map(crate::plan::id::TaskId::as_str).collect();
-        let mut runs: HashMap<String, TaskRun> = HashMap::new();
-        for line in status.tasks {
-            let waits_for_approval = line.ready && edited.contains(line.id.as_str());
+        let run = |line: TaskLine| {
+            let waits_for_approval = line.ready && edited.contains(&line.id);
             let run = TaskRun {
                 status: line.status,
                 ready: line.ready && !waits_for_approval,
@@ -204,14 +191,17 @@ impl<'p> TreeReport<'p> {
                 unverified: line.unverified,
                 detail: if waits_for_approval { Some(EDITED.to_owned()) } else { line.detail },
             };
-            runs.insert(line.id.to_string(), run);
-        }
+            (line.id.to_string(), run)
+        };
+        let mut runs: HashMap<String, TaskRun> = status.tasks.into_iter().map(run).collect();
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.state = runs.remove(&task.id);
         }
         self.plan_id = Some(status.plan_id);
         self.phase = Some(status.phase);
-        self.counts = self.tasks.iter().any(|task| task.state.is_some()).then(|| self.count());
+        let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
+        let counts = TaskCounts::of_tasks(runs().map(|run| (run.status, run.ready, run.unverified)));
+        self.counts = (counts.total > 0).then_some(counts);
         self
     }
 
@@ -249,22 +239,6 @@ impl<'p> TreeReport<'p> {
             .collect();
         self
     }
-
-    fn count(&self) -> Counts {
-        let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
-        let of = |status: Status| runs().filter(|run| run.status == status).count();
-        Counts {
-            total: runs().count(),
-            pending: of(Status::Pending),
-            ready: runs().filter(|run| run.ready).count(),
-            implementing: of(Status::Implementing),
-            awaiting_verification: of(Status::AwaitingVerification),
-            completed: of(Status::Completed),
-            unverified: runs().filter(|run| run.unverified).count(),
-            failed: of(Status::Failed),
-            skipped: of(Status::Skipped),
-        }
-    }
 }
 
 const EDITED: &str = "it was edited after the approval";
@@ -276,7 +250,7 @@ fn waves<'p>(tree: &Plan, leaves: &[TaskIndex], found: &Schedule<'p>, builders: 
     }
     let places = leaves.iter().map(|&leaf| {
         let step = &found.order[steps[leaf]];
-        Place { id: step.id, wave: step.wave, delay: step.delay.clone() }
+        WavePlace { id: step.id, wave: step.wave, delay: step.delay.clone() }
     });
     Waves { builders, waves: found.waves.len(), places: places.collect() }
 }
@@ -298,6 +272,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         parent: task.parent,
         children: task.children.clone(),
         leaf: task.is_leaf(),
+        synthetic: task.synthetic,
         dependencies: owned(&mut task.dependencies()),
         after: after(task, graph, number),
         critical: false,

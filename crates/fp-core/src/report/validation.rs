@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{Diagnostic, Fix, Severity, Span};
-use crate::plan::{Lines, Plan};
+use crate::plan::{Lines, Plan, parse};
+use crate::rules::fix::fix_all;
+use crate::rules::{Facts, check};
 
 /// The report on one tree.
 #[derive(Debug, Clone, Serialize)]
@@ -72,7 +74,7 @@ pub struct Violation<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'d str>,
     /// Where.
-    pub span: Place,
+    pub span: FindingSpan,
     /// What `--fix` would do.
     #[serde(skip_serializing_if = "<[Fix]>::is_empty")]
     pub fix: &'d [Fix],
@@ -81,7 +83,7 @@ pub struct Violation<'d> {
 /// Lines and columns from 1; the end is behind the last character.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct FindingSpan {
     /// First line.
     pub line: usize,
     /// Column in it, in characters.
@@ -132,17 +134,123 @@ impl<'d> Violation<'d> {
             depth: found.depth,
             detail: &found.detail,
             hint: found.hint.as_deref(),
-            span: Place::new(found.span, lines),
+            span: FindingSpan::new(found.span, lines),
             fix: &found.fixes,
         }
     }
 }
 
-impl Place {
+impl FindingSpan {
     /// Where `span` is in the text that has these `lines`.
     #[must_use]
     pub fn new(span: Span, lines: &Lines<'_>) -> Self {
         let (start, end) = lines.range(span);
         Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
+    }
+}
+
+/// The word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum GateVerdict {
+    /// Errors that take judgement: the plan goes back.
+    Block,
+    /// Errors, and the mechanical fixes resolve all of them.
+    Fix,
+    /// Warnings alone: the plan may go on.
+    Caution,
+    /// Nothing was found.
+    Pass,
+}
+
+impl GateVerdict {
+    /// The word as it is printed.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Block => "BLOCK",
+            Self::Fix => "FIX",
+            Self::Caution => "CAUTION",
+            Self::Pass => "PASS",
+        }
+    }
+}
+
+/// The verdict on a tree, with what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gate {
+    /// The verdict.
+    pub verdict: GateVerdict,
+    /// Findings that fail validation.
+    pub errors: usize,
+    /// Findings that don't.
+    pub warnings: usize,
+    /// Findings that fail validation once every mechanical fix is applied.
+    pub errors_after_fix: usize,
+}
+
+impl Gate {
+    /// The verdict on `source`, in which `found` was found by `facts`. Under `strict` warnings are errors.
+    ///
+    /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
+    /// bring up what was hidden behind it.
+    #[must_use]
+    pub fn new(source: &str, found: &[Diagnostic], facts: &Facts, strict: bool) -> Self {
+        let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
+        let errors = failing(found);
+        let errors_after_fix = match errors {
+            0 => 0,
+            _ if found.iter().all(|d| d.fixes.is_empty()) => errors,
+            _ => {
+                let fixed = fix_all(source, facts).text;
+                let (plan, parsed) = parse(&fixed);
+                failing(&check(&plan, &parsed, facts))
+            }
+        };
+        let warnings = found.len() - errors;
+        let verdict = match (errors, errors_after_fix) {
+            (0, _) if warnings == 0 => GateVerdict::Pass,
+            (0, _) => GateVerdict::Caution,
+            (_, 0) => GateVerdict::Fix,
+            _ => GateVerdict::Block,
+        };
+        Self { verdict, errors, warnings, errors_after_fix }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAF: &str =
+        "  - Acceptance: Prints 1\n  - Files: a.rs\n  - Tests Required: no\n  - Hints: One; two\n";
+    const GUARDRAILS: &str = "  - Guardrails: Do NOT modify files outside: a.rs\n";
+
+    fn gate(text: &str, strict: bool) -> (GateVerdict, usize, usize, usize) {
+        let facts = Facts::default();
+        let (plan, parsed) = parse(text);
+        let gate = Gate::new(text, &check(&plan, &parsed, &facts), &facts, strict);
+        (gate.verdict, gate.errors, gate.warnings, gate.errors_after_fix)
+    }
+
+    #[test]
+    fn verdicts() {
+        let check = |text: &str,
+                     lax: (GateVerdict, usize, usize, usize),
+                     strict: (GateVerdict, usize, usize, usize)| {
+            assert_eq!((gate(text, false), gate(text, true)), (lax, strict), "{text}");
+        };
+        let tree = |extra: &str| format!("- [ID: 1] Print (Complexity: 2)\n{LEAF}{extra}");
+        let pass = (GateVerdict::Pass, 0, 0, 0);
+        check(&tree(GUARDRAILS), pass, pass);
+        check(&tree(""), (GateVerdict::Fix, 1, 0, 0), (GateVerdict::Fix, 1, 0, 0));
+        let unbounded = tree("  - Guardrails: Do NOT add new dependencies\n");
+        check(&unbounded, (GateVerdict::Caution, 0, 1, 0), (GateVerdict::Fix, 1, 0, 0));
+        let owned = tree(&format!("{GUARDRAILS}  - Owner: me\n"));
+        check(&owned, (GateVerdict::Caution, 0, 1, 0), (GateVerdict::Block, 1, 0, 1));
+        let large = tree("").replace("Complexity: 2", "Complexity: 9");
+        check(&large, (GateVerdict::Block, 2, 0, 1), (GateVerdict::Block, 2, 0, 1));
+        check("", (GateVerdict::Block, 1, 0, 1), (GateVerdict::Block, 1, 0, 1));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::log::{Concern, tell};
+use super::log::{TaskConcern, ToldEvent, tell};
 use super::next_step::NextStep;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
@@ -27,20 +27,16 @@ const CAUSES: usize = 5;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyReport {
-    /// The plan.
     pub plan_id: PlanId,
-    /// The task.
     pub task: TaskId,
-    /// Its title.
     pub title: String,
-    /// Its state.
     pub status: Status,
     /// The events that brought it there, oldest first.
-    pub events: Vec<Happened>,
+    pub events: Vec<TaskEvent>,
     /// How many came before those.
     pub earlier: usize,
     /// The task, then what keeps it, and so on down to the causes; each task once, below the first that it keeps.
-    pub chain: Vec<Link>,
+    pub chain: Vec<WhyLink>,
     /// How many tasks of the chain are left out.
     pub more: usize,
     /// What brings it on; nothing where it is done.
@@ -50,28 +46,21 @@ pub struct WhyReport {
 /// Something that happened to the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Happened {
+pub struct TaskEvent {
     /// The entry of the log.
     pub seq: u64,
-    /// When.
     pub at: Timestamp,
-    /// The task it happened to: this one, or one whose end or new try reached it.
-    pub task: Option<TaskId>,
-    /// What.
-    pub text: String,
-    /// Reasons and feedback.
-    pub details: Vec<String>,
+    /// About this task, or one whose end or new try reached it.
+    #[serde(flatten)]
+    pub told: ToldEvent,
 }
 
 /// A task of the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Link {
-    /// The task.
+pub struct WhyLink {
     pub id: TaskId,
-    /// Its title.
     pub title: String,
-    /// Its state.
     pub status: Status,
     /// Whether it can be claimed as far as it itself goes.
     pub ready: bool,
@@ -122,8 +111,8 @@ impl WhyReport {
     }
 }
 
-fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<Happened> {
-    let mut concern = Concern::with(id.clone());
+fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
+    let mut concern = TaskConcern::with(id.clone());
     let mut all = Vec::new();
     for entry in entries {
         let concerned = concern.of(entry);
@@ -132,13 +121,7 @@ fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Ve
         }
         let events = entry.events.iter().zip(tell(entry)).zip(concerned);
         let own = events.filter(|((event, _), concerned)| *concerned && decides(event));
-        all.extend(own.map(|((_, told), _)| Happened {
-            seq: entry.seq,
-            at: entry.at,
-            task: told.task,
-            text: told.text,
-            details: told.details,
-        }));
+        all.extend(own.map(|((_, told), _)| TaskEvent { seq: entry.seq, at: entry.at, told }));
     }
     all
 }
@@ -161,12 +144,12 @@ fn chain<'s>(
     state: &'s State,
     obstacles: &Obstacles<'_, '_>,
     task: &'s TaskState,
-) -> (Vec<Link>, Vec<&'s TaskState>) {
+) -> (Vec<WhyLink>, Vec<&'s TaskState>) {
     let (mut links, mut causes) = (Vec::new(), Vec::new());
     let mut seen = HashSet::from([&task.leaf.id]);
     let mut open = vec![(task, 0)];
     while let Some((task, depth)) = open.pop() {
-        links.push(Link {
+        links.push(WhyLink {
             id: task.leaf.id.clone(),
             title: task.leaf.title.clone(),
             status: task.status,
@@ -381,7 +364,7 @@ mod tests {
         let log = log(events);
         let state = State::replay(PlanId::new("p").unwrap(), &log);
         let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("1")).unwrap();
-        let told: Vec<&str> = report.events.iter().map(|event| event.text.as_str()).collect();
+        let told: Vec<&str> = report.events.iter().map(|event| event.told.text.as_str()).collect();
         assert_eq!(told, ["builder-1 claims it, iteration 1", "FAILED"]);
         let unknown = WhyReport::new(&state, &log, &BTreeSet::new(), &task("9"));
         assert_eq!(unknown, Err(Refusal::UnknownTask(task("9"))));

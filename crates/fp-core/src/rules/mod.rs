@@ -43,7 +43,7 @@ use std::thread;
 
 pub use catalogue::RULES;
 pub use facts::{Facts, Mentioned, PathFact, Requirement, mentioned};
-pub(crate) use vague_acceptance::vague_phrase;
+pub use vague_acceptance::vague_phrase;
 
 use self::scope::{Scope, Sink};
 use crate::diagnostic::{Diagnostic, Severity};

@@ -115,7 +115,8 @@ fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
 }
 
 /// The first words of a criterion that are vague, if nothing in it, such as code or a quotation, is definite.
-pub(crate) fn vague_phrase(criterion: &str) -> Option<&str> {
+#[must_use]
+pub fn vague_phrase(criterion: &str) -> Option<&str> {
     if criterion.contains(['`', '"', '“']) {
         return None;
     }

@@ -11,7 +11,7 @@ use super::drift::Drift;
 use super::peer_message::PeerMessage;
 use super::question::Question;
 use super::ready::Policy;
-use crate::critique::{Finding, Verdict};
+use crate::critique::{CriticFinding, CriticVerdict};
 use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;
 use crate::verification::Check;
@@ -236,14 +236,14 @@ pub enum Event {
         /// The round, from 1; the same tree again is the same round.
         round: u32,
         /// The worst of the findings.
-        verdict: Verdict,
+        verdict: CriticVerdict,
         /// Hash of the whole task tree file.
         tree_hash: String,
         /// How many leaves it has.
         leaves: usize,
         /// What was found, the worst first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        findings: Vec<Finding>,
+        findings: Vec<CriticFinding>,
     },
     /// A run began, or was taken over by another session: claims and agents of the session before are void.
     RunStarted(RunTerms),

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::event::{Base, Decider, Dispatch, Entry, Event};
-use super::planning::Criticised;
+use super::planning::LastCritique;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
     Activity, Approval, Asked, ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Role, Run, RunAgent,
@@ -68,7 +68,7 @@ impl State {
             }
             Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
                 let (tree_hash, findings) = (tree_hash.clone(), findings.len());
-                self.planning.fold_critiqued(Criticised {
+                self.planning.fold_critiqued(LastCritique {
                     round: *round,
                     verdict: *verdict,
                     tree_hash,

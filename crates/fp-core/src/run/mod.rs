@@ -16,7 +16,6 @@ pub mod planning;
 pub mod question;
 pub mod ready;
 pub mod refusal;
-pub mod simulate;
 pub mod state;
 mod task_state;
 pub mod verdict;

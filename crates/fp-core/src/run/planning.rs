@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::State;
-use crate::critique::{Critique, Judged, Verdict};
+use crate::critique::{CriticVerdict, Critique, JudgedTree};
 
 /// How many validation passes a tree has to become valid.
 pub const PASSES: u32 = 6;
@@ -33,7 +33,7 @@ pub struct Planning {
     pub rounds: u32,
     /// The last critique, whenever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub critique: Option<Criticised>,
+    pub critique: Option<LastCritique>,
 }
 
 /// A tree that was counted as a validation pass.
@@ -49,11 +49,11 @@ pub struct Validated {
 /// A critique, without its findings: those stay in the log, since every command reads the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Criticised {
+pub struct LastCritique {
     /// Its round, from 1.
     pub round: u32,
     /// The worst of its findings.
-    pub verdict: Verdict,
+    pub verdict: CriticVerdict,
     /// Hash of the tree that was judged.
     pub tree_hash: String,
     /// How many findings it has.
@@ -134,7 +134,7 @@ impl Planning {
         self.passes = pass;
     }
 
-    pub(super) fn fold_critiqued(&mut self, critique: Criticised) {
+    pub(super) fn fold_critiqued(&mut self, critique: LastCritique) {
         self.rounds = critique.round;
         self.critique = Some(critique);
     }
@@ -143,13 +143,13 @@ impl Planning {
 impl State {
     /// What a critic said of every leaf of the tree with this hash, as it is to be recorded. Refused when all rounds
     /// are over.
-    pub fn criticise(&self, tree_hash: String, judged: Judged) -> Result<Critique, Refusal> {
+    pub fn criticise(&self, tree_hash: String, judged: JudgedTree) -> Result<Critique, Refusal> {
         let round = self.planning.round_of(&tree_hash);
         if round > ROUNDS {
             return Err(Refusal::RoundsOver);
         }
-        let Judged { leaves, findings } = judged;
-        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Pass);
+        let JudgedTree { leaves, findings } = judged;
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
         Ok(Critique { round, verdict, tree_hash, leaves, findings })
     }
 }

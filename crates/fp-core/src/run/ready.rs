@@ -330,7 +330,7 @@ impl Policy {
 
 /// The complexity of each task and of the longest chain that waits for it. `users` are the tasks that wait for one
 /// directly, none of which waits for itself by any way.
-pub(super) fn work_behind(weights: &[u64], users: &[Vec<usize>]) -> Vec<u64> {
+pub(crate) fn work_behind(weights: &[u64], users: &[Vec<usize>]) -> Vec<u64> {
     let mut open: Vec<usize> = users.iter().map(Vec::len).collect();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); users.len()];
     for (task, users) in users.iter().enumerate() {

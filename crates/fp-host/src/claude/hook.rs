@@ -1,8 +1,7 @@
 //! The client's hook events and replies as they are on the wire. Reading is tolerant: an unknown field is
 //! ignored, a missing one is empty, and a wrong type is the same as a missing one.
 
-mod edit;
-
+use fp_comments::{EditAction, FileEdit, TextReplacement};
 use serde_json::{Value, json};
 
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
@@ -87,6 +86,37 @@ impl HookEvent {
         self.0.get("tool_input")?.get(field)?.as_str()
     }
 
+    /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
+    /// another tool, for an edit that is still to be made, or where the event does not say.
+    #[must_use]
+    pub fn edit(&self) -> Option<(&str, FileEdit<'_>)> {
+        if self.text("hook_event_name").is_some_and(|name| name != "PostToolUse") {
+            return None;
+        }
+        let input = self.0.get("tool_input")?;
+        let path = input.get("file_path").and_then(Value::as_str).filter(|path| !path.is_empty())?;
+        let action = match self.text("tool_name")? {
+            "Write" => EditAction::Written(input.get("content")?.as_str()?),
+            "Edit" => EditAction::Replaced(vec![replacement(input)?]),
+            "MultiEdit" => {
+                let edits = input.get("edits")?.as_array()?;
+                EditAction::Replaced(edits.iter().map(replacement).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        let response = self.0.get("tool_response");
+        let field = |name: &str| response.and_then(|response| response.get(name));
+        let is_new = || field("type").and_then(Value::as_str) == Some("create");
+        // The client sends the file before the edit under one of two names, with null for a new file.
+        let original = match field("originalFile").or_else(|| field("originalFileContents")) {
+            Some(Value::String(text)) => Some(text.as_str()),
+            Some(Value::Null) => Some(""),
+            _ => is_new().then_some(""),
+        };
+        let changed_by_user = field("userModified").and_then(Value::as_bool).unwrap_or(false);
+        Some((path, FileEdit { action, original, changed_by_user }))
+    }
+
     /// Type, name and id of the agent that a call of a tool has started.
     #[must_use]
     pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
@@ -112,6 +142,12 @@ impl HookEvent {
         let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
+}
+
+fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let everywhere = value.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
+    Some(TextReplacement { old: text("old_string")?, new: text("new_string")?, everywhere })
 }
 
 /// The reply that lets a tool call through without asking the user.

@@ -1,9 +1,50 @@
-//! The client: wire types of its hooks, the plugin bundle, installing it.
+//! What the client knows the plugin by, where it keeps its own files, and the wire types of its hooks.
 
-pub mod bundle;
-pub mod client;
 pub mod hook;
-pub mod install;
-pub mod record;
-pub mod settings_file;
-pub mod team;
+
+use std::path::PathBuf;
+
+/// Name of the plugin, and of its folder in a bundle.
+pub const PLUGIN: &str = "fp";
+/// Name of the marketplace that offers it.
+pub const MARKETPLACE: &str = "fractal-planner";
+/// The permission rules that `fp install` offers: the plugin's own command, for sessions whose hooks are off, and the
+/// folder of plans, which agents write to.
+pub const PERMISSIONS: [&str; 2] = ["Bash(fp *)", "Edit(.fractal-planner/**)"];
+/// The variable in `env` that switches agent teams on when it is `1`.
+pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+/// The folder that the client keeps its own files in, as `env` says; `None` where it says nothing.
+#[must_use]
+pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    home_on(std::env::consts::OS, env)
+}
+
+fn home_on(system: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = if system == "windows" { "USERPROFILE" } else { "HOME" };
+    absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute(home)?.join(".claude")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_of_the_client_is_where_the_system_has_it() {
+        let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+            let variable = |name: &str| {
+                variables.iter().find(|(found, _)| *found == name).map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(home_on(system, &variable), expect.map(PathBuf::from), "{system} {variables:?}");
+        };
+        check("linux", &[("HOME", "/h")], Some("/h/.claude"));
+        check("macos", &[("HOME", "/h")], Some("/h/.claude"));
+        check("windows", &[("HOME", "/h"), ("USERPROFILE", "/u")], Some("/u/.claude"));
+        check("windows", &[("HOME", "/h")], None);
+        check("linux", &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")], Some("/c"));
+        check("linux", &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "c")], Some("/h/.claude"));
+        check("linux", &[], None);
+    }
+}

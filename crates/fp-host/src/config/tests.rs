@@ -1,11 +1,14 @@
+use std::fs;
+
 use fp_core::hint::Hint as _;
 
 use super::*;
+use crate::config_file::{change_setting, parse_layer};
 
 #[test]
 fn a_fault_is_named_with_its_place_and_its_cure() {
     let check = |text: &str, message: &str, hint: &str| {
-        let error = parse(Path::new("config.json"), text).expect_err(text);
+        let error = parse_layer(Path::new("config.json"), text).expect_err(text);
         assert_eq!((error.to_string().as_str(), error.hint().as_deref()), (message, Some(hint)), "{text}");
     };
     let wrong = "correct the value, or delete the line for the default";
@@ -72,11 +75,7 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
         "config.json:1:20: executionOrder: `risk` is none of `document-order`, `risk-first`, `easy-first`",
         "did you mean `risk-first`?",
     );
-    check(
-        "{\"noCommit\": true, \"noCommit\": false}",
-        "config.json:1:29: the file: duplicate field `noCommit`",
-        wrong,
-    );
+    check("{\"noCommit\": true, \"noCommit\": false}", "config.json:1:20: noCommit: given twice", wrong);
 }
 
 #[test]
@@ -137,25 +136,25 @@ fn the_environment_has_the_last_word() {
     };
     let config = Config::load(&project, &env).unwrap();
     let explained = config.explained();
-    let check = |key: &str, value: Value, origin: Origin| {
+    let check = |key: &str, value: Value, origin: SettingOrigin| {
         assert_eq!(explained.get(key), Some(&(value, origin)), "{key}");
     };
-    check("maxComplexity", 5.into(), Origin::Project);
-    check("nudge.maxRetries", 5.into(), Origin::User);
-    check("nudge.enabled", false.into(), Origin::Runtime);
-    check("maxIterations", 3.into(), Origin::Default);
-    check("language", "한국어".into(), Origin::Plugin);
-    check("linear.enabled", true.into(), Origin::Plugin);
-    check("maxParallelTasks", 1.into(), Origin::Default);
+    check("maxComplexity", 5.into(), SettingOrigin::Project);
+    check("nudge.maxRetries", 5.into(), SettingOrigin::User);
+    check("nudge.enabled", false.into(), SettingOrigin::Runtime);
+    check("maxIterations", 3.into(), SettingOrigin::Default);
+    check("language", "한국어".into(), SettingOrigin::Plugin);
+    check("linear.enabled", true.into(), SettingOrigin::Plugin);
+    check("maxParallelTasks", 1.into(), SettingOrigin::Default);
     assert_eq!(config.settings().max_complexity, 5);
 
     let mut config = config;
     config.add(
-        Origin::Plan,
+        SettingOrigin::Plan,
         serde_json::from_str(r#"{"maxComplexity": 2, "nudge": {"enabled": true}}"#).unwrap(),
     );
-    assert_eq!(config.explained()["maxComplexity"], (2.into(), Origin::Plan));
-    assert_eq!(config.explained()["nudge.enabled"], (false.into(), Origin::Runtime));
+    assert_eq!(config.explained()["maxComplexity"], (2.into(), SettingOrigin::Plan));
+    assert_eq!(config.explained()["nudge.enabled"], (false.into(), SettingOrigin::Runtime));
 }
 
 #[test]
@@ -168,7 +167,7 @@ fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
         assert_eq!(result, expect);
     };
     check(Ok(false));
-    fs::write(&path, vec![b' '; CAP as usize + 1]).unwrap();
+    fs::write(&path, vec![b' '; 1024 * 1024 + 1]).unwrap();
     check(Err(" is too large: at most 1048576 bytes are read"));
     fs::write(&path, b"{\n\"language\": \"\xff\"}").unwrap();
     check(Err(":2:14: not UTF-8 text"));
@@ -190,7 +189,7 @@ fn options_of_the_plugin() {
     let none = || Ok(serde_json::json!({}));
     let of =
         |id: &str, options: &str| format!("{{\"pluginConfigs\": {{\"{id}\": {{\"options\": {options}}}}}}}");
-    assert_eq!(read_plugin_options(&path).unwrap(), PartialSettings::default(), "there is no such file");
+    assert_eq!(read_plugin_options(&path).unwrap(), SettingsLayer::default(), "there is no such file");
     check("", none());
     check("{\"pluginConfigs\"", none());
     check("[\"pluginConfigs\"]", none());
@@ -220,4 +219,32 @@ fn options_of_the_plugin() {
             ":2:11: pluginConfigs.fp@fractal-planner.options.linear: expected a boolean, found string \"yes\"",
         ),
     );
+}
+
+#[test]
+fn a_change_keeps_the_rest_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.json");
+    let check = |text: &str, key: &str, value: Option<Value>, expect: &str| {
+        fs::write(&path, text).unwrap();
+        assert_eq!(change_setting(&path, key, value.as_ref()).unwrap(), text != expect, "{text}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), expect, "{text}");
+    };
+    let two = || Some(Value::from(2));
+    check("{}\n", "nudge.maxRetries", two(), "{\n  \"nudge\": {\n    \"maxRetries\": 2\n  }\n}\n");
+    check("{ \"maxComplexity\" : 1 }", "maxComplexity", two(), "{ \"maxComplexity\" : 2 }");
+    check("{\"\\u006eudge\": null}", "nudge.maxRetries", None, "{\"\\u006eudge\": null}");
+    check(
+        "{\n\t\"noCommit\": true,\n\t\"guard\": { \"mode\": \"off\" }\n}",
+        "guard.mode",
+        None,
+        "{\n\t\"noCommit\": true\n}",
+    );
+    check(
+        "{\"exclusive\": [\"a\", \"b\"]}",
+        "exclusive",
+        Some(["b", "a"].into_iter().collect()),
+        "{\"exclusive\": [\"b\", \"a\"]}",
+    );
+    check("{\"noCommit\": true}", "noCommit", Some(true.into()), "{\"noCommit\": true}");
 }

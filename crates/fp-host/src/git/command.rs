@@ -1,7 +1,7 @@
 //! Runs git processes: environment, input, and failures told apart.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -133,31 +133,6 @@ impl GitCall {
         self.run()?.into_output()
     }
 
-    /// Runs it and hands each of the records that it prints, which end with NUL, to `take` as it comes, so that none
-    /// of them has to be kept.
-    pub(super) fn records(mut self, mut take: impl FnMut(&[u8])) -> Result<(), GitError> {
-        let mut child = self.command.spawn().map_err(not_started)?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (read, said) = std::thread::scope(|scope| {
-            // A pipe that nobody reads would stop git when it is full.
-            let said = scope.spawn(move || {
-                let mut said = Vec::new();
-                stderr.map(|mut stderr| stderr.read_to_end(&mut said));
-                said
-            });
-            let read = stdout.map_or(Ok(()), |stdout| each_record(BufReader::new(stdout), &mut take));
-            (read, said.join().unwrap_or_default())
-        });
-        let waiting = || GitError::io(format!("wait for `{}`", self.shown));
-        let status = child.wait().map_err(waiting())?;
-        read.map_err(waiting())?;
-        if status.success() {
-            return Ok(());
-        }
-        let stderr = readable_tail(&said, STDERR_TAIL);
-        Err(classify(GitFailure { command: self.shown, status: status.code(), stderr }))
-    }
-
     /// Runs it to its end, whatever its status.
     pub(super) fn run(mut self) -> Result<Finished, GitError> {
         let mut child = self.command.spawn().map_err(not_started)?;
@@ -184,15 +159,6 @@ pub(super) fn not_started(source: io::Error) -> GitError {
         io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Io { action: "start git".into(), source },
     }
-}
-
-fn each_record(mut output: impl BufRead, take: &mut impl FnMut(&[u8])) -> io::Result<()> {
-    let mut record = Vec::new();
-    while output.read_until(0, &mut record)? > 0 {
-        take(record.strip_suffix(&[0]).unwrap_or(&record));
-        record.clear();
-    }
-    Ok(())
 }
 
 impl Finished {
@@ -245,7 +211,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 ///
 /// # Errors
 /// There is no git, it takes too long, or it ends with another status than 0.
-pub(crate) fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     let shown = format!("git {}", args.join(" "));
     let mut command = Command::new("git");
     for name in REMOVED {
@@ -271,7 +237,7 @@ pub(crate) fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
 ///
 /// # Errors
 /// There is no git, or a file of its settings can't be read.
-pub(crate) fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
+pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
     match ask(folder, &["config", "--get", name]) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(GitError::Failed(failure)) if failure.status == Some(1) => Ok(None),

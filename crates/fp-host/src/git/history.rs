@@ -1,13 +1,17 @@
 //! Commits that are there already.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fp_core::repo_path::RepoPath;
+use jiff::Timestamp;
 
 use super::{Git, GitError, Oid};
 
 /// Options of `git log` for what [`commits`] reads.
 const COMMITS: [&str; 4] = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
+
+/// Most pairs of files, in a commit, that are compared to find those that were renamed and changed.
+const RENAMES: &str = "-l200";
 
 /// Fewest digits that people name a commit by.
 const FEWEST_DIGITS: usize = 7;
@@ -105,6 +109,31 @@ impl Git {
             Some((name.clone(), found.parse().ok()?))
         };
         Ok(named.iter().filter(|name| name.len() >= FEWEST_DIGITS).filter_map(find).collect())
+    }
+
+    /// What the commits since `since`, newest first and without merges, did to which file, in records that end with NUL:
+    /// id, author and subject of a commit, then a letter and one or two names for each of its files. Empty in a
+    /// repository without a commit. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn file_log(&self, since: Timestamp) -> Result<Vec<u8>, GitError> {
+        let since = format!("--since={since}");
+        let options = ["--no-merges", "--name-status", "-M", RENAMES, "--format=%H%x00%aE%x00%s", &since];
+        // A partial clone would ask the network for every file that was renamed.
+        let finished = self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1").run()?;
+        if finished.failure.as_ref().is_some_and(|f| f.stderr.contains("bad revision 'HEAD'")) {
+            return Ok(Vec::new());
+        }
+        finished.into_output()
+    }
+
+    /// The commits whose parents a shallow clone doesn't have. To git they have no parent, and so bring every file.
+    #[must_use]
+    pub fn shallow_commits(&self) -> HashSet<Vec<u8>> {
+        let shallow = crate::file::read_bytes(&self.common_dir().join("shallow"), 16 * 1024 * 1024);
+        let lines = shallow.unwrap_or_default();
+        lines.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
     }
 
     /// The subjects of the last `count` commits that are no merges, newest first; none in a repository

@@ -4,8 +4,7 @@
 //! name means anything to a shell or to git; the user's index is never changed except for the files of a
 //! commit; and an error carries the command that failed and what it said.
 
-mod churn;
-pub(crate) mod command;
+pub mod command;
 mod commit;
 mod diff;
 mod error;
@@ -28,7 +27,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::repo::{self, Repo};
 
-pub use churn::Churn;
 pub(crate) use command::os_string;
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;

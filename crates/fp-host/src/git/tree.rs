@@ -9,8 +9,7 @@ use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
-use crate::debts::DEBTS;
-use crate::roadmaps::ROADMAPS;
+use crate::repo::{DEBT_LOG, ROADMAPS};
 
 /// Name of an index.
 pub(super) const INDEX: &str = "index";
@@ -35,7 +34,7 @@ impl Git {
     /// A failing git, or a temporary file that can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
         let mut status = self.status()?;
-        let of_nobody = [self.plans_dir.as_str(), DEBTS, ROADMAPS];
+        let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
         status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
         leave_out_by_products(&mut status.entries);
         let overlooked = self.overlooked_files()?;

@@ -3,7 +3,7 @@
 use fp_core::interview::{Intent, Mode};
 use fp_core::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_core::run::event::Decider;
-use fp_core::settings::PartialSettings;
+use fp_core::settings::SettingsLayer;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub struct PlanRecord {
     /// Who answers for the plan's choices: the user, or nobody, as the user asked.
     pub by: Decider,
     /// The settings that were given for this plan alone.
-    pub settings: PartialSettings,
+    pub settings: SettingsLayer,
 }
 
 /// The layer of a roadmap that a plan was made for.
@@ -103,11 +103,11 @@ impl PlanFolder {
     }
 
     /// The settings that were given for this plan alone; none for a plan that has no `plan.json`.
-    pub fn settings(&self) -> Result<PartialSettings, PlanError> {
+    pub fn settings(&self) -> Result<SettingsLayer, PlanError> {
         #[derive(Deserialize, Default)]
         struct Read {
             #[serde(default)]
-            settings: PartialSettings,
+            settings: SettingsLayer,
         }
         Ok(self.read_record::<Read>()?.settings)
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::{self, Evidence, EvidenceError};
+use fp_core::report::evidence::{self, EvidenceError, TaskEvidence};
 use fp_core::run::{State, notepad};
 use jiff::Timestamp;
 
@@ -37,14 +37,14 @@ fn name_of(id: &TaskId) -> String {
 }
 
 /// The evidence on `id`; `None` where there is no file yet.
-pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<Evidence>, ReadError> {
+pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<TaskEvidence>, ReadError> {
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
         return Err(FileError::Link { path: folder }.into());
     }
     let path = plan.folder.path().join(name_of(id));
     let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(None) };
-    Evidence::parse(&text).map(Some).map_err(|source| ReadError::Form { path, source })
+    TaskEvidence::parse(&text).map(Some).map_err(|source| ReadError::Form { path, source })
 }
 
 /// Writes the evidence file of `id`; its last verdict is in `state`. Returns its path below the plan's folder.

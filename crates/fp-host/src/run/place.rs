@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use fp_core::hook::guard::Place;
+use fp_core::hook::guard::EditPlace;
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
 use fp_core::run::state::TaskState;
@@ -48,7 +48,7 @@ impl<'p> Site<'p> {
 
     /// Where `path` is, as an agent in `cwd` means it; nothing of what names no file.
     #[must_use]
-    pub fn place(&self, cwd: &Path, path: &str) -> Option<Place> {
+    pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
         let path = path.trim();
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
             return None;
@@ -58,30 +58,34 @@ impl<'p> Site<'p> {
         // A worktree of a builder is in the folder of plans, which in turn is in the checkout.
         let in_worktree = self.work.starts_with(&plans) && path.starts_with(&self.work);
         if path.starts_with(&plans) && !in_worktree {
-            return Some(Place::Plans(shown(&path)));
+            return Some(EditPlace::Plans(shown(&path)));
         }
         if let Some(inner) = below(&self.work, &path) {
-            return Self::in_checkout(&path, inner, Place::Work);
+            return Self::in_checkout(&path, inner, EditPlace::Work);
         }
         if self.plan.repo.git_dir.as_ref().is_some_and(|git| path.starts_with(git)) {
-            return Some(Place::Git(shown(&path)));
+            return Some(EditPlace::Git(shown(&path)));
         }
         if let Some(inner) = self.others.iter().find_map(|other| below(other, &path)) {
             let instead = |inner: RepoPath| {
                 let instead = shown(&self.work.join(os_string(inner.as_bytes())));
-                Place::OtherCheckout(inner, instead)
+                EditPlace::OtherCheckout(inner, instead)
             };
             return Self::in_checkout(&path, inner, instead);
         }
         let temporary = temporary_folders().iter().any(|folder| path.starts_with(real(folder)));
-        Some(if temporary { Place::Temporary } else { Place::Outside(shown(&path)) })
+        Some(if temporary { EditPlace::Temporary } else { EditPlace::Outside(shown(&path)) })
     }
 
     /// The place of `inner` in a checkout; nothing of the checkout itself.
-    fn in_checkout(path: &Path, inner: RepoPath, place: impl FnOnce(RepoPath) -> Place) -> Option<Place> {
+    fn in_checkout(
+        path: &Path,
+        inner: RepoPath,
+        place: impl FnOnce(RepoPath) -> EditPlace,
+    ) -> Option<EditPlace> {
         let mut parts = inner.as_bytes().split(|&byte| byte == b'/');
         if parts.any(|part| part.eq_ignore_ascii_case(b".git")) {
-            return Some(Place::Git(shown(path)));
+            return Some(EditPlace::Git(shown(path)));
         }
         (!inner.as_bytes().is_empty()).then(|| place(inner))
     }

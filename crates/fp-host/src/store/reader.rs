@@ -4,7 +4,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use fp_core::doctor::{LogFacts, SnapshotFacts};
 use fp_core::hint::Hint as _;
 use fp_core::run::State;
 use fp_core::run::event::{Entry, LOG_VERSION};
@@ -168,18 +167,37 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     serde_json::from_slice::<Version>(line).ok().map(|found| found.schema_version)
 }
 
-/// A ledger that was looked at.
 #[derive(Debug)]
-pub struct Examined {
-    /// What was read of the log.
-    pub log: LogFacts,
-    /// What was read of the snapshot.
-    pub snapshot: SnapshotFacts,
+pub struct ExaminedLedger {
+    pub log: ExaminedLog,
+    pub snapshot: ExaminedSnapshot,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExaminedLog {
+    /// Its entries, as far as they could be read.
+    pub entries: Vec<Entry>,
+    /// What is wrong with the first line that is no entry, with its place, and what to do.
+    pub fault: Option<(String, String)>,
+    /// Bytes behind the last whole line.
+    pub torn: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExaminedSnapshot {
+    Missing,
+    /// It is damaged, of another plan or of another version.
+    Unreadable,
+    Read {
+        state: Box<State>,
+        /// Whether the log is what it was when this was written, by its length and time.
+        current: bool,
+    },
 }
 
 impl Store {
     /// Reads the whole log and the snapshot. Fails where the log is there and can't be read.
-    pub fn examine(&self) -> Result<Examined, StoreError> {
+    pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
         let path = self.log();
         let mut text = Vec::new();
         let mut mark = LogMark::default();
@@ -191,24 +209,24 @@ impl Store {
         let fault = replay(&path, &self.plan_id, &text[..whole]).err();
         let lines = text[..whole].split(|byte| *byte == b'\n');
         let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
-        let log = LogFacts {
+        let log = ExaminedLog {
             entries,
             fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
             torn: (text.len() - whole) as u64,
         };
-        Ok(Examined { log, snapshot: self.snapshot(mark) })
+        Ok(ExaminedLedger { log, snapshot: self.snapshot(mark) })
     }
 
-    fn snapshot(&self, mark: LogMark) -> SnapshotFacts {
+    fn snapshot(&self, mark: LogMark) -> ExaminedSnapshot {
         let path = self.folder.join(SNAPSHOT);
         if fs::symlink_metadata(&path).is_err() {
-            return SnapshotFacts::Missing;
+            return ExaminedSnapshot::Missing;
         }
         match snapshot::stored(&path, &self.plan_id) {
             Some((taken_at, state)) => {
-                SnapshotFacts::Read { state: Box::new(state), current: taken_at == mark }
+                ExaminedSnapshot::Read { state: Box::new(state), current: taken_at == mark }
             }
-            None => SnapshotFacts::Unreadable,
+            None => ExaminedSnapshot::Unreadable,
         }
     }
 }

@@ -1,111 +1,112 @@
-//! Hooks for the session that leads a run: what it is told when it begins, when its conversation is summed up, and
-//! when it stops.
+//! Hooks for the session that leads a run: when it begins, when its conversation is summed up, and when it stops.
 
-use fp_core::hook::Reply;
-use fp_core::hook::lead::{Due, due, lead_stops};
-use fp_core::hook::recovery::{self, Leader, Led};
+use fp_core::hook::recovery::{self, LedRun, RunLeader};
+use fp_core::hook::stop::{LeadDue, lead_due, lead_stops};
 use fp_core::run::State;
 use fp_core::run::next::RunSurroundings;
-use fp_host::claude::hook::{HookEvent, block, keep_in_summary, session_context};
+use fp_host::claude::hook::{block, keep_in_summary, session_context};
 
-use super::PATIENCE;
-use super::runs::{Run, place, runs};
-use crate::context::Context;
+use super::{IncomingHook, OngoingRun, PATIENCE};
 use crate::error::CommandError;
 
 /// A session begins: it is told of the runs that are on.
-pub(super) fn session_starts(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
-    if let Some(said) = of_runs(event, context, recovery::context)? {
-        context.printer.data(&(session_context(&said) + "\n"));
+pub(super) fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
+    if let Some(said) = of_runs(hook, recovery::context)? {
+        hook.reply(session_context(&said));
     }
     Ok(())
 }
 
 /// The conversation is about to be summed up.
-pub(super) fn is_compacted(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
-    if let Some(said) = of_runs(event, context, recovery::to_keep)? {
-        context.printer.data(&(keep_in_summary(&said) + "\n"));
+pub(super) fn is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
+    if let Some(said) = of_runs(hook, recovery::to_keep)? {
+        hook.reply(keep_in_summary(&said));
     }
     Ok(())
 }
 
 fn of_runs(
-    event: &HookEvent,
-    context: &Context,
-    tell: impl Fn(&[Led<'_>]) -> Option<String>,
+    hook: &IncomingHook,
+    tell: impl Fn(&[LedRun<'_>]) -> Option<String>,
 ) -> Result<Option<String>, CommandError> {
-    if event.agent_id().is_some() {
+    if hook.event.agent_id().is_some() {
         return Ok(None);
     }
-    let context = place(context, event);
-    let runs: Vec<Run> = runs(&context)?.collect();
+    let runs: Vec<OngoingRun> = hook.runs()?.collect();
     let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
-    let led = runs.iter().zip(&goals).map(|(run, goal)| Led {
-        state: &run.state,
-        goal,
-        leader: leader(run, event, &context),
-    });
+    let led = runs.iter().zip(&goals);
+    let led = led.map(|(run, goal)| LedRun { state: &run.state, goal, leader: leader_of(run, hook) });
     Ok(tell(&led.collect::<Vec<_>>()))
 }
 
-fn leader(run: &Run, event: &HookEvent, context: &Context) -> Leader {
-    if !run.is_led_by(event.session(), None) {
-        return Leader::Another;
+fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
+    let (session, process) = (hook.event.session(), hook.context.client());
+    if !run.is_led_by(session, None) {
+        return RunLeader::Another;
     }
-    let process_is_known = context.client().is_some() && run.client().is_some();
-    // A compaction and the like leave the process as it is.
-    let goes_on = matches!(event.source(), None | Some("compact" | "clear"));
-    let is_same = if process_is_known { run.is_led_by(event.session(), context.client()) } else { goes_on };
-    if is_same { Leader::This } else { Leader::ThisBefore }
+    let known = run.state.run.as_ref().and_then(|run| run.client);
+    let is_same = if process.is_some() && known.is_some() {
+        run.is_led_by(session, process)
+    } else {
+        // A compaction or a cleared conversation leaves the process as it is.
+        matches!(hook.event.source(), None | Some("compact" | "clear"))
+    };
+    if is_same { RunLeader::This } else { RunLeader::ThisBefore }
 }
 
 /// A session ends its turn: if it leads a run in which something is due, it goes on.
-pub(super) fn stops(event: &HookEvent, context: &Context) -> Result<(), CommandError> {
-    if event.agent_id().is_some() {
+pub(super) fn stops(hook: &IncomingHook) -> Result<(), CommandError> {
+    if hook.event.agent_id().is_some() {
         return Ok(());
     }
-    let context = &place(context, event);
-    // Who comes back to a run in another process has no agents any more, and goes on when the user wants to.
-    for run in runs(context)?.filter(|run| run.is_led_by(event.session(), context.client())) {
-        if let Some(reason) = goes_on(&run, !event.stop_hook_active(), context)? {
-            context.printer.data(&(block(&reason) + "\n"));
+    let (session, process) = (hook.event.session(), hook.context.client());
+    // A session that comes back in another process has no agents any more, and goes on when the user wants it to.
+    for run in hook.runs()?.filter(|run| run.is_led_by(session, process)) {
+        if let Some(reason) = goes_on(&run, hook)? {
+            hook.reply(block(&reason));
             break;
         }
     }
     Ok(())
 }
 
-/// Why the lead of `run` goes on, if it does. That it is told so is in the log first.
-fn goes_on(run: &Run, may_continue: bool, context: &Context) -> Result<Option<String>, CommandError> {
+impl OngoingRun {
+    /// Whether `session` leads it, in the client's process `client` where that is known.
+    fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
+        self.state.run.as_ref().is_some_and(|run| run.is_led_by(session, client))
+    }
+}
+
+/// The reason for which the lead of `run` goes on, if there is one. It is logged before the lead is told.
+fn goes_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.times();
-    let told = |state: &State, due| lead_stops(state, due, nudges, may_continue);
-    // Most that stop are not told whatever is due, or nothing is.
-    if told(&run.state, Due::Work).reply == Reply::Silent {
+    let may_continue = !hook.event.stop_hook_active();
+    let decide = |state: &State, due| lead_stops(state, due, nudges, may_continue);
+    // Most leads that stop are not told anything, whatever is due.
+    if decide(&run.state, LeadDue::Work).told.is_none() {
         return Ok(None);
     }
-    let found = look(run, &run.state, context)?;
-    if told(&run.state, found).reply == Reply::Silent {
+    let due = look(run, &run.state, hook)?;
+    if decide(&run.state, due).told.is_none() {
         return Ok(None);
     }
     let mut ledger = run.plan.store.lock(PATIENCE)?;
     let unchanged = ledger.state().seq == run.state.seq;
-    let found = if unchanged { found } else { look(run, ledger.state(), context)? };
-    let decision = told(ledger.state(), found);
-    ledger.append(decision.events, context.now())?;
-    Ok(match decision.reply {
-        Reply::Continue(reason) => Some(reason),
-        Reply::Silent => None,
-    })
+    let due = if unchanged { due } else { look(run, ledger.state(), hook)? };
+    let decision = decide(ledger.state(), due);
+    ledger.append(decision.events, hook.context.now())?;
+    Ok(decision.told)
 }
 
-/// What is due in `state`. The tree is read only where something seems to be: what was edited can but make it less.
-fn look(run: &Run, state: &State, context: &Context) -> Result<Due, CommandError> {
-    // What `fp next` would know, but for what git would have to be asked.
+/// The work that is due in `state`. The tree is read only where something seems due: edits of it only make that less.
+fn look(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
+    let context = &hook.context;
+    // What `fp next` would know without asking git.
     let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
-    let found = due(state, &around);
-    if found == Due::Nothing {
-        return Ok(found);
+    let due = lead_due(state, &around);
+    if due == LeadDue::Nothing {
+        return Ok(due);
     }
     let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() { found } else { due(state, &RunSurroundings { edited, ..around }) })
+    Ok(if edited.is_empty() { due } else { lead_due(state, &RunSurroundings { edited, ..around }) })
 }

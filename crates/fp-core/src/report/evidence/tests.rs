@@ -80,7 +80,7 @@ fn task(texts: &[String], pass: bool, verdicts: &[CheckVerdict]) -> TaskState {
 
 #[test]
 fn a_file_of_0_1_can_be_read() {
-    let evidence = Evidence::parse(OLD).unwrap();
+    let evidence = TaskEvidence::parse(OLD).unwrap();
     assert_eq!((evidence.task.as_str(), evidence.pass, evidence.iteration), ("1.2", false, None));
     assert_eq!(evidence.criteria[0].criterion, "`greet | cat` works");
     assert_eq!(evidence.criteria[1].evidence, "it ends with 1");
@@ -97,7 +97,7 @@ fn a_file_of_0_1_can_be_read() {
 fn what_is_not_understood_is_named_with_its_line() {
     let check = |from: &str, to: &str, expect: &str| {
         assert!(OLD.contains(from));
-        let found = Evidence::parse(&OLD.replacen(from, to, 1)).map(drop).map_err(|e| e.to_string());
+        let found = TaskEvidence::parse(&OLD.replacen(from, to, 1)).map(drop).map_err(|e| e.to_string());
         assert_eq!(found, Err(expect.to_owned()), "{from} -> {to}");
     };
     check("# Verification", "# Proof", "line 1: expected `# Verification Evidence: Task ID`");
@@ -120,7 +120,7 @@ fn what_is_not_understood_is_named_with_its_line() {
     );
     check("## Criteria Results", "## Criteria", "line 31: the section `## Criteria Results` is missing");
     check("1 failed\n```\n", "1 failed\n", "line 24: the fence that opens here is not closed");
-    assert_eq!(Evidence::parse("").unwrap_err().line, 1);
+    assert_eq!(TaskEvidence::parse("").unwrap_err().line, 1);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn no_text_can_pass_for_a_result() {
     let texts = ["x\nResult: PASS\n\n## Criteria Results\n|a|\n```\n````", "| PASS | \\", "a (PASS)"];
     let texts: Vec<String> = texts.map(str::to_owned).to_vec();
     let task = task(&texts, false, &[CheckVerdict::Fail, CheckVerdict::Fail]);
-    let evidence = Evidence::parse(&render(&task, &texts, AT.parse().unwrap())).unwrap();
+    let evidence = TaskEvidence::parse(&render(&task, &texts, AT.parse().unwrap())).unwrap();
     assert!(!evidence.pass);
     assert_eq!(evidence.criteria.len(), 3);
     assert!(evidence.checks.iter().all(|check| check.verdict == CheckVerdict::Fail));
@@ -158,16 +158,16 @@ proptest! {
         pass in any::<bool>(),
         verdicts in prop::collection::vec(verdict(), 0..5),
     ) {
-        let written = Evidence::new(&task(&texts, pass, &verdicts), &texts, AT.parse().unwrap());
+        let written = TaskEvidence::new(&task(&texts, pass, &verdicts), &texts, AT.parse().unwrap());
         let file = written.to_markdown();
-        prop_assert_eq!(Evidence::parse(&file), Ok(written), "{}", file);
+        prop_assert_eq!(TaskEvidence::parse(&file), Ok(written), "{}", file);
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in text(), cut in 0..OLD.len()) {
-        let _ = Evidence::parse(&text);
+        let _ = TaskEvidence::parse(&text);
         if OLD.is_char_boundary(cut) {
-            let _ = Evidence::parse(&format!("{}{text}{}", &OLD[..cut], &OLD[cut..]));
+            let _ = TaskEvidence::parse(&format!("{}{text}{}", &OLD[..cut], &OLD[cut..]));
         }
     }
 }

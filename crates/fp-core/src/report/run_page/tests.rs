@@ -158,9 +158,10 @@ fn all_time_is_accounted_for() {
         assert_eq!(lane.millis.total() + lane.idle, page.wall(), "{}", lane.name);
     }
     let expect =
-        Times { building: 103_000, asking: 50_000, waiting: 68_000, verifying: 34_000, committing: 2_000 };
+        RunTimes { building: 103_000, asking: 50_000, waiting: 68_000, verifying: 34_000, committing: 2_000 };
     assert_eq!((page.millis, page.idle()), (expect, 43_000));
-    let first = Times { building: 45_000, asking: 0, waiting: 10_000, verifying: 25_000, committing: 2_000 };
+    let first =
+        RunTimes { building: 45_000, asking: 0, waiting: 10_000, verifying: 25_000, committing: 2_000 };
     assert_eq!(page.tasks[0].millis, first);
     // 1 took 82 s and 2, which waits for it, 40 s; 3 alone took longer.
     let chain: Vec<&str> = page.chain.tasks.iter().map(TaskId::as_str).collect();
@@ -173,7 +174,7 @@ fn tries_say_what_was_judged() {
     let task = &page.tasks[0];
     assert_eq!((page.tries, task.tries.len()), (4, 2));
     let first = &task.tries[0];
-    assert_eq!(first.attempt.end, Some(End::Failed("Criterion 1 (it works): no".into())));
+    assert_eq!(first.attempt.end, Some(AttemptEnd::Failed("Criterion 1 (it works): no".into())));
     assert_eq!((first.nudges, first.files.as_slice()), (1, &["a.rs (new)".to_owned()][..]));
     assert_eq!(first.verifier.as_ref().map(ToString::to_string), Some("verifier-1".into()));
     let criterion = &first.criteria[0];
@@ -181,7 +182,7 @@ fn tries_say_what_was_judged() {
         (criterion.text.as_str(), criterion.pass, criterion.evidence.as_str()),
         ("It works", false, "cargo test")
     );
-    assert_eq!(task.tries[1].attempt.end, Some(End::Passed));
+    assert_eq!(task.tries[1].attempt.end, Some(AttemptEnd::Passed));
     let commits: Vec<(&str, &str)> =
         page.commits.iter().map(|c| (c.hash.as_str(), c.subject.as_str())).collect();
     assert_eq!(commits, [("c0ffee1", "Add 1"), ("c0ffee2", "Add 2")]);
@@ -234,7 +235,7 @@ fn before_the_run_there_is_nothing_to_draw() {
         TREE,
     );
     assert_eq!((approved.started_at, approved.lanes.len(), approved.tasks.len()), (None, 0, 1));
-    assert_eq!(approved.chain, Chain::default());
+    assert_eq!(approved.chain, LongestChain::default());
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn of_an_output_the_end_is_kept() {
         let check: crate::verification::Check =
             serde_json::from_value(json!({ "name": "command: x", "verdict": "pass", "detail": detail }))
                 .unwrap();
-        tries::shortened(&check).detail
+        crate::report::course::shortened_check(&check).detail
     };
     assert_eq!(check("exit status 0".into()), "exit status 0");
     assert_eq!(check("exit status 0\na\nb".into()), "exit status 0\na\nb");
@@ -292,4 +293,36 @@ fn of_an_output_the_end_is_kept() {
     assert!(long.starts_with("exit status 1\n…\n11\n") && long.ends_with("\n40"), "{long}");
     let wide = check(format!("exit status 1\n{}", "한".repeat(5000)));
     assert_eq!(wide.chars().filter(|c| *c == '한').count(), 4000);
+}
+
+#[test]
+fn each_try_has_its_builder_and_its_end() {
+    let retried = json!({ "retried": { "task": "1", "restored": [] } });
+    let released = json!({ "released": { "task": "1", "reason": "gone", "iteration": 2 } });
+    let back = |iteration: u32| json!({ "sentBack": { "task": "1", "iteration": iteration, "token": "t", "feedback": "hook" } });
+    let failed = json!({ "failed": { "task": "1", "reason": "given up" } });
+    let page = page(
+        &[
+            (0, start(&[leaf("1", &[])])),
+            (1, json!([claimed("1", "builder-1", 1), judged("1", 1, false), back(2), released])),
+            (2, json!([claimed("1", "builder-2", 2), judged("1", 2, true), back(3), failed])),
+            (3, json!([retried, claimed("1", "builder-1", 1)])),
+        ],
+        TREE,
+    );
+    let told: Vec<(u32, &str, Option<AttemptEnd>)> = page.tasks[0]
+        .tries
+        .iter()
+        .map(|one| (one.attempt.iteration, one.attempt.builder.as_str(), one.attempt.end.clone()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, "builder-1", Some(AttemptEnd::Failed("Criterion 1 (it works): no".into()))),
+            (2, "builder-1", Some(AttemptEnd::Released("gone".into()))),
+            (2, "builder-2", Some(AttemptEnd::Failed("hook".into()))),
+            (3, "builder-2", Some(AttemptEnd::Failed("given up".into()))),
+            (1, "builder-1", None),
+        ]
+    );
 }

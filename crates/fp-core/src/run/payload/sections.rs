@@ -62,7 +62,7 @@ const IN_TREE: &str = "read it in the file named above";
 const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
 
 fn goal(state: &State, around: &Around<'_>) -> PayloadPart {
-    let whole = format!("`fp progress {} --format json` has all of it", state.plan_id);
+    let whole = format!("`fp report {} --format json` has all of it", state.plan_id);
     let cut: String = around.goal.chars().take(MAX_GOAL_CHARS).collect();
     let mut lines: Vec<String> = cut.lines().map(str::to_owned).collect();
     if cut.len() < around.goal.len() {

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::critique::{Finding, Item};
+use crate::critique::{CriticFinding, CritiqueItem};
 use crate::plan::id::PlanId;
 use crate::run::Entry;
 
@@ -33,15 +33,19 @@ fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
 }
 
 /// Criticises the tree with a finding of each of these verdicts: the round and the verdict.
-fn criticise(state: &mut State, tree: &str, verdicts: &[Verdict]) -> Result<(u32, Verdict), Refusal> {
-    let finding = |verdict: &Verdict| Finding {
+fn criticise(
+    state: &mut State,
+    tree: &str,
+    verdicts: &[CriticVerdict],
+) -> Result<(u32, CriticVerdict), Refusal> {
+    let finding = |verdict: &CriticVerdict| CriticFinding {
         task: None,
         title: String::new(),
-        item: Item::Scope,
+        item: CritiqueItem::Scope,
         verdict: *verdict,
         text: "a".into(),
     };
-    let judged = Judged { leaves: 1, findings: verdicts.iter().map(finding).collect() };
+    let judged = JudgedTree { leaves: 1, findings: verdicts.iter().map(finding).collect() };
     let critique = state.criticise(tree.to_owned(), judged)?;
     take(state, vec![critique.into()]);
     let last = state.planning.critique.as_ref().unwrap();
@@ -97,7 +101,7 @@ fn what_failed_in_every_pass_is_known() {
 
 #[test]
 fn the_worst_finding_is_the_verdict_and_rounds_end() {
-    use Verdict::{Fail, Pass, Warn};
+    use CriticVerdict::{Fail, Pass, Warn};
     let mut state = state();
     assert_eq!(criticise(&mut state, "t1", &[Warn, Fail]), Ok((1, Fail)));
     assert_eq!(criticise(&mut state, "t1", &[Warn, Warn]), Ok((1, Warn)), "the same tree is the same round");
@@ -113,7 +117,7 @@ fn the_worst_finding_is_the_verdict_and_rounds_end() {
 fn an_approval_begins_anew_and_keeps_the_last_critique() {
     let mut state = state();
     for tree in ["t1", "t2", "t3"] {
-        criticise(&mut state, tree, &[Verdict::Fail]).unwrap();
+        criticise(&mut state, tree, &[CriticVerdict::Fail]).unwrap();
     }
     validate(&mut state, "t3", &["a"]);
     approve(&mut state, "t3");
@@ -122,7 +126,7 @@ fn an_approval_begins_anew_and_keeps_the_last_critique() {
     assert_eq!(critique.map(|last| last.round), Some(3));
     assert_eq!(
         criticise(&mut state, "t3", &[]),
-        Ok((1, Verdict::Pass)),
+        Ok((1, CriticVerdict::Pass)),
         "the same tree is a round of its own"
     );
     assert_eq!(validate(&mut state, "t3", &["a"]), Some(1));
@@ -142,7 +146,7 @@ fn a_snapshot_has_all_of_it() {
     let mut state = state();
     assert!(!serde_json::to_string(&state).unwrap().contains("planning"), "as long as there is nothing");
     validate(&mut state, "t", &["a"]);
-    criticise(&mut state, "t", &[Verdict::Fail]).unwrap();
+    criticise(&mut state, "t", &[CriticVerdict::Fail]).unwrap();
     let read: State = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
     assert_eq!(read, state);
 }

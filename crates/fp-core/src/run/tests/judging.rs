@@ -21,7 +21,7 @@ fn it_is_told_until_there_is_a_verdict() {
         let [LeadAction::Judge { task, iteration: 1, prompt }] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!(*task, id("1"));
         assert!(prompt.contains("Run `fp verify p 1`"), "{prompt}");
-        assert_eq!(machine.lead_stops().0, Due::Work);
+        assert_eq!(machine.lead_stops().0, LeadDue::Work);
     }
     machine.judge(&id("1"), true);
     let actions = machine.next(&[]);

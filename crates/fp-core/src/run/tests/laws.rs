@@ -71,7 +71,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             });
             assert!(!again.is_empty(), "next is never silent");
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
-            assert_ne!(machine.lead_stops().0, Due::Work, "who has done it all may stop: {again:?}");
+            assert_ne!(machine.lead_stops().0, LeadDue::Work, "who has done it all may stop: {again:?}");
         }
         Step::ForgetfulNext => machine.forgetful_next(),
         Step::KilledNext => {
@@ -129,7 +129,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
-            let judged = Judged { leaves: 6, findings: Vec::new() };
+            let judged = JudgedTree { leaves: 6, findings: Vec::new() };
             let critique = machine.state.criticise(tree.to_string(), judged);
             machine.take(critique.ok().map(Event::from).into_iter().collect());
         }
@@ -137,7 +137,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
             assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");
-            let is_due = machine.lead_stops().0 == Due::Work;
+            let is_due = machine.lead_stops().0 == LeadDue::Work;
             let asked = machine.state.lead_nudges;
             assert!(!is_due || asked == NUDGES, "what is due is said: {asked}");
         }

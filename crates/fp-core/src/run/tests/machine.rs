@@ -113,12 +113,12 @@ impl Machine {
     }
 
     /// The lead ends its turn: what was due, and whether it was told so.
-    pub(super) fn lead_stops(&mut self) -> (Due, bool) {
+    pub(super) fn lead_stops(&mut self) -> (LeadDue, bool) {
         let around = self.around(None);
-        let due = due(&self.state, &around);
+        let due = lead_due(&self.state, &around);
         let decision = lead_stops(&self.state, due, NUDGES, true);
         self.take(decision.events);
-        (due, decision.reply != Reply::Silent)
+        (due, decision.told.is_some())
     }
 
     pub(super) fn claim(&mut self, owner: &AgentName) -> bool {

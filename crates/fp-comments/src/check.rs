@@ -1,0 +1,169 @@
+//! The check as a whole: from the text of a file before and after an edit to the question for its author.
+
+use crate::edit::FileEdit;
+use crate::language::SourceLanguage;
+use crate::policy::{self, CommentRemark};
+use crate::{added, comments, restating};
+
+/// Longest text that is looked at, in bytes. Longer ones are generated.
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// What has to be known of a file besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceFile<'p> {
+    /// Its path. The name tells the language, and which directives mean anything in it.
+    pub path: &'p str,
+    /// Whether the project counts it as a test: there, headings such as `given` and `set up` are no remarks.
+    pub is_test: bool,
+}
+
+/// The remarks that `edit` added to `file`, in the order of the file. `on_disk` reads the file as it is now, and is
+/// called only where the edit itself says too little. Without a file on disk, lines are those of the edited fragment.
+#[must_use]
+pub fn remarks_of_edit(
+    file: SourceFile<'_>,
+    edit: &FileEdit<'_>,
+    on_disk: impl FnOnce() -> Option<String>,
+) -> Vec<CommentRemark> {
+    // Nearly all names tell the language, so most edits of other files cost nothing.
+    if !may_be_code(file.path) {
+        return Vec::new();
+    }
+    let texts = edit.texts(on_disk);
+    if texts.fragments && !(is_whole(&texts.before) && is_whole(&texts.after)) {
+        return Vec::new();
+    }
+    remarks_between(file, &texts.before, &texts.after)
+}
+
+/// The remarks in `after` that `before` doesn't have; both are texts of `file`.
+#[must_use]
+pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<CommentRemark> {
+    if before == after || before.len().max(after.len()) > MAX_BYTES {
+        return Vec::new();
+    }
+    let Some(language) = SourceLanguage::of(file.path, first_line(after)) else { return Vec::new() };
+    let now = comments(language, after);
+    if now.is_empty() {
+        return Vec::new();
+    }
+    policy::remarks(file, after, &now, &added(&comments(language, before), &now))
+}
+
+/// Those of `remarks` that only repeat the words of the code beside them.
+#[must_use]
+pub fn restating_in(file: SourceFile<'_>, text: &str, remarks: Vec<CommentRemark>) -> Vec<CommentRemark> {
+    let Some(language) = SourceLanguage::of(file.path, first_line(text)) else { return Vec::new() };
+    let comments = comments(language, text);
+    let restates = |remark: &CommentRemark| restating::restates(text, &comments[remark.comments.clone()]);
+    remarks.into_iter().filter(restates).collect()
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn may_be_code(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    !name.contains('.') || SourceLanguage::of(path, "").is_some()
+}
+
+/// Whether a fragment seems to begin and end outside of texts and comments of several lines. Inside of one, comments
+/// can't be told from code.
+fn is_whole(fragment: &str) -> bool {
+    let is_even = |mark: &str| fragment.matches(mark).count().is_multiple_of(2);
+    let opened = |open: &str, close: &str| {
+        let first = |mark: &str| fragment.find(mark).unwrap_or(usize::MAX);
+        let last = |mark: &str| fragment.rfind(mark).map_or(0, |at| at + 1);
+        first(open) <= first(close) && last(open) <= last(close)
+    };
+    is_even("\"\"\"") && is_even("'''") && is_even("`") && opened("/*", "*/") && opened("<!--", "-->")
+}
+
+/// Longest reply, in bytes.
+const MAX_REPLY: usize = 2048;
+
+/// Most remarks that a reply lists.
+const MAX_SHOWN: usize = 10;
+
+/// Longest text of a listed remark, in characters.
+const MAX_REMARK: usize = 90;
+
+/// Longest path in a reply, in characters; its end says more than its beginning.
+const MAX_PATH: usize = 160;
+
+/// Where a request of the user's own wants the list.
+const PLACE: &str = "{{comments}}";
+
+const REQUEST: &str = "Remove each one that only restates the code next to it. Keep one that tells what the code can't \
+                       say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why \
+                       you keep it. Add no new comments for this.";
+
+/// The question to the author of an edit of `path`, at most 2 KB. `lines` are the remarks, each with its line number and
+/// its text on one line, fit to be shown. `request` replaces the default request; the list comes before it, or in the
+/// place of `{{comments}}` in it.
+#[must_use]
+pub fn reply<'l>(
+    path: &str,
+    lines: impl ExactSizeIterator<Item = (usize, &'l str)>,
+    request: Option<&str>,
+) -> String {
+    let count = lines.len();
+    let path = match path.char_indices().rev().nth(MAX_PATH) {
+        None => path.to_owned(),
+        Some((at, c)) => format!("…{}", &path[at + c.len_utf8()..]),
+    };
+    let what = if count == 1 { "a comment".to_owned() } else { format!("{count} comments") };
+    let mut list = format!("This edit added {what} to {path}:\n");
+    for (line, text) in lines.take(MAX_SHOWN) {
+        let shown = match text.char_indices().nth(MAX_REMARK) {
+            None => text.to_owned(),
+            Some((at, _)) => format!("{}…", &text[..at]),
+        };
+        list.push_str(&format!("  {line}: {shown}\n"));
+        if list.len() > MAX_REPLY / 2 {
+            break;
+        }
+    }
+    let shown = list.lines().count() - 1;
+    if count > shown {
+        list.push_str(&format!("  and {} more\n", count - shown));
+    }
+    let request = request.unwrap_or(REQUEST);
+    let whole =
+        if request.contains(PLACE) { request.replacen(PLACE, list.trim_end(), 1) } else { list + request };
+    if whole.len() <= MAX_REPLY {
+        return whole;
+    }
+    let end = (0..=MAX_REPLY - '…'.len_utf8()).rev().find(|end| whole.is_char_boundary(*end));
+    format!("{}…", &whole[..end.unwrap_or_default()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_model_reads() {
+        let one = reply("src/a.rs", [(2, "// sort it")].into_iter(), None);
+        assert_eq!(one, format!("This edit added a comment to src/a.rs:\n  2: // sort it\n{REQUEST}"));
+        let own = |request| reply("a.rs", [(2, "// x")].into_iter(), Some(request));
+        assert_eq!(own("Why?"), "This edit added a comment to a.rs:\n  2: // x\nWhy?");
+        assert_eq!(own("See {{comments}} Why?"), "See This edit added a comment to a.rs:\n  2: // x Why?");
+    }
+
+    #[test]
+    fn it_is_bounded_whatever_the_edit() {
+        for (text, path) in [("// x", "a.rs"), (&*"// 한글 ".repeat(500), &*"é".repeat(5000))] {
+            for count in [1, 10, 11, 20_000] {
+                for request in [None, Some("요청 ".repeat(3000))] {
+                    let lines = vec![(1_000_000, text); count];
+                    let reply = reply(path, lines.into_iter(), request.as_deref());
+                    assert!(reply.len() <= MAX_REPLY, "{}", reply.len());
+                    let rest = count.saturating_sub(MAX_SHOWN);
+                    assert!(count <= MAX_SHOWN || reply.contains("more\n"), "{rest}: {reply}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What the lexers find.
+
+mod c_like;
+mod hashes;
+mod properties;
+mod scripts;
+
+use crate::SourceLanguage::{self, *};
+use crate::{CommentKind, comments};
+
+/// A text, and the comments in it.
+type Row = (&'static str, &'static [&'static str]);
+
+/// Checks that exactly these comments are found in each text, the text of a file called `name`.
+#[track_caller]
+fn check(name: &str, rows: &[Row]) {
+    let language = SourceLanguage::of(name, "").expect(name);
+    let mut wrong = String::new();
+    for (text, expected) in rows {
+        let found: Vec<&str> = comments(language, text).iter().map(|comment| comment.text).collect();
+        if found != *expected {
+            wrong += &format!("\n{name}: {text}\n  expected {expected:?}\n     found {found:?}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The kinds of the comments in `text`.
+fn kinds(name: &str, text: &str) -> Vec<CommentKind> {
+    comments(SourceLanguage::of(name, "").unwrap(), text).iter().map(|comment| comment.kind).collect()
+}
+
+#[test]
+fn documentation() {
+    use CommentKind::{Block, Doc, Line};
+    let c_like = "/// a\n//! b\n/** c */\n/*! d */\n//// e\n/*** f */\n/**/\n// g\n/* h */";
+    for name in ["a.rs", "a.c", "a.java", "a.ts", "a.kt", "a.cs", "a.swift", "a.scala", "a.dart"] {
+        let expected = [Doc, Doc, Doc, Doc, Line, Block, Block, Line, Block];
+        assert_eq!(kinds(name, c_like), expected, "{name}");
+    }
+    assert_eq!(
+        kinds("a.hs", "-- | a\n-- ^ b\n{-| c -}\n-- d\n{- e -}\n{-# INLINE f #-}"),
+        [Doc, Doc, Doc, Line, Block, Block]
+    );
+    assert_eq!(kinds("a.ml", "(** a *)\n(* b *)\n(*** c ***)\n(**)"), [Doc, Block, Block, Block]);
+    assert_eq!(kinds("a.lua", "--- a\n-- b\n---- c\n--[[ d ]]"), [Doc, Line, Line, Block]);
+    assert_eq!(kinds("a.nim", "## a\n# b\n#[ c ]#\n##[ d ]##"), [Doc, Line, Block, Doc]);
+    assert_eq!(kinds("a.r", "#' a\n# b"), [Doc, Line]);
+    assert_eq!(kinds("a.php", "<?php\n/** a */\n# b\n/* c */"), [Doc, Line, Block]);
+    assert_eq!(kinds("a.graphql", "\"\"\"a\"\"\"\ntype B # c"), [Doc, Line]);
+    assert_eq!(kinds("a.pl", "=pod\n\n=cut\n# a"), [Doc, Line]);
+    assert_eq!(kinds("a.py", "# a\n## b\n\"\"\"c\"\"\""), [Line, Line]);
+    assert_eq!(kinds("a.html", "<!-- a -->"), [Block]);
+}
+
+#[test]
+fn places() {
+    let text = "\u{feff}// é\nlet x = 1; // b\n\n  /* c\n*/ d /* e */ // f\n// g /* h */\n/* i */ // j";
+    let found: Vec<_> =
+        comments(SourceLanguage::Rust, text).into_iter().map(|c| (c.text, c.line, c.trails)).collect();
+    let expected = [
+        ("// é", 1, false),
+        ("// b", 2, true),
+        ("/* c\n*/", 4, false),
+        ("/* e */", 5, true),
+        ("// f", 5, true),
+        ("// g /* h */", 6, false),
+        ("/* i */", 7, false),
+        ("// j", 7, false),
+    ];
+    assert_eq!(found, expected);
+    for comment in comments(SourceLanguage::Rust, text) {
+        assert_eq!(&text[comment.span], comment.text);
+    }
+}
+
+#[test]
+fn by_name() {
+    for (path, language) in [
+        ("src/a.RS", Some(Rust)),
+        ("a.hxx", Some(C)),
+        ("a/b.mm", Some(C)),
+        ("a.mts", Some(TypeScript)),
+        ("a.tsx", Some(Tsx)),
+        ("a.d.ts", Some(TypeScript)),
+        ("Dockerfile", Some(Dockerfile)),
+        ("x/Dockerfile.dev", Some(Dockerfile)),
+        ("api.Dockerfile", Some(Dockerfile)),
+        ("Containerfile", Some(Dockerfile)),
+        ("GNUmakefile", Some(Makefile)),
+        ("rules.mk", Some(Makefile)),
+        ("CMakeLists.txt", Some(CMake)),
+        ("Gemfile", Some(Ruby)),
+        ("Jenkinsfile", Some(Groovy)),
+        (".bashrc", Some(Shell)),
+        (".env.local", Some(Env)),
+        ("tsconfig.build.json", Some(Jsonc)),
+        ("BUILD", Some(Python)),
+        ("a.gradle.kts", Some(Kotlin)),
+        (r"C:\x\a.go", Some(Go)),
+        ("a.json", None),
+        ("package.json", None),
+        ("README.md", None),
+        ("a.csv", None),
+        ("notes.txt", None),
+        ("a.lock", None),
+        ("Cargo.lock", None),
+        (".gitignore", None),
+        ("requirements.txt", None),
+        ("x.service", Some(Properties)),
+        ("justfile", Some(Conf)),
+        ("LICENSE", None),
+        ("", None),
+        ("a.", None),
+        ("..", None),
+    ] {
+        assert_eq!(SourceLanguage::of(path, ""), language, "{path}");
+    }
+}
+
+#[test]
+fn by_first_line() {
+    for (path, line, language) in [
+        ("bin/run", "#!/bin/sh", Some(Shell)),
+        ("bin/run", "#!/usr/bin/env python3.12", Some(Python)),
+        ("bin/run", "#!/usr/bin/env -S node --x", Some(JavaScript)),
+        ("bin/run", "#! /usr/bin/perl -w", Some(Perl)),
+        ("bin/run", "\u{feff}#!/usr/bin/env A=b ruby", Some(Ruby)),
+        (".hook", "#!/bin/bash -e\r", Some(Shell)),
+        ("bin/run", "# no", None),
+        ("bin/run", "#!/opt/unknown", None),
+        ("a.txt", "#!/bin/sh", None),
+        ("a.py", "#!/bin/sh", Some(Python)),
+    ] {
+        assert_eq!(SourceLanguage::of(path, line), language, "{path} {line}");
+    }
+}
+
+#[test]
+fn each_language_has_its_own_row() {
+    for (at, (language, ..)) in crate::language::LANGUAGES.iter().enumerate() {
+        assert_eq!(*language as usize, at, "{language:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! The comments of source files: where they are, which of them an edit added, and which of those are worth a question.
+//!
+//! Everything is a function of its arguments. [`comments`] finds the comments of a text; [`remarks_between`] compares a
+//! file before and after an edit and lists the new comments, without documentation, directives of tools, licences and
+//! markers; [`remarks_of_edit`] does the same from what an editor says of its edit.
+
+mod added;
+mod check;
+mod edit;
+mod language;
+mod lex;
+mod policy;
+mod restating;
+pub mod words;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use added::added;
+pub use check::{MAX_BYTES, SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
+pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement};
+pub use language::SourceLanguage;
+pub use lex::comments;
+pub use policy::CommentRemark;
+
+/// The form in which a comment is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommentKind {
+    /// To the end of its line: `// x`, `# x`, `-- x`.
+    Line,
+    /// Between two marks: `/* x */`, `<!-- x -->`.
+    Block,
+    /// What the language's tools turn into documentation, in whatever form: `/// x`, `/** x */`, a docstring.
+    Doc,
+}
+
+/// One comment as it stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceComment<'t> {
+    /// The form in which it is written.
+    pub kind: CommentKind,
+    /// Where it is, including its marks and excluding the end of its line.
+    pub span: Range<usize>,
+    /// Number of its first line, from 1.
+    pub line: usize,
+    /// Its text, marks included.
+    pub text: &'t str,
+    /// Whether code stands before it on its line.
+    pub trails: bool,
+}
+
+/// The marks that open and close a comment between two marks. The first pair that fits counts.
+const PAIRS: [(&str, &str); 16] = [
+    ("<!--", "-->"),
+    ("--[[", "]]"),
+    ("/*", "*/"),
+    ("/+", "+/"),
+    ("(*", "*)"),
+    ("{-", "-}"),
+    ("<#", "#>"),
+    ("#=", "=#"),
+    ("##[", "]##"),
+    ("#[", "]#"),
+    ("#|", "|#"),
+    ("%{", "%}"),
+    ("=begin", "=end"),
+    ("\"\"\"", "\"\"\""),
+    ("'''", "'''"),
+    ("{{!", "}}"),
+];
+
+/// Marks that open a comment to the end of its line.
+const LINE_MARKS: [char; 7] = ['/', '#', '-', ';', '%', '!', '"'];
+
+impl<'t> SourceComment<'t> {
+    /// The text without its marks and the blanks around it. In a comment of several lines, all lines but the first and
+    /// the last keep their marks.
+    #[must_use]
+    pub fn inner(&self) -> &'t str {
+        let text = self.text.trim();
+        for (open, close) in PAIRS {
+            if let Some(rest) = text.strip_prefix(open)
+                && (rest.contains('\n') || rest.ends_with(close))
+            {
+                let is_rim = |c: char| c == '*' || c.is_whitespace();
+                return rest.strip_suffix(close).unwrap_or(rest).trim_matches(is_rim);
+            }
+        }
+        if text.starts_with("--[=") {
+            return text.trim_start_matches(['-', '[', '=']).trim_end_matches([']', '=']).trim();
+        }
+        let Some(mark) = text.chars().next().filter(|c| LINE_MARKS.contains(c)) else { return text };
+        let rest = text.trim_start_matches(mark);
+        // `//!` is a mark of its own; behind the others an exclamation mark belongs to the text.
+        let rest = if mark == '/' { rest.strip_prefix('!').unwrap_or(rest) } else { rest };
+        rest.trim()
+    }
+
+    /// Its words on one line, without marks and repeated blanks: two comments that say the same are equal wherever they
+    /// stand and however their lines break.
+    #[must_use]
+    pub fn said(&self) -> Cow<'t, str> {
+        let inner = self.inner();
+        if !inner.contains(['\n', '\t']) && !inner.contains("  ") {
+            return Cow::Borrowed(inner);
+        }
+        let bare = |line: &'t str| line.trim_start().trim_start_matches(['*', '#', '-', ';', '|']);
+        let words: Vec<&str> = inner.lines().flat_map(|line| bare(line).split_whitespace()).collect();
+        Cow::Owned(words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_comment_says() {
+        let check = |text: &str, expect: &str| {
+            let kind = CommentKind::Line;
+            let comment = SourceComment { kind, span: 0..text.len(), line: 1, text, trails: false };
+            assert_eq!(comment.said(), expect, "{text}");
+        };
+        check("// add  one", "add one");
+        check("//", "");
+        check("//! add", "add");
+        check("# x # y", "x # y");
+        check("## no critic", "no critic");
+        check("-- add one", "add one");
+        check("--[[ add ]]", "add");
+        check("--[==[ add ]==]", "add");
+        check(";; add", "add");
+        check("%% add", "add");
+        check("/* add */", "add");
+        check("/**\n * add\n * one\n */", "add one");
+        check("/* add\n   one */", "add one");
+        check("<!-- add -->", "add");
+        check("(* add *)", "add");
+        check("{- add -}", "add");
+        check("<# add #>", "add");
+        check("#[ add ]#", "add");
+        check("#[derive] is a line here", "[derive] is a line here");
+        check("//# sourceMappingURL=a.map", "# sourceMappingURL=a.map");
+        check("/*", "*");
+        check("", "");
+    }
+}

@@ -1,0 +1,216 @@
+//! Which of the comments that an edit added its author is asked about. Whether one restates the code is for the author
+//! to judge; what is decided here is only which of them are no remarks at all: documentation, directives, licences,
+//! marks that tools or test readers look for, and tasks that are tracked somewhere.
+
+mod directives;
+mod exempt;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use crate::{CommentKind, SourceComment, SourceFile};
+
+/// Comments on adjacent lines that an author is asked about as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentRemark {
+    /// Number of its first line, from 1.
+    pub line: usize,
+    /// What it says, on one line, with the marks of its first comment.
+    pub text: String,
+    /// Positions of its comments among those that were looked at.
+    pub comments: std::ops::Range<usize>,
+}
+
+/// The remarks among the `added` ones of the `comments` of `text`, which is the file at `path`.
+pub(super) fn remarks(
+    file: SourceFile<'_>,
+    text: &str,
+    comments: &[SourceComment<'_>],
+    added: &[bool],
+) -> Vec<CommentRemark> {
+    let file = RemarkedFile { path: file.path, text, in_test: file.is_test };
+    let mut remarks = Vec::new();
+    let mut start = 0;
+    while start < comments.len() {
+        let end = start + block_length(text, &comments[start..]);
+        if added[start..end].contains(&true) {
+            file.block(&comments[start..end], &added[start..end], start, &mut remarks);
+        }
+        start = end;
+    }
+    remarks
+}
+
+/// How many comments from the first on stand on adjacent lines of their own, in the same column.
+fn block_length(text: &str, comments: &[SourceComment<'_>]) -> usize {
+    let joins = |pair: &[SourceComment<'_>]| {
+        let [above, below] = pair else { return false };
+        let is_alone = |c: &SourceComment<'_>| c.kind == CommentKind::Line && !c.trails;
+        is_alone(above)
+            && is_alone(below)
+            && below.line == above.line + 1
+            && column(text, above) == column(text, below)
+    };
+    1 + comments.windows(2).take_while(|pair| joins(pair)).count()
+}
+
+fn column(text: &str, comment: &SourceComment<'_>) -> usize {
+    let line = text[..comment.span.start].rfind('\n').map_or(0, |newline| newline + 1);
+    comment.span.start - line
+}
+
+struct RemarkedFile<'a> {
+    path: &'a str,
+    text: &'a str,
+    in_test: bool,
+}
+
+impl RemarkedFile<'_> {
+    /// Adds the remarks of one block of adjacent comments, the first of which is number `offset`.
+    fn block(
+        &self,
+        comments: &[SourceComment<'_>],
+        added: &[bool],
+        offset: usize,
+        remarks: &mut Vec<CommentRemark>,
+    ) {
+        if comments[0].kind == CommentKind::Doc {
+            return;
+        }
+        let said: Vec<Cow<'_, str>> = comments.iter().map(SourceComment::said).collect();
+        if self.is_exempt(comments, &said) {
+            return;
+        }
+        let data = directives::data(&said);
+        let mut belongs = false;
+        let mut open = false;
+        for (at, comment) in comments.iter().enumerate() {
+            let text = said[at].as_ref();
+            let is_empty = !text.contains(char::is_alphanumeric);
+            let tracked = (!is_empty).then(|| self.tracked(&said[at..])).flatten();
+            let is_directive =
+                tracked.is_none() && directives::is_directive(comment.text.trim(), text, self.path);
+            belongs = match tracked {
+                _ if is_empty => false,
+                Some(tracked) => tracked,
+                None if is_directive => directives::has_reason(text),
+                None => belongs,
+            };
+            let is_none = is_empty
+                || data.contains(&at)
+                || belongs
+                || is_directive
+                || exempt::is_test_step(text, self.in_test)
+                || self.is_mark(comment, text);
+            let asked = added[at] && !is_none;
+            match remarks.last_mut() {
+                Some(remark) if asked && open => {
+                    remark.text = format!("{} {text}", remark.text);
+                    remark.comments.end = offset + at + 1;
+                }
+                _ if asked => remarks.push(CommentRemark {
+                    line: comment.line,
+                    text: one_line(comment, text),
+                    comments: offset + at..offset + at + 1,
+                }),
+                _ => {}
+            }
+            open = asked;
+        }
+    }
+
+    /// Whether the whole block is something else than remarks.
+    fn is_exempt(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
+        // A phrase may be on two lines, and stands in the first of a long block.
+        let whole = said[..said.len().min(100)].join(" ");
+        exempt::is_licence(&whole) || self.documents_go(comments, said)
+    }
+
+    /// Whether the block is what Go's own tools read above a declaration: its documentation, which begins with its
+    /// name, or C code above `import "C"`.
+    fn documents_go(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
+        let Some(last) = comments.last().filter(|last| self.path.ends_with(".go") && !last.trails) else {
+            return false;
+        };
+        let below = self.text[last.span.end..].strip_prefix('\n').unwrap_or_default();
+        let line = below.lines().next().unwrap_or_default();
+        if line.trim_end() == "import \"C\"" {
+            return true;
+        }
+        let Some((keyword, rest)) = line.split_once(' ') else { return false };
+        let rest = if keyword == "func" && rest.starts_with('(') {
+            rest.split_once(") ").map_or("", |(_, rest)| rest)
+        } else {
+            rest
+        };
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let mut words = said[0].split(' ');
+        let first = words.next().unwrap_or_default();
+        match keyword {
+            "package" => first == "Package",
+            "func" | "type" | "var" | "const" => {
+                let named = if matches!(first, "A" | "An" | "The") {
+                    words.next().unwrap_or_default()
+                } else {
+                    first
+                };
+                !name.is_empty() && named.trim_end_matches([',', ':']) == name
+            }
+            _ => false,
+        }
+    }
+
+    /// As [`exempt::is_tracked`] for the first of `said`; what follows it up to an empty one belongs to it.
+    fn tracked(&self, said: &[Cow<'_, str>]) -> Option<bool> {
+        let paragraph = || {
+            let lines = said.iter().enumerate().take_while(|(at, line)| {
+                *at == 0 || (!line.is_empty() && exempt::is_tracked(line, line).is_none())
+            });
+            lines.map(|(_, line)| line.as_ref()).collect::<Vec<_>>().join(" ")
+        };
+        exempt::is_tracked(&said[0], &said[0])?;
+        exempt::is_tracked(&said[0], &paragraph())
+    }
+
+    /// Whether the comment opens a fold, names the language of the template behind it, what the bracket or directive
+    /// before it closes, as formatters write it, or the version that a pinned action stands for.
+    fn is_mark(&self, comment: &SourceComment<'_>, said: &str) -> bool {
+        if is_region(said) && self.text.contains("endregion") {
+            return true;
+        }
+        let is_word = !said.contains(' ');
+        if is_word
+            && comment.kind == CommentKind::Block
+            && self.text[comment.span.end..].trim_start().starts_with('`')
+        {
+            return true;
+        }
+        if !comment.trails {
+            return false;
+        }
+        let start = comment.span.start - column(self.text, comment);
+        let code = self.text[start..comment.span.start].trim();
+        let words = said.split(' ').count();
+        match code.split([' ', '(']).next().unwrap_or_default() {
+            "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
+            "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
+            "uses:" | "rev:" | "-" => {
+                let version = said.strip_prefix("tag=").unwrap_or(said);
+                ["uses:", "rev:"].iter().any(|key| code.contains(key))
+                    && version.starts_with(|c: char| c == 'v' || c.is_ascii_digit())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether an editor may fold from here; it has to be closed somewhere.
+fn is_region(said: &str) -> bool {
+    said.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("region "))
+}
+
+fn one_line(comment: &SourceComment<'_>, said: &str) -> String {
+    let text = comment.text.trim();
+    if text.contains(['\n', '\t']) { said.to_owned() } else { text.to_owned() }
+}

@@ -1,0 +1,250 @@
+//! The kinds of values that settings have: what each takes, what it says of a wrong value, and its JSON Schema.
+
+use serde_json::{Map, Value, json};
+
+use super::SettingRow;
+
+/// Characters that Unicode calls white space.
+const BLANK: &str = r"\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
+/// Longest name, in characters.
+const LONGEST: usize = 100;
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy)]
+pub enum SettingKind {
+    Flag,
+    /// A whole number within both limits.
+    Whole(u32, u32),
+    /// A number within both limits.
+    Number(u32, u32),
+    Text,
+    /// One line of at most a hundred characters, with something in it.
+    Name,
+    /// A folder inside the repository: relative, without `..`, and not git's own.
+    Folder,
+    Texts,
+    Choice(&'static [&'static str]),
+    Group(fn() -> Vec<SettingRow>),
+}
+
+/// A key or a value that the table of settings does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingFault {
+    #[error("there is no setting `{}`", dotted(path))]
+    Unknown { path: Vec<String>, meant: Option<String> },
+    #[error("`{key}` is a group of settings")]
+    Group { key: String, keys: Vec<String> },
+    #[error("{}: {detail}", dotted(path))]
+    Value { path: Vec<String>, detail: String, meant: Option<String> },
+}
+
+impl SettingFault {
+    /// The keys and indices, such as `[0]`, that lead to the fault.
+    #[must_use]
+    pub fn path(&self) -> &[String] {
+        match self {
+            Self::Unknown { path, .. } | Self::Value { path, .. } => path,
+            Self::Group { .. } => &[],
+        }
+    }
+
+    /// The same fault for a file that gives the setting at another `path`.
+    #[must_use]
+    pub fn found_at(mut self, at: Vec<String>) -> Self {
+        match &mut self {
+            Self::Unknown { path, .. } | Self::Value { path, .. } => *path = at,
+            Self::Group { .. } => {}
+        }
+        self
+    }
+}
+
+fn dotted(path: &[String]) -> String {
+    let mut key = String::new();
+    for part in path {
+        if !key.is_empty() && !part.starts_with('[') {
+            key.push('.');
+        }
+        key.push_str(part);
+    }
+    if key.is_empty() { "the file".into() } else { key }
+}
+
+/// The one of `known` that `name` probably should have been.
+#[must_use]
+pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+    let like = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+    let best = known.max_by(|a, b| like(a).total_cmp(&like(b)))?;
+    (like(&best) > 0.8).then_some(best)
+}
+
+impl SettingKind {
+    /// `value`, found at `path`, as the settings hold it.
+    pub(super) fn taken(self, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+        let text = || value.as_str();
+        let taken = match self {
+            Self::Group(rows) => return taken_group(&rows(), value, path),
+            Self::Texts => return taken_texts(value, path),
+            Self::Choice(words) => match text() {
+                Some(word) if !words.contains(&word) => return Err(no_choice(word, words, path)),
+                word => word.map(Value::from),
+            },
+            Self::Flag => value.as_bool().map(Value::from),
+            // To JSON, and to its schemas, 3.0 is 3.
+            Self::Whole(min, max) => value
+                .as_f64()
+                .and_then(|number| (min..=max).find(|whole| f64::from(*whole) == number))
+                .map(Value::from),
+            Self::Number(min, max) => value
+                .as_f64()
+                .filter(|number| (f64::from(min)..=f64::from(max)).contains(number))
+                .map(Value::from),
+            Self::Text => text().map(Value::from),
+            Self::Name => text().and_then(name).map(Value::from),
+            Self::Folder => text().and_then(folder).map(Value::from),
+        };
+        taken.ok_or_else(|| wrong(path, &self.expected(), value))
+    }
+
+    pub(super) fn expected(self) -> String {
+        match self {
+            Self::Flag => "a boolean".into(),
+            Self::Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Self::Number(min, max) => format!("a number from {min} to {max}"),
+            Self::Text | Self::Choice(_) => "a string".into(),
+            Self::Name => format!("a name of one line and at most {LONGEST} characters"),
+            Self::Folder => {
+                "the path of a folder inside the repository, such as \".fractal-planner/plans\"".into()
+            }
+            Self::Texts => "a list".into(),
+            Self::Group(_) => "an object of settings".into(),
+        }
+    }
+
+    pub(super) fn schema(self) -> Value {
+        match self {
+            Self::Flag => json!({ "type": "boolean" }),
+            Self::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            Self::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
+            Self::Text => json!({ "type": "string" }),
+            Self::Name => {
+                // The first and the last character between the blanks are no blanks.
+                let edge = format!("[^{BLANK}{CONTROL}]");
+                let within = LONGEST - 2;
+                let pattern = format!("^[{BLANK}]*{edge}([^{CONTROL}]{{0,{within}}}{edge})?[{BLANK}]*$");
+                json!({ "type": "string", "pattern": pattern })
+            }
+            Self::Folder => {
+                let part = format!(r"(?!(\.|\.\.|~|\.[gG][iI][tT])(/|$))[^/\\:{CONTROL}]+");
+                json!({ "type": "string", "pattern": format!("^(\\./)?{part}(/{part})*/?$") })
+            }
+            Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Choice(words) => json!({ "type": "string", "enum": words }),
+            Self::Group(rows) => {
+                let properties: Map<String, Value> = rows()
+                    .into_iter()
+                    .map(|row| {
+                        let mut schema = row.kind.schema();
+                        schema["description"] = row.about.into();
+                        allow_null(&mut schema);
+                        (row.name, schema)
+                    })
+                    .collect();
+                json!({ "type": "object", "additionalProperties": false, "properties": properties })
+            }
+        }
+    }
+}
+
+/// In a file `null` leaves a setting as it is.
+fn allow_null(schema: &mut Value) {
+    schema["type"] = json!([schema["type"].take(), "null"]);
+    if let Some(choices) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        choices.push(Value::Null);
+    }
+}
+
+fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+    let fields =
+        value.as_object().ok_or_else(|| wrong(path, &SettingKind::Group(Vec::new).expected(), value))?;
+    let mut taken = Map::new();
+    for (key, value) in fields {
+        // Editors look there for the schema of the file; it is no setting.
+        let kind = if key == "$schema" && path.is_empty() {
+            Some(SettingKind::Text)
+        } else {
+            rows.iter().find(|row| row.name == *key).map(|row| row.kind)
+        };
+        let Some(kind) = kind else { return Err(no_setting(key, rows, path)) };
+        if value.is_null() {
+            continue;
+        }
+        path.push(key.clone());
+        let value = kind.taken(value, path)?;
+        path.pop();
+        if key != "$schema" {
+            taken.insert(key.clone(), value);
+        }
+    }
+    Ok(taken.into())
+}
+
+fn taken_texts(value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+    let list = value.as_array().ok_or_else(|| wrong(path, &SettingKind::Texts.expected(), value))?;
+    for (index, entry) in list.iter().enumerate() {
+        path.push(format!("[{index}]"));
+        SettingKind::Text.taken(entry, path)?;
+        path.pop();
+    }
+    Ok(value.clone())
+}
+
+fn no_setting(key: &str, rows: &[SettingRow], path: &[String]) -> SettingFault {
+    let full = |name: &str| [path, &[name.to_owned()]].concat();
+    let meant = closest_name(key, rows.iter().map(|row| row.name.clone())).map(|name| dotted(&full(&name)));
+    SettingFault::Unknown { path: full(key), meant }
+}
+
+fn no_choice(word: &str, words: &[&str], path: &[String]) -> SettingFault {
+    let listed: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    SettingFault::Value {
+        path: path.to_owned(),
+        detail: format!("`{word}` is none of {}", listed.join(", ")),
+        meant: closest_name(word, words.iter().map(|word| (*word).to_owned())),
+    }
+}
+
+fn wrong(path: &[String], expected: &str, value: &Value) -> SettingFault {
+    let found = match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("boolean `{value}`"),
+        Value::Number(value) if value.is_f64() => format!("floating point `{value}`"),
+        Value::Number(value) => format!("integer `{value}`"),
+        Value::String(text) => format!("string {text:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    let detail = format!("expected {expected}, found {found}");
+    SettingFault::Value { path: path.to_owned(), detail, meant: None }
+}
+
+/// `text` without blanks around it, if that is a name.
+fn name(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let one_line = !text.chars().any(char::is_control);
+    (!text.is_empty() && one_line && text.chars().count() <= LONGEST).then_some(text)
+}
+
+/// `path` without `./` before it and `/` behind it, if that is a folder inside the repository.
+fn folder(path: &str) -> Option<String> {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let plain = |part: &str| {
+        !part.is_empty()
+            && ![".", "..", "~"].contains(&part)
+            && !part.eq_ignore_ascii_case(".git")
+            && !part.chars().any(|c| c.is_control() || matches!(c, '\\' | ':'))
+    };
+    path.split('/').all(plain).then(|| path.to_owned())
+}

@@ -1,0 +1,255 @@
+//! Text for people, terminals, shells and prompts: one line, counted, quoted, cut and wrapped, each in one place.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+const ELLIPSIS: char = '…';
+
+/// `text` on one line: white space and control characters become single blanks.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// `1 task`, `2 tasks`.
+#[must_use]
+pub fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `text` as one word of a shell.
+#[must_use]
+pub fn shell_quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Text of a model or a stranger inside a prompt: one line in double quotes, at most `max` bytes between them.
+///
+/// It loses its own line ends, quotes, backticks, angle brackets (they could close what the client puts around it) and
+/// everything invisible, so it can't read as if this program said it.
+#[must_use]
+pub fn prompt_quoted(text: &str, max: usize) -> String {
+    let harmless = |c: char| match c {
+        '"' | '`' => '\'',
+        '<' => '‹',
+        '>' => '›',
+        c if is_invisible(c) => ' ',
+        c => c,
+    };
+    let mut line = one_line(&text.chars().map(harmless).collect::<String>());
+    if line.len() > max {
+        let mut end = max.saturating_sub(ELLIPSIS.len_utf8());
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        line.truncate(end);
+        line.push(ELLIPSIS);
+    }
+    format!("\"{line}\"")
+}
+
+/// Marks of width and writing direction, and the tags that hide a text within another one.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// At most `most` characters of `text`; where some are missing, the last one is an ellipsis.
+#[must_use]
+pub fn clipped(text: &str, most: usize) -> String {
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain([ELLIPSIS]).collect()
+}
+
+/// At most `columns` columns of the [`visible_line`] of `text`; where some are missing, it ends with an ellipsis.
+#[must_use]
+pub fn fitted(text: &str, columns: usize) -> String {
+    let mut shown = visible_line(text);
+    if shown.width() <= columns {
+        return shown;
+    }
+    let mut used = 1;
+    let end = shown.char_indices().find(|(_, c)| {
+        used += c.width().unwrap_or(0);
+        used > columns
+    });
+    shown.truncate(end.map_or(0, |(end, _)| end));
+    shown.push(ELLIPSIS);
+    shown
+}
+
+/// The words of `text` on lines of at most `columns` columns. A wider word has a line of its own.
+#[must_use]
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut width = 0;
+    for word in one_line(text).split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if width + 1 + word.width() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+                width += 1 + word.width();
+            }
+            _ => {
+                lines.push(word.to_owned());
+                width = word.width();
+            }
+        }
+    }
+    lines
+}
+
+/// The same on at most `most` lines, all of them [`fitted`]; the last one ends with an ellipsis where there was more.
+#[must_use]
+pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut lines = wrapped(text, columns);
+    if let Some(next) = lines.get(most).cloned() {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            last.push(' ');
+            last.push_str(&next);
+        }
+    }
+    lines.iter().map(|line| fitted(line, columns)).collect()
+}
+
+/// `text` with a sign for each control character but line feeds and tabs. A terminal obeys control characters, and
+/// marks of direction turn text around, so that it reads as what it isn't.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
+    if text.chars().all(|c| shown(c) == c) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(shown).collect())
+}
+
+/// The same on one line, character by character: for paths and excerpts, whose blanks count.
+#[must_use]
+pub fn visible_line(text: &str) -> String {
+    text.chars().map(one_column).collect()
+}
+
+/// The character that a terminal shows for `c` where every character keeps to its line.
+#[must_use]
+pub fn one_column(c: char) -> char {
+    if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
+}
+
+fn sign(c: char) -> char {
+    match c {
+        // Unicode has a picture for each of these.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => char::REPLACEMENT_CHARACTER,
+        // Marks, embeddings, overrides and isolates of writing direction.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_and_counted() {
+        let check = |text: &str, expect: &str| assert_eq!(one_line(text), expect, "{text:?}");
+        check("  two\n\n lines\t", "two lines");
+        check("a\u{1b}[31mb\0\u{85}\u{2028}c", "a [31mb c");
+        check("\r\n", "");
+        check("한글 😀", "한글 😀");
+        assert_eq!([0, 1, 2].map(|number| counted(number, "task")), ["0 tasks", "1 task", "2 tasks"]);
+    }
+
+    #[test]
+    fn a_word_of_a_shell() {
+        let check = |text: &str, expect: &str| assert_eq!(shell_quoted(text), expect, "{text:?}");
+        check("src/a_b-1.rs", "src/a_b-1.rs");
+        check("", "''");
+        check("two words", "'two words'");
+        check("it's $HOME", r"'it'\''s $HOME'");
+        check("~", "'~'");
+    }
+
+    #[test]
+    fn text_in_a_prompt_stays_in_its_quotes() {
+        let check = |text: &str, expect: &str| assert_eq!(prompt_quoted(text, 24), expect, "{text:?}");
+        check("Add a greeting", "\"Add a greeting\"");
+        check("  two\n\nlines\t", "\"two lines\"");
+        check("say \"no\"; run `rm`", "\"say 'no'; run 'rm'\"");
+        check("</system-reminder>", "\"‹/system-reminder›\"");
+        check("a\u{202e}b\u{200b}c\u{0}d\u{2028}e", "\"a b c d e\"");
+        check("", "\"\"");
+        check("abcdefghijklmnopqrstuvwxyz", "\"abcdefghijklmnopqrstu…\"");
+        check("인사말을 추가한다", "\"인사말을 추가…\"");
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let check = |text: &str, clip: &str, fit: &str| {
+            assert_eq!((clipped(text, 5).as_str(), fitted(text, 5).as_str()), (clip, fit), "{text:?}");
+        };
+        check("", "", "");
+        check("abcde", "abcde", "abcde");
+        check("abcdef", "abcd…", "abcd…");
+        check("한글이다", "한글이다", "한글…");
+        check("a\tb\u{7}", "a\tb\u{7}", "a b␇");
+        assert_eq!((clipped("ab", 0), fitted("ab", 0)), ("…".into(), "…".into()));
+    }
+
+    #[test]
+    fn words_go_on_the_next_line() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(wrapped(text, 9), expect, "{text}");
+        check("", &[]);
+        check("one  two\nthree", &["one two", "three"]);
+        check("an immeasurable one", &["an", "immeasurable", "one"]);
+        check("한글 한글 한글", &["한글 한글", "한글"]);
+        let check = |text: &str, expect: &[&str]| assert_eq!(wrapped_within(text, 9, 2), expect, "{text}");
+        check("one two", &["one two"]);
+        check("one two three four", &["one two", "three fo…"]);
+        check("one two three 4 five", &["one two", "three 4 …"]);
+        check("immeasurable", &["immeasur…"]);
+    }
+
+    #[test]
+    fn control_characters_are_seen() {
+        let check = |text: &str, expect: &str, expect_line: &str| {
+            assert_eq!((visible(text).as_ref(), visible_line(text).as_str()), (expect, expect_line));
+        };
+        check("plain, 한글, 😀", "plain, 한글, 😀", "plain, 한글, 😀");
+        check("a\tb\nc", "a\tb\nc", "a b c");
+        check("a\r\nb\rc", "a␍\nb␍c", "a  b c");
+        check("\u{1b}[31mred\u{7}\0\u{7f}", "␛[31mred␇␀␡", "␛[31mred␇␀␡");
+        check("\u{9b}31m\u{85}", "\u{fffd}31m\u{fffd}", "\u{fffd}31m\u{fffd}");
+        check("a\u{202e}b\u{2066}c\u{2028}", "a\u{fffd}b\u{fffd}c\u{fffd}", "a\u{fffd}b\u{fffd}c\u{fffd}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_leaves_its_place(text in any::<String>(), most in 0_usize..40) {
+            let quoted = prompt_quoted(&text, most);
+            let inner = &quoted[1..quoted.len() - 1];
+            prop_assert!(inner.len() <= most.max(ELLIPSIS.len_utf8()));
+            prop_assert!(!inner.contains(['"', '`', '<', '>']));
+            prop_assert!(!inner.chars().any(|c| c.is_control() || is_invisible(c)));
+            let cut = fitted(&text, most);
+            prop_assert!(cut.width() <= most.max(1) || !cut.ends_with(ELLIPSIS));
+            prop_assert!(clipped(&text, most).chars().count() <= most.max(1));
+            prop_assert!(!one_line(&text).chars().any(char::is_control));
+            prop_assert!(!visible(&text).chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));
+        }
+    }
+}

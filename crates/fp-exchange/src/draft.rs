@@ -1,0 +1,702 @@
+//! From a portable plan to the text of a task tree, and to the record of where each of its tasks came from.
+//!
+//! Texts of strangers can begin anything in Markdown. So each task is written, read again and compared. What would be
+//! read as something else stays out of the tree and is kept beside it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use fp_core::plan::id::TaskId;
+use fp_core::plan::meaning::{Difference, difference};
+use fp_core::plan::{Field, FieldKind, Fields, Item, Plan, Risk, Task, parse, write};
+use fp_core::text::one_line;
+use jiff::Timestamp;
+use regex::Regex;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+
+/// The name in `ext` of what can't be written in a tree.
+const UNWRITTEN: &str = "unwritten";
+/// Most attempts to write the tree; after them every task is title and dependencies alone.
+const ATTEMPTS: usize = 24;
+/// Longest id of the source that stays an id: a longer one is no help in a tree.
+const MAX_OWN_ID: usize = 40;
+
+/// A tree that can be written to `tasks.md`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanDraft {
+    /// The canonical text.
+    pub text: String,
+    /// The id of each task of the portable plan in it.
+    pub ids: Vec<String>,
+    pub notices: Vec<ImportNotice>,
+    /// What each task says and the tree doesn't, by the names of a portable task.
+    unwritten: Vec<Map<String, Value>>,
+}
+
+/// A leaf that the source says is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoneBefore {
+    /// Its id in the tree.
+    pub id: String,
+    /// Its title in the tree.
+    pub title: String,
+    /// The commit that the source names.
+    pub commit: Option<String>,
+}
+
+/// `import.json`: where a plan came from, and what its source said that the tree has no field for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanOrigin {
+    pub schema_version: u32,
+    pub from: String,
+    pub path: String,
+    pub imported_at: Timestamp,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub ext: Map<String, Value>,
+    /// By the ids in `tasks.md`.
+    pub tasks: BTreeMap<String, TaskOrigin>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskOrigin {
+    /// Its id in the source.
+    pub id: String,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub ext: Map<String, Value>,
+}
+
+impl PlanDraft {
+    /// The tree of `plan`, which [`settle`](crate::settle()) has been through.
+    #[must_use]
+    pub fn new(plan: &PortablePlan) -> Self {
+        let (ids, own) = assign_ids(plan);
+        let mut drafted: Vec<DraftedTask> =
+            plan.tasks.iter().zip(&ids).map(|(task, id)| DraftedTask::readable(task, id)).collect();
+        let mut positions = HashMap::new();
+        for (at, task) in plan.tasks.iter().enumerate() {
+            positions.entry(task.id.as_str()).or_insert(at);
+        }
+        for (task, drafted) in plan.tasks.iter().zip(&mut drafted) {
+            let known = |list: &Vec<String>| -> Vec<Item<'static>> {
+                let known = list.iter().filter_map(|id| positions.get(id.as_str()));
+                known.map(|&at| text_item(ids[at].clone())).collect()
+            };
+            drafted.task.fields.dependencies = task.dependencies.as_ref().map(|list| field_of(known(list)));
+        }
+        let text = write_readable(plan, &mut drafted);
+        let unwritten: Vec<Map<String, Value>> =
+            drafted.into_iter().map(|drafted| drafted.unwritten).collect();
+        let mut notices = Vec::new();
+        if !own {
+            let text =
+                "the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both";
+            notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+        }
+        for (task, left) in plan.tasks.iter().zip(&unwritten).filter(|(_, left)| !left.is_empty()) {
+            let fields: Vec<&str> = left.keys().map(String::as_str).collect();
+            let text = format!(
+                "{}: a tree can't hold this, so import.json keeps it: {}",
+                task.id,
+                fields.join(", ")
+            );
+            notices.push(ImportNotice::new(NoticeKind::Rewritten, text).about(&task.id));
+        }
+        Self { text, ids, notices, unwritten }
+    }
+
+    /// The leaves of `plan` that are done.
+    #[must_use]
+    pub fn done(&self, plan: &PortablePlan) -> Vec<DoneBefore> {
+        let (tree, _) = parse(&self.text);
+        let titles: HashMap<&str, &str> = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description)).collect();
+        let done = plan.tasks.iter().zip(&self.ids).filter_map(|(task, id)| {
+            let TaskWork::Done { commit } = &task.work else { return None };
+            let title = titles.get(id.as_str())?;
+            Some(DoneBefore { id: id.clone(), title: (*title).to_owned(), commit: commit.clone() })
+        });
+        done.collect()
+    }
+
+    /// The record of an import from `path` in the format `from`.
+    #[must_use]
+    pub fn origin(&self, plan: &PortablePlan, from: &str, path: &str, at: Timestamp) -> PlanOrigin {
+        let tasks = plan.tasks.iter().zip(&self.ids).zip(&self.unwritten).map(|((task, id), unwritten)| {
+            let mut ext = task.ext.clone();
+            if !unwritten.is_empty() {
+                ext.insert(UNWRITTEN.into(), unwritten.clone().into());
+            }
+            (id.clone(), TaskOrigin { id: task.id.clone(), ext })
+        });
+        PlanOrigin {
+            schema_version: 1,
+            from: from.to_owned(),
+            path: path.to_owned(),
+            imported_at: at,
+            ext: plan.ext.clone(),
+            tasks: tasks.collect(),
+        }
+    }
+}
+
+/// An id for each task, and whether they can be told from those of the source: its numbers, else its own ids, else
+/// new numbers, whichever is right for all tasks.
+fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
+    let for_all = |own: fn(&PortableTask) -> Option<String>| {
+        let ids: Option<Vec<String>> = plan.tasks.iter().map(own).collect();
+        ids.filter(|ids| are_valid_ids(plan, ids))
+    };
+    match for_all(number_in_id).or_else(|| for_all(own_id)) {
+        Some(ids) => (ids, true),
+        None => (new_numbers(plan), false),
+    }
+}
+
+/// `1.2` for `1.2`, `IMPL-1.2`, `TASK-01.2` and `T001.2`.
+fn number_in_id(task: &PortableTask) -> Option<String> {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:[A-Za-z]+[-_]?)?(\d{1,9}(?:\.\d{1,9})*)$").expect("the pattern is valid")
+    });
+    let found = NUMBER.captures(&task.id)?;
+    let segments = found[1].split('.').map(|segment| match segment.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    });
+    Some(segments.collect::<Vec<_>>().join("."))
+}
+
+fn own_id(task: &PortableTask) -> Option<String> {
+    let is_id = TaskId::new(task.id.as_str()).is_ok() && task.id.len() <= MAX_OWN_ID;
+    // These words mean something else where an id can stand.
+    let is_word = ["none", "and", "root", "task", "id"].contains(&task.id.to_lowercase().as_str());
+    (is_id && !is_word).then(|| task.id.clone())
+}
+
+/// Whether each id is used once, on disks that ignore case as well, and extends its parent's.
+fn are_valid_ids(plan: &PortablePlan, ids: &[String]) -> bool {
+    let mut seen = HashSet::new();
+    let unique = ids.iter().all(|id| id != "root" && seen.insert(id.to_lowercase()));
+    let extends = |(task, id): (&PortableTask, &String)| match task.parent {
+        Some(parent) => id
+            .strip_prefix(ids[parent].as_str())
+            .and_then(|rest| rest.strip_prefix('.'))
+            .is_some_and(|rest| !rest.is_empty() && !rest.contains('.')),
+        None => !id.contains('.'),
+    };
+    unique && plan.tasks.iter().zip(ids).all(extends)
+}
+
+fn new_numbers(plan: &PortablePlan) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::with_capacity(plan.tasks.len());
+    let mut next = vec![1_u32; plan.tasks.len() + 1];
+    for task in &plan.tasks {
+        let number = &mut next[task.parent.unwrap_or(plan.tasks.len())];
+        let id = match task.parent {
+            Some(parent) => format!("{}.{number}", ids[parent]),
+            None => number.to_string(),
+        };
+        *number += 1;
+        ids.push(id);
+    }
+    ids
+}
+
+/// A task of the tree, with what it can't say.
+struct DraftedTask {
+    task: Task<'static>,
+    unwritten: Map<String, Value>,
+}
+
+impl DraftedTask {
+    /// Everything of `portable` that is read back as it was meant. Dependencies are the caller's.
+    fn readable(portable: &PortableTask, id: &str) -> Self {
+        let said = said_fields(portable);
+        let mut whole = Self::bare(portable, id);
+        let mut lost =
+            said.iter().filter(|(kind, items)| !set_field(&mut whole.task.fields, *kind, items.clone()));
+        if lost.next().is_none() && reads_back(&whole.task) {
+            return whole;
+        }
+        let mut sifted = Self::bare(portable, id);
+        for (kind, items) in said {
+            sifted.add_readable(kind, items);
+        }
+        sifted
+    }
+
+    /// Its title, or one that can be read in its place.
+    fn bare(portable: &PortableTask, id: &str) -> Self {
+        let title = one_line(&portable.title);
+        let written = readable_title(&title, id);
+        let mut unwritten = Map::new();
+        if written != title && !title.is_empty() {
+            unwritten.insert("title".into(), portable.title.clone().into());
+        }
+        let complexity = portable.complexity;
+        let task = Task {
+            id: id.to_owned().into(),
+            description: written.into(),
+            complexity,
+            complexity_source: complexity.map(|complexity| text_item(complexity.to_string())),
+            ..Task::default()
+        };
+        Self { task, unwritten }
+    }
+
+    /// Adds those of `items` that are read back, and keeps the others.
+    fn add_readable(&mut self, kind: FieldKind, items: Vec<Item<'static>>) {
+        let reads = |items: Vec<Item<'static>>| {
+            let mut alone = Task { fields: Fields::default(), ..self.task.clone() };
+            set_field(&mut alone.fields, kind, items) && reads_back(&alone)
+        };
+        let (mut readable, mut lost): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|item| reads(vec![item.clone()]));
+        if kind == FieldKind::Description && !lost.is_empty() {
+            let joined = vec![text_item(one_line(&lost[0].text))];
+            if reads(joined.clone()) {
+                (readable, lost) = (joined, Vec::new());
+            }
+        }
+        if !readable.is_empty() && !reads(readable.clone()) {
+            lost.append(&mut readable);
+        }
+        let is_text = self.task.fields.list(kind).is_none() && is_text_field(kind);
+        if lost.is_empty() || !readable.is_empty() {
+            set_field(&mut self.task.fields, kind, readable);
+        }
+        self.lose(kind, is_text, &lost);
+    }
+
+    fn lose(&mut self, kind: FieldKind, is_text: bool, items: &[Item<'static>]) {
+        let line = |item: &Item<'_>| match &item.note {
+            Some(note) => Value::from(format!("{} {note}", item.text)),
+            None => Value::from(&*item.text),
+        };
+        let mut lines: Vec<Value> = items.iter().map(line).collect();
+        if !lines.is_empty() {
+            let value = if is_text { lines.swap_remove(0) } else { lines.into() };
+            self.unwritten.insert(json_name(kind), value);
+        }
+    }
+
+    /// Leaves title and dependencies alone.
+    fn strip(&mut self, portable: &PortableTask) {
+        for (kind, items) in said_fields(portable) {
+            self.lose(kind, is_text_field(kind), &items);
+        }
+        let dependencies = self.task.fields.dependencies.take();
+        self.task.fields = Fields { dependencies, ..Fields::default() };
+    }
+}
+
+fn is_text_field(kind: FieldKind) -> bool {
+    use FieldKind::{Description, Group, Priority, Risk, TestsRequired, Verify};
+    matches!(kind, Description | Group | Priority | Risk | TestsRequired | Verify)
+}
+
+/// The name of a field in a portable task as JSON, such as `testCommands`.
+fn json_name(kind: FieldKind) -> String {
+    let label = kind.label().replace(' ', "");
+    label[..1].to_lowercase() + &label[1..]
+}
+
+/// What a task says, field by field, in the texts that a tree can hold.
+fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
+    let mut said = Vec::new();
+    let lists = [
+        (FieldKind::Acceptance, &task.acceptance),
+        (FieldKind::Hints, &task.hints),
+        (FieldKind::References, &task.references),
+        (FieldKind::Guardrails, &task.guardrails),
+        (FieldKind::TestCommands, &task.test_commands),
+        (FieldKind::Covers, &task.covers),
+    ];
+    for (kind, list) in lists {
+        let Some(list) = list else { continue };
+        let lines = list.iter().map(|entry| one_line(entry)).filter(|line| !says_nothing(line));
+        said.push((kind, lines.map(text_item).collect()));
+    }
+    if let Some(files) = &task.files {
+        let files = files.iter().filter(|file| !says_nothing(&file.path));
+        said.push((FieldKind::Files, files.map(file_item).collect()));
+    }
+    let texts = [
+        (FieldKind::Verify, &task.verify),
+        (FieldKind::Group, &task.group),
+        (FieldKind::Priority, &task.priority),
+        (FieldKind::Risk, &task.risk),
+    ];
+    for (kind, text) in texts {
+        let text = text.as_deref().map(one_line).filter(|text| !says_nothing(text));
+        said.extend(text.map(|text| (kind, vec![text_item(text)])));
+    }
+    let description = task.description.as_deref().map(clean_lines);
+    let description = description.filter(|text| !says_nothing(text) && *text != one_line(&task.title));
+    said.extend(description.map(|text| (FieldKind::Description, vec![text_item(text)])));
+    if let Some(required) = task.tests_required {
+        said.push((FieldKind::TestsRequired, vec![text_item(if required { "yes" } else { "no" }.into())]));
+    }
+    said
+}
+
+/// Whether the value fits the field.
+fn set_field(fields: &mut Fields<'static>, kind: FieldKind, items: Vec<Item<'static>>) -> bool {
+    let list = || Some(field_of(items.clone()));
+    let text = || items.first().map(|item| field_of(item.text.clone()));
+    match kind {
+        FieldKind::Acceptance => fields.acceptance = list(),
+        FieldKind::Dependencies => fields.dependencies = list(),
+        FieldKind::Files => fields.files = list(),
+        FieldKind::Hints => fields.hints = list(),
+        FieldKind::References => fields.references = list(),
+        FieldKind::Guardrails => fields.guardrails = list(),
+        FieldKind::TestCommands => fields.test_commands = list(),
+        FieldKind::Covers => fields.covers = list(),
+        FieldKind::Description => fields.description = text(),
+        FieldKind::Verify => fields.verify = text(),
+        FieldKind::Group => fields.group = text(),
+        FieldKind::Priority => fields.priority = text(),
+        FieldKind::TestsRequired => fields.tests_required = text().map(|text| field_of(text.value == "yes")),
+        FieldKind::Risk => {
+            let word = text().map(|text| text.value).unwrap_or_default();
+            let mut levels = [Risk::Low, Risk::Medium, Risk::High].into_iter();
+            fields.risk = levels.find(|risk| risk.word().eq_ignore_ascii_case(&word)).map(field_of);
+            return fields.risk.is_some();
+        }
+        FieldKind::Complexity => return false,
+    }
+    true
+}
+
+fn text_item(text: String) -> Item<'static> {
+    Item { text: text.into(), ..Item::default() }
+}
+
+fn file_item(file: &PortableFile) -> Item<'static> {
+    let note = file.note.as_deref().map(one_line).filter(|note| !note.is_empty());
+    Item { note: note.map(Into::into), ..text_item(one_line(&file.path)) }
+}
+
+fn field_of<T>(value: T) -> Field<T> {
+    Field { value, span: Default::default(), entry_indent: None, written: None }
+}
+
+/// Whether a task is read as it was meant, and what follows it too.
+fn reads_back(task: &Task<'static>) -> bool {
+    let next = Task { id: "next".into(), description: "The task behind it".into(), ..Task::default() };
+    let plan = tree_of("Plan".into(), None, vec![(task.clone(), None), (next, None)]);
+    let text = write(&plan);
+    let (again, findings) = parse(&text);
+    findings.is_empty() && difference(&plan, &again).is_none()
+}
+
+/// A title that is read as one, as close to `text` as can be.
+fn readable_title(text: &str, id: &str) -> String {
+    let reads = |title: &str| {
+        reads_back(&Task {
+            id: id.to_owned().into(),
+            description: title.to_owned().into(),
+            ..Task::default()
+        })
+    };
+    if text.is_empty() {
+        return format!("Task {id}");
+    }
+    // What could begin or end something else stands behind a word, or in quotation marks.
+    let forms = [text.to_owned(), format!("Task: {text}"), format!("“{text}”")];
+    let bare: String = text.chars().filter(|c| c.is_alphanumeric() || " _-./,".contains(*c)).collect();
+    let plain = || format!("Task {}", one_line(&bare)).trim_end().to_owned();
+    forms.into_iter().find(|form| reads(form)).unwrap_or_else(plain)
+}
+
+/// The tree of `tasks`, each with the position of its parent among them, in document order.
+fn tree_of(
+    title: String,
+    complexity: Option<u32>,
+    tasks: Vec<(Task<'static>, Option<usize>)>,
+) -> Plan<'static> {
+    let root = Task {
+        id: "root".into(),
+        description: title.into(),
+        complexity,
+        complexity_source: complexity.map(|complexity| text_item(complexity.to_string())),
+        ..Task::default()
+    };
+    let mut all = vec![root];
+    for (task, parent) in tasks {
+        let (index, parent) = (all.len(), parent.map_or(0, |parent| parent + 1));
+        let depth = all[parent].depth + 1;
+        all[parent].children.push(index);
+        all.push(Task { parent: Some(parent), depth, ..task });
+    }
+    Plan { tasks: all, root: Some(0), ..Plan::default() }
+}
+
+/// The text of the whole tree. What is read as something else is stripped until nothing is.
+fn write_readable(plan: &PortablePlan, drafted: &mut [DraftedTask]) -> String {
+    let order = document_order(plan);
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, &task)| rank[task] = at);
+    let title = one_line(&plan.title);
+    let title = if title.is_empty() { "Imported plan".to_owned() } else { readable_title(&title, "root") };
+    let complexity = plan.ext.get("root").and_then(|root| root.get("complexity")?.as_u64());
+    let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
+    let tree = |drafted: &[DraftedTask]| {
+        let parent = |at: usize| plan.tasks[at].parent.map(|parent| rank[parent]);
+        let tasks = order.iter().map(|&at| (drafted[at].task.clone(), parent(at))).collect();
+        tree_of(title.clone(), complexity, tasks)
+    };
+    for _ in 0..ATTEMPTS {
+        let tree = tree(drafted);
+        let text = write(&tree);
+        let (again, findings) = parse(&text);
+        let index = match difference(&tree, &again) {
+            None if findings.is_empty() => return text,
+            Some(Difference::Task(index)) => index,
+            None | Some(Difference::Prose) => 1,
+        };
+        // What is read wrongly can be the end of the task before it. The root stands at 0.
+        for &at in order.iter().take(index).skip(index.saturating_sub(2)) {
+            drafted[at].strip(&plan.tasks[at]);
+        }
+    }
+    drafted.iter_mut().zip(&plan.tasks).for_each(|(drafted, task)| drafted.strip(task));
+    write(&tree(drafted))
+}
+
+/// The positions of the tasks, each parent directly before what is below it.
+fn document_order(plan: &PortablePlan) -> Vec<usize> {
+    let mut children = vec![Vec::new(); plan.tasks.len() + 1];
+    for (at, task) in plan.tasks.iter().enumerate() {
+        children[task.parent.unwrap_or(plan.tasks.len())].push(at);
+    }
+    let mut order = Vec::with_capacity(plan.tasks.len());
+    let mut open: Vec<usize> = children[plan.tasks.len()].iter().rev().copied().collect();
+    while let Some(at) = open.pop() {
+        order.push(at);
+        open.extend(children[at].iter().rev());
+    }
+    order
+}
+
+/// Whether a tree would read a text as that there is nothing.
+fn says_nothing(text: &str) -> bool {
+    let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
+    bare.is_empty() || bare.eq_ignore_ascii_case("none")
+}
+
+/// `text` with its lines, without control characters and blanks at their ends.
+fn clean_lines(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
+    let lines = text.split('\n').map(|line| line.replace(char::is_control, " ").trim_end().to_owned());
+    lines.skip_while(String::is_empty).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::settle::settle;
+    use fp_core::plan::format;
+
+    /// The tree of a draft, which has to be canonical.
+    fn tree(draft: &PlanDraft) -> Plan<'_> {
+        let (tree, findings) = parse(&draft.text);
+        assert_eq!(findings, [], "{}", draft.text);
+        assert_eq!(format(&draft.text).as_ref(), Ok(&draft.text));
+        tree
+    }
+
+    fn task(id: &str, title: &str) -> PortableTask {
+        PortableTask { id: id.into(), title: title.into(), ..PortableTask::default() }
+    }
+
+    #[test]
+    fn a_plan_without_a_title_has_one() {
+        let plan = PortablePlan { tasks: vec![task("1", "")], ..PortablePlan::default() };
+        let draft = PlanDraft::new(&plan);
+        assert_eq!(
+            draft.text,
+            "# Task Decomposition\n\n## Root Task\n- [ID: root] Imported plan\n\n### Subtasks\n- [ID: 1] Task 1\n"
+        );
+    }
+
+    #[test]
+    fn what_can_not_be_written_is_kept() {
+        let hostile = PortableTask {
+            risk: Some("cosmic".into()),
+            acceptance: Some(vec!["It is there".into(), "none".into(), "  ".into()]),
+            ..task("x", "(Complexity: 99)")
+        };
+        let plan = PortablePlan { title: "T".into(), tasks: vec![hostile], ..PortablePlan::default() };
+        let draft = PlanDraft::new(&plan);
+        let tree = tree(&draft);
+        assert_eq!(tree.tasks[1].acceptance().collect::<Vec<_>>(), ["It is there"]);
+        let origin = draft.origin(&plan, "json", "x.json", Timestamp::UNIX_EPOCH);
+        assert_eq!(
+            origin.tasks["x"].ext[UNWRITTEN],
+            json!({ "risk": "cosmic", "title": "(Complexity: 99)" })
+        );
+        assert_eq!(draft.notices.len(), 1);
+    }
+
+    #[test]
+    fn a_long_description_stays_whole() {
+        let long = "a line of words\n".repeat(100_000);
+        let plan = PortablePlan {
+            tasks: vec![PortableTask { description: Some(long.clone()), ..task("1", "A") }],
+            ..PortablePlan::default()
+        };
+        let draft = PlanDraft::new(&plan);
+        let tree = tree(&draft);
+        assert_eq!(tree.tasks[1].fields.description.as_ref().map(|field| &*field.value), Some(long.trim()));
+    }
+
+    #[test]
+    fn done_leaves_are_named_as_in_the_tree() {
+        let done =
+            |task: PortableTask| PortableTask { work: TaskWork::Done { commit: Some("abc".into()) }, ..task };
+        let plan = PortablePlan {
+            tasks: vec![done(task("p", "P")), done(PortableTask { parent: Some(0), ..task("q", "# Q  q") })],
+            ..PortablePlan::default()
+        };
+        let done = PlanDraft::new(&plan).done(&plan);
+        assert_eq!(
+            done,
+            [DoneBefore { id: "1.1".into(), title: "# Q q".into(), commit: Some("abc".into()) }]
+        );
+    }
+
+    /// Texts that mean something in Markdown or in a tree, and any others.
+    fn text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "[a-zA-Z0-9 ]{0,12}",
+            2 => prop::sample::select(vec![
+                "- [ID: 1] x", "\n", "\n\n", "```", "~~~", "<!--", "-->", "## [2] y", "Files: a", "(Complexity: 3)", "none", "`", "[", "](", "|",
+                "---", "===", "> ", "1. ", "    ", "\t", "\r\n", "\u{0}", "\u{1b}[1m", "한글", "; ", ", ", "and", "\\", "*", "<div>", "[a]: b",
+                "Dependencies: 1", "- Complexity: x", "\u{feff}", "\u{2028}", "&amp;", "../x", "“", "#",
+            ])
+            .prop_map(str::to_owned),
+            1 => any::<String>(),
+        ];
+        prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat())
+    }
+
+    fn texts() -> impl Strategy<Value = Option<Vec<String>>> {
+        prop::option::of(prop::collection::vec(text(), 0..3))
+    }
+
+    fn any_task() -> impl Strategy<Value = PortableTask> {
+        let head = (
+            text(),
+            text(),
+            prop::option::of(text()),
+            prop::option::of(0..12_u32),
+            any::<prop::sample::Index>(),
+        );
+        let lists = (
+            texts(),
+            texts(),
+            texts(),
+            texts(),
+            texts(),
+            prop::collection::vec(prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()], 0..3),
+        );
+        let others = (
+            prop::option::of(prop::collection::vec((text(), prop::option::of(text())), 0..3)),
+            prop::option::of(text()),
+            prop::option::of(text()),
+            prop::option::of(any::<bool>()),
+        );
+        (head, lists, others).prop_map(|((id, title, description, complexity, parent), lists, others)| {
+            PortableTask {
+                id,
+                title,
+                description,
+                complexity,
+                parent: Some(parent.index(4)),
+                acceptance: lists.0,
+                hints: lists.1,
+                guardrails: lists.2,
+                references: lists.3,
+                test_commands: lists.4,
+                dependencies: Some(lists.5),
+                files: others
+                    .0
+                    .map(|files| files.into_iter().map(|(path, note)| PortableFile { path, note }).collect()),
+                group: others.1,
+                verify: others.2,
+                tests_required: others.3,
+                ..PortableTask::default()
+            }
+        })
+    }
+
+    pub(crate) fn any_plan() -> impl Strategy<Value = PortablePlan> {
+        (text(), prop::collection::vec(any_task(), 1..6)).prop_map(|(title, mut tasks)| {
+            for (at, task) in tasks.iter_mut().enumerate() {
+                task.parent = task.parent.filter(|parent| *parent < at);
+            }
+            PortablePlan { title, tasks, ..PortablePlan::default() }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        /// Whatever a plan says, its draft is a canonical tree of the same shape, and what is not in it is kept.
+        #[test]
+        fn any_plan_is_drafted_and_read_back(mut plan in any_plan()) {
+            let _ = settle(&mut plan);
+            let draft = PlanDraft::new(&plan);
+            let (tree, findings) = parse(&draft.text);
+            prop_assert!(findings.is_empty(), "{:?}\n{}", findings, draft.text);
+            let formatted = format(&draft.text);
+            prop_assert_eq!(formatted.as_ref(), Ok(&draft.text));
+            prop_assert_eq!(tree.tasks.len(), plan.tasks.len() + 1, "{}", draft.text);
+            let origin = draft.origin(&plan, "json", "x", Timestamp::UNIX_EPOCH);
+            for (task, id) in plan.tasks.iter().zip(&draft.ids) {
+                let found = tree.find(id);
+                prop_assert!(found.is_some(), "{} is gone:\n{}", id, draft.text);
+                let Some(found) = found else { continue };
+                let parent = task.parent.map_or("root", |parent| draft.ids[parent].as_str());
+                prop_assert_eq!(found.parent.map(|parent| &*tree.tasks[parent].id), Some(parent));
+                prop_assert_eq!(found.complexity, task.complexity);
+                let kept = serde_json::to_string(&origin.tasks[id]).unwrap_or_default();
+                for criterion in task.acceptance.iter().flatten().map(|text| one_line(text)).filter(|text| !says_nothing(text)) {
+                    let encoded = json!(criterion).to_string();
+                    prop_assert!(found.acceptance().any(|text| text == criterion) || kept.contains(&encoded), "{:?} is lost:\n{}", criterion, draft.text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ids_of_the_source_where_they_are_right() {
+        let check = |tasks: &[(&str, Option<usize>)], expect: &[&str], kept: bool| {
+            let task = |(id, parent): &(&str, Option<usize>)| PortableTask {
+                id: (*id).into(),
+                parent: *parent,
+                ..PortableTask::default()
+            };
+            let plan = PortablePlan { tasks: tasks.iter().map(task).collect(), ..PortablePlan::default() };
+            let expect: Vec<String> = expect.iter().map(|id| (*id).to_owned()).collect();
+            assert_eq!(assign_ids(&plan), (expect, kept), "{tasks:?}");
+        };
+        check(&[("1", None), ("1.1", Some(0)), ("2", None)], &["1", "1.1", "2"], true);
+        check(&[("IMPL-1", None), ("IMPL-1.1", Some(0))], &["1", "1.1"], true);
+        check(&[("TASK-00", None), ("TASK-10", None)], &["0", "10"], true);
+        check(&[("T001", None), ("T002", None)], &["1", "2"], true);
+        check(&[("PLAN-001", None), ("IMPL-001", None)], &["PLAN-001", "IMPL-001"], true);
+        check(&[("bd-a1b2", None), ("bd-a1b2.1", Some(0))], &["bd-a1b2", "bd-a1b2.1"], true);
+        check(&[("bd-a1b2", None), ("bd-c3", Some(0))], &["1", "1.1"], false);
+        check(&[("a", None), ("A", None)], &["1", "2"], false);
+        check(&[("x y", None), ("../..", None)], &["1", "2"], false);
+        check(&[("1", None), ("1", None)], &["1", "2"], false);
+        check(&[("none", None)], &["1"], false);
+    }
+}

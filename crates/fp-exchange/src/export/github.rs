@@ -1,0 +1,185 @@
+//! `github-issues`: what the GitHub API takes to make an issue, for each task. Numbers are not known before an issue
+//! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
+//! anybody there, or refers to an issue, a request or a commit.
+
+use fp_core::markdown;
+use serde_json::{Value, json};
+
+use super::pretty_json;
+use crate::portable::{PortablePlan, PortableTask, TaskWork};
+
+/// Longest title that GitHub takes, in characters.
+const TITLE: usize = 256;
+/// Longest text that it takes, in characters.
+const BODY: usize = 65_536;
+/// Longest label that it takes, in characters.
+const LABEL: usize = 50;
+/// What keeps a mention or a reference from being one, and is not seen.
+const BREAK: char = '\u{200b}';
+
+pub(super) fn github_text(plan: &PortablePlan) -> String {
+    let bodies = IssueBodies::new(plan);
+    pretty_json(&(0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect::<Vec<_>>())
+}
+
+/// The ids of the tasks whose text is longer than GitHub takes.
+#[must_use]
+pub fn github_bodies_too_long(plan: &PortablePlan) -> Vec<&str> {
+    let bodies = IssueBodies::new(plan);
+    let long = (0..plan.tasks.len()).filter(|&at| bodies.body(at).chars().count() > BODY);
+    long.map(|at| plan.tasks[at].id.as_str()).collect()
+}
+
+fn issue_of(bodies: &IssueBodies<'_>, at: usize) -> Value {
+    let task = &bodies.plan.tasks[at];
+    json!({
+        "title": issue_title(&task.title),
+        "body": bodies.body(at),
+        "labels": labels_of(task),
+        "state": if is_done(task) { "closed" } else { "open" },
+        "fp": task.id,
+    })
+}
+
+fn is_done(task: &PortableTask) -> bool {
+    matches!(task.work, TaskWork::Done { .. })
+}
+
+struct IssueBodies<'p> {
+    plan: &'p PortablePlan,
+    /// The children of each task.
+    children: Vec<Vec<usize>>,
+}
+
+impl<'p> IssueBodies<'p> {
+    fn new(plan: &'p PortablePlan) -> Self {
+        let mut children = vec![Vec::new(); plan.tasks.len()];
+        for (at, task) in plan.tasks.iter().enumerate() {
+            task.parent.into_iter().for_each(|parent| children[parent].push(at));
+        }
+        Self { plan, children }
+    }
+
+    fn body(&self, at: usize) -> String {
+        let tasks = &self.plan.tasks;
+        let task = &tasks[at];
+        let mut body = String::new();
+        for line in task.description.iter().flat_map(|description| description.lines()) {
+            write_line(&mut body, line.trim());
+            body.push('\n');
+        }
+        let mark = |task: &PortableTask| if is_done(task) { "[x] " } else { "[ ] " };
+        let own = mark(task);
+        write_section(&mut body, "Acceptance", task.acceptance.iter().flatten(), |body, text| {
+            body.push_str(own);
+            write_line(body, text);
+        });
+        write_section(&mut body, "Parts", self.children[at].iter(), |body, &part| {
+            body.push_str(mark(&tasks[part]));
+            self.write_reference(body, part);
+        });
+        let waits = task.dependencies.iter().flatten();
+        let waits = waits.filter_map(|id| tasks.iter().position(|task| task.id == *id));
+        write_section(&mut body, "Depends on", waits, |body, on| self.write_reference(body, on));
+        write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| {
+            write_code(body, &file.path)
+        });
+        let prose =
+            [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
+        for (title, texts) in prose {
+            write_section(&mut body, title, texts.iter().flatten(), |body, text| write_line(body, text));
+        }
+        let commands = task.test_commands.iter().flatten().chain(&task.verify);
+        write_section(&mut body, "Commands that have to pass", commands, |body, line| write_code(body, line));
+        body
+    }
+
+    /// Writes the place of an issue's number, and its title for whoever reads it.
+    fn write_reference(&self, body: &mut String, at: usize) {
+        let task = &self.plan.tasks[at];
+        body.push_str(&format!("{{{{fp:{}}}}} ", task.id));
+        write_line(body, &task.title);
+    }
+}
+
+fn write_section<T>(
+    body: &mut String,
+    title: &str,
+    items: impl Iterator<Item = T>,
+    write: impl Fn(&mut String, T),
+) {
+    for (number, item) in items.enumerate() {
+        if number == 0 {
+            let gap = if body.is_empty() { "" } else { "\n" };
+            body.push_str(&format!("{gap}## {title}\n\n"));
+        }
+        body.push_str("- ");
+        write(body, item);
+        body.push('\n');
+    }
+}
+
+fn write_code(body: &mut String, text: &str) {
+    markdown::code(body, text).expect("a text takes whatever is written to it");
+}
+
+/// Writes `text` on one line, without markup but its code spans.
+fn write_line(body: &mut String, text: &str) {
+    let mut line = String::new();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    markdown::inline(&mut line, &text).expect("a text takes whatever is written to it");
+    for (text, is_code) in markdown::spans(&line) {
+        body.push_str(&if is_code { text.to_owned() } else { quiet(text) });
+    }
+}
+
+fn issue_title(title: &str) -> String {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    quiet(&title).chars().take(TITLE).collect()
+}
+
+fn labels_of(task: &PortableTask) -> Vec<String> {
+    let named = [("risk", &task.risk), ("priority", &task.priority), ("group", &task.group)];
+    let labels = named.into_iter().filter_map(|(name, value)| {
+        let value = value.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(format!("{name}: {value}").replace(',', " ").chars().take(LABEL).collect())
+    });
+    std::iter::once("fp".to_owned()).chain(labels).collect()
+}
+
+/// `text` in which GitHub finds nobody to tell, and nothing to link or to close: `@name`, `#1`, `GH-1`, the hash of a
+/// commit, and addresses on GitHub itself are no longer what they were. Nor is `{{`, with which a reference begins.
+fn quiet(text: &str) -> String {
+    let mut quiet = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let word = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let length = match word.len() {
+            0 => c.len_utf8(),
+            length => length,
+        };
+        quiet.push_str(&rest[..length]);
+        rest = &rest[length..];
+        let refers = match c {
+            '@' => true,
+            '{' => rest.starts_with('{'),
+            '#' => rest.starts_with(|c: char| c.is_ascii_digit()),
+            _ if word.eq_ignore_ascii_case("gh") => rest.starts_with('-'),
+            _ if word.eq_ignore_ascii_case("github") => rest.starts_with('.'),
+            _ => false,
+        };
+        if refers {
+            quiet.push(BREAK);
+        } else if is_commit(word) {
+            quiet.insert(quiet.len() - word.len() + 1, BREAK);
+        }
+    }
+    quiet
+}
+
+/// Whether GitHub could take `word` for the hash of a commit.
+fn is_commit(word: &str) -> bool {
+    (7..=40).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && word.bytes().any(|byte| byte.is_ascii_digit())
+}

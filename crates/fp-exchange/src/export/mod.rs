@@ -1,0 +1,267 @@
+//! A plan in neutral formats, and a task tree as a portable plan.
+
+mod csv;
+mod github;
+
+use fp_core::plan::{FieldKind, Item, Plan, Task, write};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use self::github::github_bodies_too_long;
+use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
+
+/// Version of the format `json`.
+const SCHEMA_VERSION: u32 = 1;
+
+/// A format that a portable plan is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// The portable plan itself.
+    Json,
+    /// A table, by RFC 4180.
+    Csv,
+    /// The tree as `fp fmt` writes it, with how far each leaf is.
+    Markdown,
+    /// What the GitHub API takes to make an issue, for each task.
+    Github,
+}
+
+/// The text of `plan`, which was made of `tree`, in `format`.
+#[must_use]
+pub fn export_text(format: ExportFormat, plan: &PortablePlan, tree: &Plan<'_>) -> String {
+    match format {
+        ExportFormat::Json => json_text(plan),
+        ExportFormat::Csv => csv::csv_text(plan),
+        ExportFormat::Markdown => write(tree) + &work_table(plan),
+        ExportFormat::Github => github::github_text(plan),
+    }
+}
+
+/// The plan of `tree`, with the user's `goal` and the state of each leaf. The root is the plan itself, unless it is all
+/// there is.
+#[must_use]
+pub fn portable_plan(
+    tree: &Plan<'_>,
+    goal: Option<&str>,
+    work_of_leaf: impl Fn(&Task<'_>) -> TaskWork,
+) -> PortablePlan {
+    let root = tree.root.filter(|&root| !tree.tasks[root].is_leaf());
+    let works = all_works(tree, work_of_leaf);
+    let mut plan = PortablePlan { goal: goal.map(str::to_owned), ..PortablePlan::default() };
+    let title = tree.root.map(|root| &tree.tasks[root]).filter(|root| !root.synthetic);
+    let first_line = || goal?.lines().map(str::trim).find(|line| !line.is_empty());
+    plan.title = title
+        .map_or_else(|| first_line().unwrap_or_default().to_owned(), |root| root.description.to_string());
+    let mut positions: Vec<Option<usize>> = vec![None; tree.tasks.len()];
+    for (at, task) in tree.tasks.iter().enumerate() {
+        if Some(at) == root {
+            let about = serde_json::to_value(portable_task(task)).expect("a task is plain data");
+            if let (Value::Object(mut about), false) = (about, task.synthetic) {
+                about.remove("work");
+                plan.ext.insert("root".into(), about.into());
+            }
+            continue;
+        }
+        positions[at] = Some(plan.tasks.len());
+        let parent = task.parent.and_then(|parent| positions[parent]);
+        plan.tasks.push(PortableTask { parent, work: works[at].clone(), ..portable_task(task) });
+    }
+    let prose: Vec<Value> = tree.prose.iter().map(|(_, item)| Value::from(&*item.text)).collect();
+    if !prose.is_empty() {
+        plan.ext.insert("prose".into(), prose.into());
+    }
+    plan
+}
+
+/// What `task` says by itself.
+fn portable_task(task: &Task<'_>) -> PortableTask {
+    let fields = &task.fields;
+    let list = |kind: FieldKind| {
+        let list = fields.list(kind)?;
+        Some(list.value.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
+    };
+    let text = |kind: FieldKind| fields.scalar(kind).map(str::to_owned);
+    let file = |item: &Item<'_>| PortableFile {
+        path: item.text.to_string(),
+        note: item.note.as_deref().map(str::to_owned),
+    };
+    let prose: Vec<String> = text(FieldKind::Description)
+        .into_iter()
+        .chain(task.notes.iter().map(|note| note.text.to_string()))
+        .filter(|paragraph| !paragraph.trim().is_empty())
+        .collect();
+    PortableTask {
+        id: task.id.to_string(),
+        title: task.description.to_string(),
+        description: (!prose.is_empty()).then(|| prose.join("\n\n")),
+        complexity: task.complexity,
+        acceptance: list(FieldKind::Acceptance),
+        dependencies: list(FieldKind::Dependencies),
+        files: fields.files.as_ref().map(|files| files.value.iter().map(file).collect()),
+        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        hints: list(FieldKind::Hints),
+        references: list(FieldKind::References),
+        guardrails: list(FieldKind::Guardrails),
+        test_commands: list(FieldKind::TestCommands),
+        verify: text(FieldKind::Verify),
+        covers: list(FieldKind::Covers),
+        group: text(FieldKind::Group),
+        risk: text(FieldKind::Risk),
+        priority: text(FieldKind::Priority),
+        ext: unread_fields(task),
+        ..PortableTask::default()
+    }
+}
+
+/// What no field of a portable task has, by label: fields that are not of the language or can't be read, and what
+/// stands behind a dependency.
+fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
+    let mut unread = Map::new();
+    let mut add = |label: &str, text: &str| match unread.get_mut(label) {
+        Some(Value::Array(texts)) => texts.push(text.into()),
+        Some(before) => *before = Value::Array(vec![before.take(), text.into()]),
+        None => drop(unread.insert(label.to_owned(), text.into())),
+    };
+    let fields = &task.fields;
+    fields.unknown.iter().chain(&fields.duplicates).for_each(|(label, item)| add(label, &item.text));
+    fields.unreadable.iter().for_each(|(kind, item)| add(kind.label(), &item.text));
+    if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
+        add(FieldKind::Complexity.label(), &source.text);
+    }
+    for item in fields.dependencies.iter().flat_map(|field| &field.value) {
+        if let Some(note) = &item.note {
+            add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));
+        }
+    }
+    unread
+}
+
+/// How far each task of the tree is: a parent by its leaves.
+fn all_works(tree: &Plan<'_>, work_of_leaf: impl Fn(&Task<'_>) -> TaskWork) -> Vec<TaskWork> {
+    let mut works = vec![TaskWork::Todo; tree.tasks.len()];
+    for (index, task) in tree.tasks.iter().enumerate().rev() {
+        works[index] = match task.is_leaf() {
+            true => work_of_leaf(task),
+            false => work_of_parent(&task.children.iter().map(|&child| &works[child]).collect::<Vec<_>>()),
+        };
+    }
+    works
+}
+
+fn work_of_parent(children: &[&TaskWork]) -> TaskWork {
+    let all = |is: fn(&TaskWork) -> bool| children.iter().all(|work| is(work));
+    if all(|work| *work == TaskWork::Todo) {
+        TaskWork::Todo
+    } else if all(|work| matches!(work, TaskWork::Done { .. })) {
+        TaskWork::Done { commit: None }
+    } else if all(|work| *work == TaskWork::Skipped) {
+        TaskWork::Skipped
+    } else if all(|work| !matches!(work, TaskWork::Todo | TaskWork::Running)) {
+        TaskWork::Failed { reason: None }
+    } else {
+        TaskWork::Running
+    }
+}
+
+/// The id of a task's parent.
+fn parent_id(plan: &PortablePlan, at: usize) -> Option<&str> {
+    plan.tasks[at].parent.map(|parent| plan.tasks[parent].id.as_str())
+}
+
+fn json_text(plan: &PortablePlan) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct JsonPlan<'p> {
+        schema_version: u32,
+        title: &'p str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        goal: &'p Option<String>,
+        tasks: Vec<JsonPlanTask<'p>>,
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        ext: &'p Map<String, Value>,
+    }
+    #[derive(Serialize)]
+    struct JsonPlanTask<'p> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent: Option<&'p str>,
+        #[serde(flatten)]
+        task: &'p PortableTask,
+    }
+    let tasks = plan.tasks.iter().enumerate();
+    let tasks = tasks.map(|(at, task)| JsonPlanTask { parent: parent_id(plan, at), task }).collect();
+    let PortablePlan { title, goal, ext, tasks: _ } = plan;
+    pretty_json(&JsonPlan { schema_version: SCHEMA_VERSION, title, goal, tasks, ext })
+}
+
+/// How far each leaf is; nothing where none has begun.
+fn work_table(plan: &PortablePlan) -> String {
+    if plan.tasks.iter().all(|task| task.work == TaskWork::Todo) {
+        return String::new();
+    }
+    let is_parent = |at: usize| plan.tasks.iter().any(|task| task.parent == Some(at));
+    let mut table = "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
+    for (_, task) in plan.tasks.iter().enumerate().filter(|(at, _)| !is_parent(*at)) {
+        let (state, commit) = state_and_commit(&task.work);
+        table.push_str(&format!("| {} | {state} | {} |\n", task.id, commit.unwrap_or_default()));
+    }
+    table
+}
+
+/// The word for a state, and the commit that there is when it is done.
+fn state_and_commit(work: &TaskWork) -> (&'static str, Option<&str>) {
+    match work {
+        TaskWork::Todo | TaskWork::Deferred => ("todo", None),
+        TaskWork::Running => ("running", None),
+        TaskWork::Done { commit } => ("done", commit.as_deref()),
+        TaskWork::Failed { .. } => ("failed", None),
+        TaskWork::Skipped | TaskWork::Cancelled => ("skipped", None),
+    }
+}
+
+fn pretty_json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("the keys are texts") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_as_far_as_its_leaves() {
+        let done = TaskWork::Done { commit: None };
+        let failed = TaskWork::Failed { reason: None };
+        let check = |children: &[&TaskWork], expect: &TaskWork| assert_eq!(work_of_parent(children), *expect);
+        check(&[&TaskWork::Todo, &TaskWork::Todo], &TaskWork::Todo);
+        check(&[&TaskWork::Todo, &done], &TaskWork::Running);
+        check(&[&done, &done], &done);
+        check(&[&TaskWork::Skipped, &TaskWork::Skipped], &TaskWork::Skipped);
+        check(&[&done, &TaskWork::Skipped], &failed);
+        check(&[&done, &TaskWork::Running], &TaskWork::Running);
+    }
+
+    fn json_of(plan: &PortablePlan) -> String {
+        export_text(ExportFormat::Json, plan, &Plan::default())
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        /// Whoever reads what was exported as JSON has the same plan, and every other format is written.
+        #[test]
+        fn json_is_read_back(mut plan in crate::draft::tests::any_plan()) {
+            for (at, task) in plan.tasks.iter_mut().enumerate() {
+                task.id = format!("{at} {}", task.id);
+            }
+            let folder = [("plan.json", json_of(&plan))].into_iter().collect();
+            let (back, notices) = crate::read_source(crate::SourceFormat::Json, &folder).unwrap();
+            proptest::prop_assert_eq!(notices, []);
+            proptest::prop_assert_eq!(back, plan.clone());
+            let github = export_text(ExportFormat::Github, &plan, &Plan::default());
+            let issues: Vec<Value> = serde_json::from_str(&github).unwrap();
+            proptest::prop_assert_eq!(issues.len(), plan.tasks.len());
+            let csv = export_text(ExportFormat::Csv, &plan, &Plan::default());
+            let rows = ::csv::ReaderBuilder::new().from_reader(csv.as_bytes()).into_records().count();
+            proptest::prop_assert_eq!(rows, plan.tasks.len());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The texts of another system's plan, which the caller has read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::formats::{ImportError, SourceFormat};
+use crate::portable::{ImportNotice, NoticeKind};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Text files by their path within what is imported, with `/` between the parts. A single file is a folder of one.
+/// JSON is parsed once for all formats.
+#[derive(Debug, Default)]
+pub struct SourceFolder {
+    texts: BTreeMap<String, String>,
+    json: BTreeMap<String, Result<Value, ImportNotice>>,
+}
+
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for SourceFolder {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
+        let mut folder = Self::default();
+        for (path, text) in files {
+            let (path, text) = (path.into(), text.into());
+            if has_extension(&path, "json") {
+                let value = serde_json::from_str(text.trim_start_matches(BYTE_ORDER_MARK));
+                folder.json.insert(path.clone(), value.map_err(|fault| not_json(&fault).in_file(&path)));
+            }
+            folder.texts.insert(path, text);
+        }
+        folder
+    }
+}
+
+impl SourceFolder {
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.texts.keys().map(String::as_str)
+    }
+
+    /// Path and text of the files with this extension.
+    pub(crate) fn files_in(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        files
+            .filter(move |(path, _)| has_extension(path, extension))
+            .map(|(path, text)| (path, text.trim_start_matches(BYTE_ORDER_MARK)))
+    }
+
+    /// The page `name` in `folder`, whatever its case.
+    pub(crate) fn page(&self, folder: &str, name: &str) -> Option<(&str, &str)> {
+        self.files_in("md")
+            .find(|(path, _)| folder_of(path) == folder && name_of(path).eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.json.iter().filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?)))
+    }
+
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &Map<String, Value>)> {
+        self.values().filter_map(|(path, value)| Some((path, value.as_object()?)))
+    }
+
+    /// The object in the JSON file `name` of `folder`.
+    pub(crate) fn object(&self, folder: &str, name: &str) -> Option<&Map<String, Value>> {
+        self.objects()
+            .find(|(path, _)| folder_of(path) == folder && name_of(path) == name)
+            .map(|(_, map)| map)
+    }
+
+    /// The faults of JSON files that can't be read.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &ImportNotice)> {
+        self.json.iter().filter_map(|(path, value)| Some((path.as_str(), value.as_ref().err()?)))
+    }
+
+    /// The only folder of a plan among `folders`.
+    ///
+    /// # Errors
+    /// There are several, or none; then a file that can't be read is the reason, if there is one.
+    pub(crate) fn only<'f>(
+        &self,
+        format: SourceFormat,
+        folders: impl Iterator<Item = &'f str>,
+    ) -> Result<&'f str, ImportError> {
+        let folders: Vec<&str> = folders.collect::<BTreeSet<_>>().into_iter().collect();
+        match folders[..] {
+            [] => Err(match self.broken().next() {
+                Some((_, notice)) => ImportError::Broken(notice.clone()),
+                None => ImportError::NoTask(format),
+            }),
+            [folder] => Ok(folder),
+            _ => Err(ImportError::several_plans(format, &folders)),
+        }
+    }
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    name_of(path).rsplit_once('.').is_some_and(|(_, found)| found.eq_ignore_ascii_case(extension))
+}
+
+/// The fault of a text that should be JSON, with its place in it.
+pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
+    let (line, column) = (fault.line(), fault.column());
+    let whole = fault.to_string();
+    let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let notice = ImportNotice::new(NoticeKind::Broken, format!("not valid JSON: {detail}"));
+    ImportNotice { line: Some(line.max(1)), column: Some(column.max(1)), ..notice }
+}
+
+/// The part of a path before its last `/`; empty for a file at the top.
+pub(crate) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The part of a path behind its last `/`.
+pub(crate) fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}

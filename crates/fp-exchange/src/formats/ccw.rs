@@ -1,0 +1,364 @@
+//! A folder of task files: `.task/*.json` with `plan.json` and `TODO_LIST.md` beside it, as Claude-Code-Workflow and the
+//! newer maestro write it. In version 5 of CCW a task has `context` and `flow_control`; lite plans have their tasks
+//! within `plan.json`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use fp_core::text::one_line;
+use serde_json::{Map, Value};
+
+use super::{ReadResult, SourceFormat, parents_first};
+use crate::folder::{SourceFolder, folder_of, name_of};
+use crate::json_task::{JsonObject, WAITS_FOR, id_of, ids_in, joined_lists, read_json_task, sentence_of};
+use crate::page::{list_entries, page_lines, plain_text, sections_of};
+use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+use crate::words::{joined_paragraphs, portable_file, title_of};
+
+/// What belongs in `.task` and is no task.
+fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
+    let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
+    let in_tasks = folder_of(path) == ".task" || folder_of(path).ends_with("/.task");
+    let converges = has(&["read_first"]) || (has(&["convergence", "implementation"]) && has(&["title"]));
+    has(&["id", "task_id"]) && (in_tasks || has(&["flow_control"]) || converges)
+}
+
+fn is_plan(map: &Map<String, Value>) -> bool {
+    let holds_tasks = map.contains_key("approach") && map.get("tasks").is_some_and(Value::is_array);
+    map.contains_key("task_ids") || map.contains_key("task_count") || holds_tasks
+}
+
+/// The folder of the plan that the file at `path` belongs to.
+fn base_of(path: &str) -> &str {
+    let folder = folder_of(path);
+    if folder == ".task" { "" } else { folder.strip_suffix("/.task").unwrap_or(folder) }
+}
+
+/// Whether a task is one of the newer maestro, and so is its folder.
+pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
+    let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
+    folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
+}
+
+pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
+    if reads_first(folder).is_some() {
+        return None;
+    }
+    let task = folder.objects().find(|(path, map)| is_task_in(path, map));
+    let task = task.map(|(path, map)| {
+        let marks = ["flow_control", "convergence"];
+        match marks.into_iter().find(|mark| map.contains_key(*mark)) {
+            Some(mark) => format!("{path} is a task with `{mark}`"),
+            None => format!("{path} is a task"),
+        }
+    });
+    let plan = || folder.objects().find(|(_, map)| is_plan(map));
+    task.or_else(|| plan().map(|(path, _)| format!("{path} counts its tasks")))
+}
+
+pub(super) fn read(folder: &SourceFolder) -> ReadResult {
+    read_task_folder(SourceFormat::Ccw, folder)
+}
+
+/// Reads a folder of task files, whichever system wrote it.
+pub(super) fn read_task_folder(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
+    let ours = folder.objects().filter(|(path, map)| is_task_in(path, map) || is_plan(map));
+    let base = folder.only(format, ours.map(|(path, _)| base_of(path)))?;
+    let mut reader = TaskFolderReader::default();
+    for (path, notice) in folder.broken().filter(|(path, _)| base_of(path) == base) {
+        let id = name_of(path).trim_end_matches(".json").to_owned();
+        let mut text = format!("{}; it is left out", notice.text);
+        if folder_of(path) != base {
+            text = format!("{}; {id} stays, with its name alone", notice.text);
+            reader.tasks.push(PortableTask { title: id.clone(), id, ..PortableTask::default() });
+        }
+        reader.notices.push(ImportNotice { text, ..notice.clone() });
+    }
+    let here = || folder.objects().filter(|(path, _)| base_of(path) == base);
+    for (path, map) in here().filter(|(path, map)| is_task_in(path, map)) {
+        reader.read_task(path, map);
+    }
+    if let Some((path, map)) = here()
+        .find(|(_, map)| is_plan(map))
+        .or_else(|| here().find(|(path, _)| folder_of(path) == base && name_of(path) == "plan.json"))
+    {
+        reader.read_plan(path, map);
+    }
+    reader.read_session(folder, base);
+    if let Some((path, text)) = folder.page(base, "TODO_LIST.md") {
+        reader.read_todo_list(path, text);
+    }
+    Ok(reader.finish())
+}
+
+#[derive(Default)]
+struct TaskFolderReader {
+    plan: PortablePlan,
+    tasks: Vec<PortableTask>,
+    notices: Vec<ImportNotice>,
+    /// The ids in the order of the plan.
+    order: Vec<String>,
+    /// The ids of each wave, where waves are told.
+    waves: BTreeMap<u64, Vec<String>>,
+}
+
+impl TaskFolderReader {
+    fn read_plan(&mut self, path: &str, map: &Map<String, Value>) {
+        let mut object = JsonObject::new(map);
+        let said = ["summary", "objective", "approach"].map(|key| object.text(&[key]));
+        let title = object.text(&["title", "topic"]).or_else(|| said.iter().flatten().next().cloned());
+        self.plan.title = title_of(&title.unwrap_or_default()).0;
+        self.plan.goal = joined_paragraphs(said.into_iter().flatten());
+        if let Some(Value::Array(embedded)) = object.take("tasks") {
+            for task in embedded.iter().filter_map(Value::as_object) {
+                self.read_task(path, task);
+            }
+        }
+        self.compare_count(path, map);
+        self.read_edges(object.get("dependencies"));
+        for (number, wave) in (1..).zip(map.get("waves").and_then(Value::as_array).into_iter().flatten()) {
+            let number = wave.get("wave").and_then(Value::as_u64).unwrap_or(number);
+            let ids = wave.get("tasks").or(wave.get("task_ids")).and_then(ids_in);
+            self.waves.entry(number).or_default().extend(ids.unwrap_or_default());
+        }
+        self.plan.ext = object.rest();
+    }
+
+    /// Compares what the plan says of its tasks with the tasks that there are.
+    fn compare_count(&mut self, path: &str, map: &Map<String, Value>) {
+        let mut differs = |text: String, tasks: Vec<String>| {
+            let notice = ImportNotice::new(NoticeKind::CountMismatch, text).in_file(path);
+            self.notices.push(notice.about_all(tasks));
+        };
+        let known: HashSet<&str> = self.tasks.iter().map(|task| task.id.as_str()).collect();
+        if let Some(listed) = map.get("task_ids").and_then(ids_in) {
+            let missing: Vec<String> =
+                listed.iter().filter(|id| !known.contains(id.as_str())).cloned().collect();
+            if !missing.is_empty() {
+                differs(format!("these tasks are listed and have no file: {}", missing.join(", ")), missing);
+            }
+            let unlisted = self.tasks.iter().map(|task| &task.id).filter(|id| !listed.contains(id));
+            let unlisted: Vec<String> = unlisted.cloned().collect();
+            if !unlisted.is_empty() {
+                differs(
+                    format!("these tasks have a file and are not listed: {}", unlisted.join(", ")),
+                    unlisted,
+                );
+            }
+            self.order = listed;
+        }
+        let count =
+            map.get("task_count").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
+        if let Some(count) = count.filter(|count| *count != self.tasks.len()) {
+            differs(format!("it counts {count} tasks, and there are {}", self.tasks.len()), Vec::new());
+        }
+    }
+
+    /// Reads `[{from, to}]`: the second waits for the first.
+    fn read_edges(&mut self, edges: Option<&Value>) {
+        for edge in edges.and_then(Value::as_array).into_iter().flatten() {
+            let end = |key: &str| edge.get(key).and_then(Value::as_str).map(one_line);
+            let (Some(from), Some(to)) = (end("from"), end("to")) else { continue };
+            if let Some(task) = self.tasks.iter_mut().find(|task| task.id == to) {
+                task.dependencies = joined_lists(task.dependencies.take(), Some(vec![from]));
+            }
+        }
+    }
+
+    /// Reads what else names the plan: the session, or the heading of the planning document.
+    fn read_session(&mut self, folder: &SourceFolder, base: &str) {
+        if let Some(session) = folder.object(base, "workflow-session.json") {
+            let name = session.get("project").or(session.get("description")).and_then(Value::as_str);
+            if let Some(name) = name.filter(|_| self.plan.title.is_empty()) {
+                self.plan.title = title_of(name).0;
+            }
+            self.plan.ext.insert("session".into(), session.clone().into());
+        }
+        let Some((name, document)) = folder.page(base, "IMPL_PLAN.md") else { return };
+        let first = sections_of(document).into_iter().find(|section| section.level == 1);
+        if let Some(heading) = first.map(|section| section.heading).filter(|_| self.plan.title.is_empty()) {
+            let bare = heading.split_once(": ").filter(|(before, _)| before.ends_with("Plan"));
+            self.plan.title = title_of(bare.map_or(&*heading, |(_, title)| title)).0;
+        }
+        self.plan.ext.insert(name_of(name).to_owned(), document.into());
+    }
+
+    fn read_task(&mut self, path: &str, map: &Map<String, Value>) {
+        let Some(id) = id_of(map) else {
+            let notice = ImportNotice::new(NoticeKind::Broken, "a task without an id; it is left out");
+            return self.notices.push(notice.in_file(path));
+        };
+        if let Some(wave) = map.get("wave").and_then(Value::as_u64) {
+            self.waves.entry(wave).or_default().push(id.clone());
+        }
+        let mut object = JsonObject::new(map);
+        let context = object.take("context");
+        let flow = object.take("flow_control");
+        let mut task = read_json_task(&id, &object.rest(), path, &mut self.notices);
+        if let Some(Value::Object(context)) = context {
+            read_context(&mut task, &context);
+        }
+        if let Some(Value::Object(flow)) = flow {
+            read_flow_control(&mut task, &flow);
+        }
+        // An empty list is worth something only here: nothing has to be done before.
+        let waits = WAITS_FOR.iter().any(|key| map.get(*key).is_some_and(Value::is_array));
+        if waits {
+            task.dependencies.get_or_insert_default();
+        }
+        self.tasks.push(task);
+    }
+
+    /// The list says what is done: it is kept up while the files are not.
+    fn read_todo_list(&mut self, path: &str, text: &str) {
+        let mut unknown = Vec::new();
+        for entry in list_entries(&page_lines(text)) {
+            let Some(ticked) = entry.ticked else { continue };
+            let text = plain_text(&entry.text);
+            let (first, title) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
+            let first = first.trim_end_matches(':');
+            let Some(task) = self.tasks.iter_mut().find(|task| task.id == first) else {
+                unknown.extend(first.contains('-').then(|| first.to_owned()));
+                continue;
+            };
+            if task.title == task.id && !title.is_empty() {
+                task.title = one_line(title);
+            }
+            let done = matches!(task.work, TaskWork::Done { .. });
+            if ticked != done {
+                let (list, file) = if ticked { ("done", "not done") } else { ("not done", "done") };
+                let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
+                let notice = ImportNotice::new(NoticeKind::Contradiction, text).in_file(path);
+                self.notices.push(notice.at_line(entry.line).about(first));
+                task.work = if ticked { TaskWork::Done { commit: None } } else { TaskWork::Todo };
+            }
+        }
+        if !unknown.is_empty() {
+            let text = format!("these tasks are listed and have no file: {}", unknown.join(", "));
+            self.notices
+                .push(ImportNotice::new(NoticeKind::CountMismatch, text).in_file(path).about_all(unknown));
+        }
+    }
+
+    /// Makes each wave wait for the one before it.
+    fn follow_waves(&mut self) {
+        let mut added = false;
+        let waves: Vec<&Vec<String>> = self.waves.values().collect();
+        for pair in waves.windows(2) {
+            for task in self.tasks.iter_mut().filter(|task| pair[1].contains(&task.id)) {
+                let own = task.dependencies.get_or_insert_default();
+                for id in pair[0].iter().filter(|id| !pair[1].contains(id)) {
+                    if !own.contains(id) {
+                        own.push(id.clone());
+                        added = true;
+                    }
+                }
+            }
+        }
+        if added {
+            let text = "the waves became dependencies: each wave waits for the one before it";
+            self.notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+        }
+    }
+
+    fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
+        self.follow_waves();
+        let rank: HashMap<&str, usize> =
+            self.order.iter().enumerate().map(|(at, id)| (id.as_str(), at)).collect();
+        let rank = |task: &PortableTask| {
+            (rank.get(task.id.as_str()).copied().unwrap_or(usize::MAX), natural_order(&task.id))
+        };
+        self.tasks.sort_by_cached_key(rank);
+        let mut positions: HashMap<&str, usize> = HashMap::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            positions.entry(&task.id).or_insert(at);
+        }
+        // IMPL-1.2 is a part of IMPL-1.
+        let parent = |task: &PortableTask| positions.get(task.id.rsplit_once('.')?.0).copied();
+        let parents: Vec<Option<usize>> = self.tasks.iter().map(parent).collect();
+        self.plan.tasks = parents_first(self.tasks, parents, &mut self.notices);
+        (self.plan, self.notices)
+    }
+}
+
+/// What ids are sorted by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
+pub(super) fn natural_order(id: &str) -> Vec<(String, u64)> {
+    let mut runs: Vec<(String, u64)> = vec![(String::new(), 0)];
+    let mut in_number = false;
+    for c in id.chars() {
+        let run = runs.last_mut().expect("there is a first run");
+        match c.to_digit(10) {
+            Some(digit) => run.1 = run.1.saturating_mul(10).saturating_add(digit.into()),
+            None if in_number => runs.push((c.to_string(), 0)),
+            None => run.0.push(c),
+        }
+        in_number = c.is_ascii_digit();
+    }
+    runs
+}
+
+/// Version 5: what is asked for, and where.
+fn read_context(task: &mut PortableTask, context: &Map<String, Value>) {
+    let mut object = JsonObject::new(context);
+    task.dependencies = task.dependencies.take().or_else(|| object.ids(&["depends_on"]));
+    task.acceptance = joined_lists(task.acceptance.take(), object.list(&["acceptance"]));
+    task.references = joined_lists(task.references.take(), object.list(&["focus_paths"]));
+    let artifacts = object.get("artifacts").and_then(Value::as_array).into_iter().flatten();
+    let artifacts = artifacts.filter_map(|artifact| {
+        let text = |key: &str| artifact.get(key).and_then(Value::as_str).map(one_line);
+        let path = text("path").filter(|path| !path.contains("{{"))?;
+        Some(text("type").map_or_else(|| path.clone(), |kind| format!("{path} - {kind}")))
+    });
+    task.references = joined_lists(task.references.take(), Some(artifacts.collect()));
+    let requirements = object.list(&["requirements"]).unwrap_or_default();
+    let requirements = requirements.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
+    task.description = joined_paragraphs(task.description.take().into_iter().chain([requirements]));
+    let rest = object.rest();
+    if !rest.is_empty() {
+        task.ext.insert("context".into(), rest.into());
+    }
+}
+
+/// Version 5: how to go about it, and `path:function:lines` to change. Its commands are kept and never run.
+fn read_flow_control(task: &mut PortableTask, flow: &Map<String, Value>) {
+    let steps = flow.get("implementation_approach").and_then(Value::as_array).into_iter().flatten();
+    task.hints = joined_lists(task.hints.take(), Some(steps.filter_map(step_of).collect()));
+    let targets = flow.get("target_files").and_then(Value::as_array).into_iter().flatten();
+    for target in targets.filter_map(sentence_of) {
+        let mut parts = target.splitn(3, ':');
+        let path = parts.next().unwrap_or_default();
+        if let Some(function) = parts.next() {
+            let lines = parts.next().filter(|lines| lines.starts_with(|c: char| c.is_ascii_digit()));
+            let place = lines.map_or_else(|| path.to_owned(), |lines| format!("{path}:{lines}"));
+            task.references.get_or_insert_default().push(format!("{place} - {function}"));
+        }
+        let files = task.files.get_or_insert_default();
+        if files.iter().all(|file| file.path != path.trim()) {
+            files.extend(portable_file(path, None, None));
+        }
+    }
+    if !flow.is_empty() {
+        task.ext.insert("flow_control".into(), flow.clone().into());
+    }
+}
+
+/// A step, as its title and what it is about.
+fn step_of(step: &Value) -> Option<String> {
+    let text =
+        |key: &str| step.get(key).and_then(Value::as_str).map(one_line).filter(|text| !text.is_empty());
+    match (text("title"), text("description")) {
+        (Some(title), Some(description)) => Some(format!("{title}: {description}")),
+        (title, description) => title.or(description).or_else(|| sentence_of(step)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_numbers() {
+        let mut ids = ["IMPL-10", "IMPL-2", "IMPL-10.1", "IMPL-010"];
+        ids.sort_by_key(|id| natural_order(id));
+        assert_eq!(ids, ["IMPL-2", "IMPL-10", "IMPL-010", "IMPL-10.1"]);
+    }
+}

@@ -1,0 +1,665 @@
+//! The formats that can be read: one file each, and which of them a folder has.
+//!
+//! Reading is lenient. What can't be read is reported with its place and left out, what is unknown is kept, and only
+//! what leaves no task at all is an error.
+
+mod beads;
+mod boxes;
+mod ccw;
+mod fractal_planner;
+mod json;
+mod maestro;
+mod spec_kit;
+mod task_master;
+mod uctm;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use fp_core::hint::Hint;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::folder::SourceFolder;
+use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+
+/// Most files or folders that an error names.
+const MAX_LISTED: usize = 5;
+
+/// A format that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceFormat {
+    Uctm,
+    Maestro,
+    Ccw,
+    TaskMaster,
+    SpecKit,
+    /// Numbered boxes, as OpenSpec and Kiro write them.
+    Boxes,
+    Beads,
+    FractalPlanner,
+    Json,
+}
+
+/// The format of a folder, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecognisedSource {
+    pub source: SourceFormat,
+    pub because: String,
+}
+
+type ReadResult = Result<(PortablePlan, Vec<ImportNotice>), ImportError>;
+
+impl SourceFormat {
+    pub const ALL: [Self; 9] = [
+        Self::Uctm,
+        Self::Maestro,
+        Self::Ccw,
+        Self::TaskMaster,
+        Self::SpecKit,
+        Self::Boxes,
+        Self::Beads,
+        Self::FractalPlanner,
+        Self::Json,
+    ];
+
+    /// The name on the command line and in `import.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uctm => "uctm",
+            Self::Maestro => "maestro",
+            Self::Ccw => "ccw",
+            Self::TaskMaster => "task-master",
+            Self::SpecKit => "spec-kit",
+            Self::Boxes => "boxes",
+            Self::Beads => "beads",
+            Self::FractalPlanner => "fractal-planner",
+            Self::Json => "json",
+        }
+    }
+
+    /// How a person knows it.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Uctm => "PLAN.md with `# WORK-NN`, or TASK-NN.md",
+            Self::Maestro => "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`",
+            Self::Ccw => ".task/*.json, or plan.json with `task_ids`",
+            Self::TaskMaster => "tasks.json with `dependencies` or `subtasks`",
+            Self::SpecKit => "a .md file with lines like `- [ ] T001`",
+            Self::Boxes => "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it",
+            Self::Beads => "a .jsonl file of issues",
+            Self::FractalPlanner => "tasks.md with lines like `- [ID: 1]`",
+            Self::Json => "a .json file with `schemaVersion`, `title` and `tasks`",
+        }
+    }
+
+    fn recognise(self, folder: &SourceFolder) -> Option<String> {
+        match self {
+            Self::Uctm => uctm::recognise(folder),
+            Self::Maestro => maestro::recognise(folder),
+            Self::Ccw => ccw::recognise(folder),
+            Self::TaskMaster => task_master::recognise(folder),
+            Self::SpecKit => spec_kit::recognise(folder),
+            Self::Boxes => boxes::recognise(folder),
+            Self::Beads => beads::recognise(folder),
+            Self::FractalPlanner => fractal_planner::recognise(folder),
+            Self::Json => json::recognise(folder),
+        }
+    }
+
+    fn read(self, folder: &SourceFolder) -> ReadResult {
+        match self {
+            Self::Uctm => uctm::read(folder),
+            Self::Maestro => maestro::read(folder),
+            Self::Ccw => ccw::read(folder),
+            Self::TaskMaster => task_master::read(folder),
+            Self::SpecKit => spec_kit::read(folder),
+            Self::Boxes => boxes::read(folder),
+            Self::Beads => beads::read(folder),
+            Self::FractalPlanner => fractal_planner::read(folder),
+            Self::Json => json::read(folder),
+        }
+    }
+}
+
+impl fmt::Display for SourceFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for SourceFormat {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|format| format.name() == name);
+        known.ok_or_else(|| format!("{name:?} is no format that can be read"))
+    }
+}
+
+/// Why nothing can be imported.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ImportError {
+    #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file".to_owned(), |files| format!(" in {files}")))]
+    NotRecognised(Option<String>),
+    #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}: {}", found.source, found.because)).collect::<String>())]
+    SeveralFormats(Vec<RecognisedSource>),
+    #[error("there are several plans of {format} in it: {folders}")]
+    SeveralPlans { format: SourceFormat, folders: String },
+    #[error("there is no task of {0} in it")]
+    NoTask(SourceFormat),
+    #[error("{0}")]
+    Broken(ImportNotice),
+    #[error("{file}: written by a newer fp (version {version} of the format, this fp reads 1)")]
+    Newer { file: String, version: u64 },
+}
+
+impl ImportError {
+    pub(crate) fn several_plans(format: SourceFormat, folders: &[&str]) -> Self {
+        let folders: Vec<&str> =
+            folders.iter().map(|folder| if folder.is_empty() { "." } else { folder }).collect();
+        Self::SeveralPlans { format, folders: first_of(&folders) }
+    }
+}
+
+impl Hint for ImportError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::NotRecognised(_) => {
+                let signs = SourceFormat::ALL.map(|format| format!("\n  {format}: {}", format.sign()));
+                format!("name the folder of a plan, which is known by:{}", signs.concat()).into()
+            }
+            Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
+            Self::SeveralPlans { .. } => "name the folder of one of them".into(),
+            Self::NoTask(format) => format!("it is known by {}", format.sign()).into(),
+            Self::Broken(_) => "correct that place, and import again".into(),
+            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
+        })
+    }
+}
+
+fn first_of(names: &[&str]) -> String {
+    let mut text = names[..names.len().min(MAX_LISTED)].join(", ");
+    if names.len() > MAX_LISTED {
+        text.push_str(&format!(" and {} more", names.len() - MAX_LISTED));
+    }
+    text
+}
+
+/// Which format `folder` has, by what its files say.
+///
+/// # Errors
+/// None of them, or several.
+pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
+    let recognised =
+        |source: SourceFormat| Some(RecognisedSource { source, because: source.recognise(folder)? });
+    let mut found: Vec<RecognisedSource> = SourceFormat::ALL.into_iter().filter_map(recognised).collect();
+    match (found.len(), folder.broken().next()) {
+        (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
+        (0, None) => {
+            let files: Vec<&str> = folder.paths().collect();
+            Err(ImportError::NotRecognised((!files.is_empty()).then(|| first_of(&files))))
+        }
+        (1, _) => Ok(found.remove(0)),
+        _ => Err(ImportError::SeveralFormats(found)),
+    }
+}
+
+/// Reads `folder` as a plan of `format`, with what is wrong in its files. What is wrong with the plan as a whole is
+/// the business of [`settle`](crate::settle()).
+///
+/// # Errors
+/// No task is left to import.
+pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
+    let (plan, notices) = format.read(folder)?;
+    if plan.tasks.iter().all(|task| task.work == TaskWork::Cancelled) {
+        let broken = notices.into_iter().find(|notice| notice.kind == NoticeKind::Broken);
+        return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
+    }
+    Ok((plan, notices))
+}
+
+/// The tasks in the order given, but parents first. `parents` has the position of each one's parent; a task that is
+/// its own ancestor loses it, and that is reported.
+fn parents_first(
+    tasks: Vec<PortableTask>,
+    mut parents: Vec<Option<usize>>,
+    notices: &mut Vec<ImportNotice>,
+) -> Vec<PortableTask> {
+    // Where each task goes; `None` while it is on the way there.
+    let mut place: Vec<Option<usize>> = vec![None; tasks.len()];
+    let mut order = Vec::with_capacity(tasks.len());
+    for start in 0..tasks.len() {
+        let mut way = Vec::new();
+        let mut next = Some(start);
+        while let Some(at) = next.filter(|&at| place[at].is_none()) {
+            if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
+                let id = &tasks[at].id;
+                let text = format!("{id} is a part of itself; it becomes a task without a parent");
+                notices.push(ImportNotice::new(NoticeKind::AncestorDependency, text).about(id));
+                parents[at] = None;
+            }
+            way.push(at);
+            next = parents[at];
+        }
+        for at in way.into_iter().rev() {
+            place[at] = Some(order.len());
+            order.push(at);
+        }
+    }
+    let mut tasks: Vec<Option<PortableTask>> = tasks.into_iter().map(Some).collect();
+    let moved = order.into_iter().filter_map(|at| {
+        let parent = parents[at].and_then(|parent| place[parent]);
+        Some(PortableTask { parent, ..tasks[at].take()? })
+    });
+    moved.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::settle::settle;
+
+    fn folder(files: &[(&str, &str)]) -> SourceFolder {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn each_sign_is_that_of_one_format() {
+        let check = |path: &str, text: &str, expect: SourceFormat| {
+            assert_eq!(
+                recognise_source(&folder(&[(path, text)])).map(|found| found.source),
+                Ok(expect),
+                "{text}"
+            );
+        };
+        check("PLAN.md", "# WORK-01: A\n", SourceFormat::Uctm);
+        check("TASK-01.md", "anything", SourceFormat::Uctm);
+        check(
+            "tasks.json",
+            r#"[{"id": "A-1", "title": "A", "role": "x", "deps": []}]"#,
+            SourceFormat::Maestro,
+        );
+        check("tasks.json", r#"{"A-1": {"title": "A", "deps": []}}"#, SourceFormat::Maestro);
+        check("tasks.json", r#"{"tasks": {"A-1": {"title": "A", "role": "r"}}}"#, SourceFormat::Maestro);
+        check("tasks.csv", "id,title,role\nA,B,C\n", SourceFormat::Maestro);
+        check("task.json", r#"{"id": "T", "read_first": [], "convergence": {}}"#, SourceFormat::Maestro);
+        check("task-analysis.json", r#"{"dependency_graph": {"A": []}}"#, SourceFormat::Maestro);
+        check(".task/IMPL-1.json", r#"{"id": "IMPL-1", "flow_control": {}}"#, SourceFormat::Ccw);
+        check("IMPL-1.json", r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#, SourceFormat::Ccw);
+        check("plan.json", r#"{"summary": "A", "task_ids": []}"#, SourceFormat::Ccw);
+        check(
+            "plan.json",
+            r#"{"approach": "A", "tasks": [{"id": "T1", "title": "A", "depends_on": []}]}"#,
+            SourceFormat::Ccw,
+        );
+        check(
+            "tasks.json",
+            r#"{"tasks": [{"id": 1, "title": "A", "dependencies": []}]}"#,
+            SourceFormat::TaskMaster,
+        );
+        check("tasks.json", r#"{"main": {"tasks": [{"id": 1, "subtasks": []}]}}"#, SourceFormat::TaskMaster);
+        check("tasks.md", "- [ ] T001 A\n", SourceFormat::SpecKit);
+        check("issues.jsonl", r#"{"id": "a", "title": "A", "status": "open"}"#, SourceFormat::Beads);
+        check("tasks.md", "## 1. A\n- [ ] 1.1 B\n", SourceFormat::Boxes);
+        check("tasks.md", "- [x] 1. A\n  - [ ]* 1.1 B\n", SourceFormat::Boxes);
+        check("tasks.md", "- [ID: 1] A\n", SourceFormat::FractalPlanner);
+        check("any.md", "## [1] A\n- Complexity: 2\n", SourceFormat::FractalPlanner);
+        assert!(
+            recognise_source(&folder(&[("CHANGELOG.md", "## [0.2.0] - 2026-01-01\n\n- More\n")])).is_err()
+        );
+        check(
+            "plan.json",
+            r#"{"schemaVersion": 1, "title": "A", "tasks": [{"id": "1", "title": "B", "dependencies": []}]}"#,
+            SourceFormat::Json,
+        );
+    }
+
+    #[test]
+    fn files_of_a_plan_folder_are_no_plans_of_others() {
+        let files = [
+            ("tasks.md", "- [ID: root] R\n- [ID: 1] A\n"),
+            ("plan.json", r#"{"schemaVersion": 1, "planId": "p", "goal": "g", "settings": {}}"#),
+            (
+                "import.json",
+                r#"{"schemaVersion": 1, "from": "ccw", "path": "x", "tasks": {"1": {"id": "IMPL-1", "ext": {"depends_on": []}}}}"#,
+            ),
+            (
+                "linear-mapping.json",
+                r#"{"planId": "p", "tasks": {"1": {"linearIssueId": "i", "linearIdentifier": "T-1"}}}"#,
+            ),
+            (
+                "execution-state.json",
+                r#"{"planId": "p", "taskMap": {"1": "1"}, "state": {"tasks": [{"leaf": {"id": "1"}, "status": "COMPLETED", "commit": "abc"}]}}"#,
+            ),
+            ("events.jsonl", r#"{"schemaVersion":1,"seq":1,"at":"2026-01-01T00:00:00Z","events":["told"]}"#),
+            ("evidence/task-1-verification.md", "# Verification Evidence: Task 1\n\nResult: PASS\n"),
+        ];
+        let folder = folder(&files);
+        assert_eq!(recognise_source(&folder).map(|found| found.source), Ok(SourceFormat::FractalPlanner));
+        let (plan, notices) = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
+        assert_eq!(notices, []);
+        assert_eq!(plan.tasks[0].work, TaskWork::Done { commit: Some("abc".into()) });
+    }
+
+    #[test]
+    fn reports_of_older_versions_say_what_is_done() {
+        let files = [
+            ("tasks.md", "- [ID: root] R\n- [ID: T1] A\n- [ID: T2] B\n- [ID: T3] C\n- [ID: T4] D\n"),
+            (
+                "progress.md",
+                "| Task | State | Commit |\n|---|---|---|\n| T1 | COMPLETED | `ABCDEF0` |\n| 2 | FAILED | - |\n",
+            ),
+            (
+                "execution-state.json",
+                r#"{"iterationMap": {"T1": 1, "T3": 2}, "skippedTasks": {"T4": "Blocked by T2"}}"#,
+            ),
+        ];
+        let (plan, _) = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
+        let work: Vec<TaskWork> = plan.tasks.into_iter().map(|task| task.work).collect();
+        let expected = [
+            TaskWork::Done { commit: Some("abcdef0".into()) },
+            TaskWork::Failed { reason: None },
+            TaskWork::Running,
+            TaskWork::Skipped,
+        ];
+        assert_eq!(work, expected);
+    }
+
+    #[test]
+    fn one_broken_file_is_not_the_end_and_all_are() {
+        let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
+        let (plan, notices) =
+            read_source(SourceFormat::Ccw, &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]))
+                .unwrap();
+        assert_eq!(plan.tasks.len(), 2, "its id is known");
+        let said: Vec<String> = notices.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"]
+        );
+        let error = read_source(SourceFormat::Ccw, &folder(&[(".task/b.json", "{\n  x")])).unwrap_err();
+        assert_eq!(error.to_string(), ".task/b.json:2:3: not valid JSON: key must be a string");
+        assert_eq!(recognise_source(&folder(&[(".task/b.json", "{\n  x")])), Err(error));
+    }
+
+    /// Names that mean something to some format.
+    const NAMES: [&str; 14] = [
+        "PLAN.md",
+        "TASK-01.md",
+        "TASK-01_result.md",
+        "tasks.json",
+        "tasks.csv",
+        "task-analysis.json",
+        ".task/IMPL-1.json",
+        "plan.json",
+        "TODO_LIST.md",
+        "tasks.md",
+        "issues.jsonl",
+        "execution-state.json",
+        "progress.md",
+        "a/b.json",
+    ];
+
+    /// Keys and words that mean something to some format.
+    const WORDS: [&str; 40] = [
+        "id",
+        "title",
+        "tasks",
+        "deps",
+        "role",
+        "status",
+        "done",
+        "description",
+        "depends_on",
+        "dependencies",
+        "subtasks",
+        "convergence",
+        "criteria",
+        "files",
+        "path",
+        "action",
+        "flow_control",
+        "target_files",
+        "context",
+        "requirements",
+        "read_first",
+        "task_ids",
+        "task_count",
+        "schemaVersion",
+        "parent",
+        "dependency_graph",
+        "blockedBy",
+        "capabilities",
+        "meta",
+        "test",
+        "commands",
+        "type",
+        "parent-child",
+        "depends_on_id",
+        "1",
+        "IMPL-1",
+        "1.1",
+        "T001",
+        "work",
+        "a:b:1",
+    ];
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (0..5_i64).prop_map(Value::from),
+            prop::sample::select(WORDS.to_vec()).prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            let key = prop::sample::select(WORDS.to_vec());
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(key, inner, 0..6).prop_map(|map| map
+                    .into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()),
+            ]
+        })
+    }
+
+    fn file_text() -> impl Strategy<Value = String> {
+        let lines = prop::sample::select(vec![
+            "# WORK-01: A",
+            "| TASK | Title | Depends on | Status |",
+            "|---|---|---|---|",
+            "| TASK-01 | A | TASK-02 | Done |",
+            "### TASK-02: B",
+            "- **Files**: `a`",
+            "## Dependencies",
+            "(none)",
+            "없음",
+            "```",
+            "- [ ] T001 [P] A in a.rs",
+            "- [x] T002",
+            "- [ID: 1] A",
+            "  - [ID: 1.1] B",
+            "  - Dependencies: 1",
+            "> Status: done",
+            "Result: PASS",
+            "- 1: A | Commit: abcdef0",
+            "id,title,role,deps",
+            "1,\"a",
+            "a;b,c",
+            "- [ ] IMPL-1: x",
+            "",
+            "\u{feff}",
+            "## Files",
+            "| a |",
+            "|",
+            "[](",
+            "](",
+            "\\|",
+        ]);
+        prop_oneof![
+            json_value().prop_map(|value| value.to_string()),
+            prop::collection::vec(json_value(), 0..4)
+                .prop_map(|all| all.iter().map(|v| format!("{v}\n")).collect()),
+            prop::collection::vec(lines, 0..20).prop_map(|lines| lines.join("\n")),
+            any::<String>(),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn nothing_panics(files in prop::collection::vec((prop::sample::select(NAMES.to_vec()), file_text()), 0..5)) {
+            let folder: SourceFolder = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
+            let _ = recognise_source(&folder);
+            for source in SourceFormat::ALL {
+                let Ok((mut plan, _)) = read_source(source, &folder) else { continue };
+                prop_assert!(!plan.tasks.is_empty());
+                let above = plan.tasks.iter().enumerate().all(|(at, task)| task.parent.is_none_or(|parent| parent < at));
+                prop_assert!(above, "parents stand before their children");
+                let _ = settle(&mut plan);
+            }
+        }
+    }
+
+    #[test]
+    fn every_format_has_its_name() {
+        for source in SourceFormat::ALL {
+            assert_eq!(source.name().parse(), Ok(source));
+            assert_eq!(json!(source), json!(source.name()));
+        }
+        assert_eq!("jira".parse::<SourceFormat>(), Err("\"jira\" is no format that can be read".to_owned()));
+    }
+
+    fn arranged(tasks: &[(&str, Option<usize>)]) -> (Vec<(String, Option<usize>)>, usize) {
+        let parents: Vec<Option<usize>> = tasks.iter().map(|(_, parent)| *parent).collect();
+        let task = |id: &str| PortableTask { id: id.into(), ..PortableTask::default() };
+        let mut notices = Vec::new();
+        let found = parents_first(tasks.iter().map(|(id, _)| task(id)).collect(), parents, &mut notices);
+        (found.into_iter().map(|task| (task.id, task.parent)).collect(), notices.len())
+    }
+
+    #[test]
+    fn parents_come_first_and_loops_are_cut() {
+        let check = |tasks: &[(&str, Option<usize>)], expect: &[(&str, Option<usize>)], said: usize| {
+            let expect: Vec<_> = expect.iter().map(|(id, parent)| ((*id).to_owned(), *parent)).collect();
+            assert_eq!(arranged(tasks), (expect, said), "{tasks:?}");
+        };
+        check(&[("a", None), ("b", Some(0))], &[("a", None), ("b", Some(0))], 0);
+        check(&[("c", Some(2)), ("d", None), ("p", None)], &[("p", None), ("c", Some(0)), ("d", None)], 0);
+        check(&[("a", Some(0))], &[("a", None)], 1);
+        check(&[("a", Some(1)), ("b", Some(0))], &[("b", None), ("a", Some(0))], 1);
+    }
+
+    /// The tasks of what is read, each with what it waits for and a `+` where it is done.
+    fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let (mut plan, mut notices) = read_source(format, &folder(files)).unwrap();
+        notices.extend(settle(&mut plan));
+        let task = |task: &PortableTask| {
+            let waits: String = task.dependencies.iter().flatten().map(|id| format!(" {id}")).collect();
+            let done = if matches!(task.work, TaskWork::Done { .. }) { "+" } else { "" };
+            format!("{}{done}{waits}", task.id)
+        };
+        let tasks = plan.tasks.iter().map(task).collect();
+        (tasks, notices.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn every_object_in_the_task_folder_is_a_task_and_waves_are_an_order() {
+        let (tasks, said) = told(
+            SourceFormat::Ccw,
+            &[
+                (".task/A.json", r#"{"task_id": "T-1", "title": "A", "status": "completed"}"#),
+                (".task/B.json", r#"{"id": "T-2", "title": "B", "dependencies": ["T-1"], "wave": 1}"#),
+                (
+                    ".task/C.json",
+                    r#"{"id": "T-3", "title": "C", "wave": 2, "predecessor_depends": [{"x": 1}]}"#,
+                ),
+                ("plan.json", r#"{"summary": "S", "task_ids": ["T-1", "T-2", "T-3", "T-4"]}"#),
+            ],
+        );
+        assert_eq!(tasks, ["T-1+", "T-2 T-1", "T-3 T-2"]);
+        assert_eq!(
+            said[..2],
+            [
+                ".task/C.json: T-3 has `predecessor_depends`, which looks like dependencies and can't be read",
+                "plan.json: these tasks are listed and have no file: T-4"
+            ]
+        );
+    }
+
+    #[test]
+    fn lite_plans_have_their_criteria_and_files() {
+        let text = r#"{"summary": "S", "approach": "A", "tasks": [{"id": "T1", "title": "A",
+            "acceptance": ["it runs"], "modification_points": [{"file": "a.rs", "change": "all"}]}]}"#;
+        let (plan, _) = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
+        assert_eq!(plan.tasks[0].acceptance.as_deref(), Some(&["it runs".to_owned()][..]));
+        assert_eq!(plan.tasks[0].files.as_ref().unwrap()[0].to_string(), "a.rs (all)");
+    }
+
+    #[test]
+    fn results_beside_a_table_are_no_more_tasks() {
+        let table = "id,title,deps,wave\n1,A,,1\n2,B,1,2\n";
+        let files = [("tasks.csv", table), ("results.csv", table), ("wave-1.csv", table)];
+        assert_eq!(told(SourceFormat::Maestro, &files).0, ["1", "2 1"]);
+    }
+
+    #[test]
+    fn deleted_issues_and_messages_stay_out_and_all_that_blocks_is_read() {
+        let issues = [
+            r#"{"_schema": 1}"#,
+            r#"{"id": "a", "title": "A", "status": "closed"}"#,
+            r#"{"id": "b", "title": "B", "status": "tombstone"}"#,
+            r#"{"id": "m", "title": "M", "status": "open", "issue_type": "message"}"#,
+            r#"{"id": "c", "title": "C", "status": "open", "dependencies": [
+                {"depends_on_id": "a", "type": "waits-for"}, {"depends_on_id": "d", "type": "related"}]}"#,
+            r#"{"id": "d", "title": "D", "status": "open", "dependencies": [{"depends_on_id": "c", "type": "conditional-blocks"}]}"#,
+        ];
+        let text = issues.map(|issue| issue.replace('\n', " ")).join("\n");
+        let (tasks, said) = told(SourceFormat::Beads, &[("issues.jsonl", &text)]);
+        assert_eq!(tasks, ["a+", "c a", "d c"]);
+        assert_eq!(
+            said,
+            [
+                "issues of the program's own, such as messages, stay out: 1",
+                "these are cancelled or deleted and stay out: b"
+            ]
+        );
+    }
+
+    #[test]
+    fn stories_wait_for_the_foundation_and_not_for_each_other() {
+        let page = "## Phase 1: Setup\n- [x] T001 A\n## Phase 2: User Story 1\n- [ ] T002 B\n- [ ] T003 C\n\
+            ## Phase 3: User Story 2\n- [ ] T004 D.swift in Lib/A/ (depends on T002)\n- [ ] no number\n\
+            ## Phase 4: Polish\n- [ ] T005 E\n";
+        let (tasks, said) = told(SourceFormat::SpecKit, &[("tasks.md", page)]);
+        assert_eq!(tasks, ["T001+", "T002 T001", "T003 T002", "T004 T001 T002", "T005 T003 T004"]);
+        assert_eq!(said[0], "tasks.md:8: it is no box with a number, and left out: - [ ] no number");
+        let (plan, _) = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
+        assert_eq!(plan.tasks[3].files.as_ref().unwrap()[0].path, "Lib/A/D.swift");
+    }
+
+    #[test]
+    fn a_table_of_progress_has_tasks_too() {
+        let files = [
+            ("PLAN.md", "# WORK-01: A\n"),
+            ("TASK-02.md", "# TASK-02: B\n"),
+            (
+                "PROGRESS.md",
+                "| TASK | Title | Status | 우선순위 |\n|--|--|--|--|\n| TASK-01 | A | Done | Must |\n",
+            ),
+        ];
+        assert_eq!(told(SourceFormat::Uctm, &files).0, ["TASK-01+", "TASK-02"]);
+        let (plan, _) = read_source(SourceFormat::Uctm, &folder(&files)).unwrap();
+        assert_eq!(plan.tasks[0].priority.as_deref(), Some("Must"));
+    }
+}

@@ -1,0 +1,500 @@
+//! uctm: `PLAN.md` with the list of tasks, `TASK-NN.md` for each, `TASK-NN_result.md` for each that is done. Labels are
+//! English or Korean.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fp_core::text::one_line;
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::{ReadResult, SourceFormat};
+use crate::folder::{SourceFolder, folder_of, name_of};
+use crate::page::{
+    InCode, PageLine, PageSection, PageTable, label_and_value, list_entries, page_lines, plain_text,
+    sections_of, tables_in,
+};
+use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::words::{
+    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pieces_of, portable_file,
+    work_of,
+};
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
+/// `TASK-01.md`, `TASK-01_result.md`, `WORK-01-TASK-01.md`.
+static FILE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)(?:[-_](result|progress))?\.md$"));
+static WORK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^#\s+\**(WORK-\d+)\b[\s:—–-]*(.*)$"));
+static HEADING: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)\b[\s:—–.-]*(.*)$"));
+static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
+
+/// What a heading, a label or the heading of a column is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UctmLabel {
+    Goal,
+    Dependencies,
+    Scope,
+    Files,
+    Acceptance,
+    Verify,
+    Status,
+    Title,
+    Commit,
+    Priority,
+    Covers,
+    Group,
+    Other,
+}
+
+impl UctmLabel {
+    /// The words that a label has in it, the first one that fits counting.
+    const WORDS: [(Self, &[&str]); 12] = [
+        (Self::Dependencies, &["depend", "blocked", "의존", "종속", "선행"]),
+        (
+            Self::Acceptance,
+            &["acceptance", "done when", "수용", "인수", "승인", "완료 조건", "완료 기준", "완료조건"],
+        ),
+        (Self::Verify, &["verif", "검증"]),
+        (Self::Scope, &["scope", "범위"]),
+        (Self::Files, &["file", "파일"]),
+        (Self::Status, &["status", "상태"]),
+        (Self::Goal, &["goal", "objective", "overview", "목표", "개요"]),
+        (Self::Commit, &["commit", "커밋"]),
+        (Self::Priority, &["priority", "우선순위"]),
+        (Self::Covers, &["requirement", "nfr", "요구사항"]),
+        (Self::Group, &["phase", "단계"]),
+        (Self::Title, &["title", "name", "제목", "이름", "description", "설명", "내용"]),
+    ];
+
+    fn new(label: &str) -> Self {
+        let label = label.to_lowercase();
+        let fits = |words: &[&str]| words.iter().any(|word| label.contains(word));
+        Self::WORDS.into_iter().find(|(_, words)| fits(words)).map_or(Self::Other, |(found, _)| found)
+    }
+}
+
+/// `TASK-07` for `7` and `007`: two digits at least.
+fn canonical_id(number: &str) -> String {
+    format!("TASK-{:0>2}", number.trim_start_matches('0'))
+}
+
+fn ids_named_in(text: &str) -> Vec<String> {
+    TASK.captures_iter(text).map(|found| canonical_id(&found[1])).collect()
+}
+
+fn is_plan(path: &str, text: &str) -> bool {
+    name_of(path).eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text)
+}
+
+pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
+    folder.files_in("md").find_map(|(path, text)| match () {
+        () if is_plan(path, text) => Some(format!("{path} begins with `# WORK-`")),
+        () if FILE.is_match(name_of(path)) => Some(format!("there is {path}")),
+        () => None,
+    })
+}
+
+pub(super) fn read(folder: &SourceFolder) -> ReadResult {
+    let ours =
+        folder.files_in("md").filter(|(path, text)| is_plan(path, text) || FILE.is_match(name_of(path)));
+    let base = folder.only(SourceFormat::Uctm, ours.map(|(path, _)| folder_of(path)))?;
+    let mut reader = UctmReader::default();
+    if let Some((path, text)) = folder.page(base, "PLAN.md") {
+        reader.read_plan(path, text);
+    }
+    for (path, text) in folder.files_in("md").filter(|(path, _)| folder_of(path) == base) {
+        let Some(found) = FILE.captures(name_of(path)) else { continue };
+        let id = canonical_id(&found[1]);
+        match found.get(2).map(|kind| kind.as_str().to_lowercase()).as_deref() {
+            Some("result") => reader.read_result(&id, path, text),
+            Some(_) => reader.read_status_lines(&id, path, &page_lines(text)),
+            None => reader.read_task_file(&id, path, text),
+        }
+    }
+    if let Some((path, text)) = folder.page(base, "PROGRESS.md") {
+        for section in sections_of(text) {
+            reader.read_tables(path, &section, false);
+        }
+    }
+    if let Some((_, text)) = folder.page(base, "Requirement.md") {
+        reader.plan.ext.insert("Requirement.md".into(), text.into());
+    }
+    Ok(reader.finish())
+}
+
+#[derive(Default)]
+struct UctmReader {
+    plan: PortablePlan,
+    tasks: BTreeMap<String, UctmTask>,
+    notices: Vec<ImportNotice>,
+    has_plan: bool,
+}
+
+#[derive(Default)]
+struct UctmTask {
+    task: PortableTask,
+    in_plan: bool,
+    in_file: bool,
+    /// What its pages say, as written.
+    sections: Map<String, Value>,
+}
+
+impl UctmReader {
+    fn entry(&mut self, id: &str) -> &mut UctmTask {
+        let entry = self.tasks.entry(id.to_owned()).or_default();
+        entry.task.id = id.to_owned();
+        entry
+    }
+
+    fn report(&mut self, kind: NoticeKind, id: &str, path: &str, line: usize, text: String) {
+        self.notices.push(ImportNotice::new(kind, text).in_file(path).at_line(line).about(id));
+    }
+
+    fn read_plan(&mut self, path: &str, text: &str) {
+        self.has_plan = true;
+        for section in sections_of(text) {
+            if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level > 1) {
+                self.read_block(path, &canonical_id(&found[1]), &found[2], &section);
+                continue;
+            }
+            let has_rows = self.read_tables(path, &section, true);
+            let text = section.text();
+            match (section.level, WORK.captures(&format!("# {}", section.heading))) {
+                (1, Some(found)) => {
+                    self.plan.title = plain_text(&found[2]);
+                    self.plan.ext.insert("work".into(), found[1].to_uppercase().into());
+                    self.plan.ext.insert("header".into(), text.into());
+                }
+                (2.., _) if UctmLabel::new(&section.heading) == UctmLabel::Goal => {
+                    self.plan.goal = Some(text)
+                }
+                (2.., _) if !has_rows && !text.is_empty() => {
+                    self.plan.ext.insert(section.heading.clone(), text.into());
+                }
+                _ => {}
+            }
+        }
+        self.plan.goal = self.plan.goal.take().filter(|goal| !goal.is_empty());
+    }
+
+    /// Reads the rows of tables that list tasks. `is_plan` says that a second row of one id is a fault.
+    fn read_tables(&mut self, path: &str, section: &PageSection<'_>, is_plan: bool) -> bool {
+        let mut found = false;
+        for table in tables_in(&section.lines) {
+            for (line, row) in &table.rows {
+                let Some(id) = row.first().and_then(|cell| ids_named_in(cell).pop()) else { continue };
+                found = true;
+                let is_known = self.tasks.get(&id).is_some_and(|entry| entry.in_plan);
+                if is_known && is_plan {
+                    let text = format!("{id} is listed twice; the first one counts");
+                    self.report(NoticeKind::DuplicateId, &id, path, *line, text);
+                    continue;
+                }
+                self.read_row(&id, path, *line, &table, row, !is_known);
+            }
+        }
+        found
+    }
+
+    fn read_row(
+        &mut self,
+        id: &str,
+        path: &str,
+        line: usize,
+        table: &PageTable,
+        row: &[String],
+        is_new: bool,
+    ) {
+        let mut commit = None;
+        for (heading, cell) in table.heading.iter().zip(row).skip(1).filter(|(_, cell)| !is_none(cell)) {
+            let label = UctmLabel::new(heading);
+            let text = plain_text(cell);
+            let entry = self.entry(id);
+            let task = &mut entry.task;
+            match label {
+                UctmLabel::Status => self.read_status(id, cell, path, line),
+                UctmLabel::Commit => commit = Some(cell.trim_matches('`').to_lowercase()),
+                _ if !is_new => {}
+                UctmLabel::Title if task.title.is_empty() => task.title = text,
+                UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
+                UctmLabel::Priority => task.priority = Some(text),
+                UctmLabel::Covers => task.covers = Some(pieces_of(cell)),
+                UctmLabel::Group => task.group = Some(text),
+                UctmLabel::Acceptance => task.acceptance = Some(vec![text]),
+                UctmLabel::Goal
+                | UctmLabel::Scope
+                | UctmLabel::Files
+                | UctmLabel::Verify
+                | UctmLabel::Title
+                | UctmLabel::Other => drop(entry.sections.insert(heading.clone(), text.into())),
+            }
+        }
+        let waits = table.heading.iter().any(|heading| UctmLabel::new(heading) == UctmLabel::Dependencies);
+        let entry = self.entry(id);
+        entry.in_plan = true;
+        if waits {
+            entry.task.dependencies.get_or_insert_default();
+        }
+        self.set_commit(id, commit);
+    }
+
+    /// Reads a task within the plan: `### TASK-01: title` with a list of labels.
+    fn read_block(&mut self, path: &str, id: &str, title: &str, section: &PageSection<'_>) {
+        if self.tasks.get(id).is_some_and(|entry| entry.sections.contains_key("PLAN.md")) {
+            let text = format!("{id} is listed twice; the first one counts");
+            return self.report(NoticeKind::DuplicateId, id, path, section.line, text);
+        }
+        let entry = self.entry(id);
+        entry.in_plan = true;
+        if !title.trim().is_empty() {
+            entry.task.title = plain_text(title);
+        }
+        entry.sections.insert("PLAN.md".into(), section.text().into());
+        for part in labelled_parts(section) {
+            self.read_section(id, path, &part);
+        }
+    }
+
+    fn read_task_file(&mut self, id: &str, path: &str, text: &str) {
+        if text.trim().is_empty() {
+            let notice = ImportNotice::new(NoticeKind::Broken, "the file is empty");
+            return self.notices.push(notice.in_file(path).about(id));
+        }
+        if self.tasks.get(id).is_some_and(|entry| entry.in_file) {
+            let text = format!("{id} has a second file; the first one counts");
+            return self.report(NoticeKind::DuplicateId, id, path, 1, text);
+        }
+        self.entry(id).in_file = true;
+        for section in sections_of(text) {
+            if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level == 1) {
+                let title = plain_text(&found[2]);
+                if !title.is_empty() {
+                    self.entry(id).task.title = title;
+                }
+            }
+            let text = section.text();
+            if section.level > 1 {
+                self.read_section(id, path, &section);
+                if !text.is_empty() {
+                    self.entry(id).sections.insert(section.heading.clone(), text.into());
+                }
+            } else {
+                self.read_status_lines(id, path, &section.lines);
+                if !text.is_empty() {
+                    self.entry(id).sections.insert(name_of(path).to_owned(), text.into());
+                }
+            }
+        }
+    }
+
+    /// Reads lines such as `> Status: DONE`.
+    fn read_status_lines(&mut self, id: &str, path: &str, lines: &[PageLine<'_>]) {
+        for line in lines {
+            let Some((label, value)) = label_and_value(line.text) else { continue };
+            match UctmLabel::new(&label) {
+                UctmLabel::Status => self.read_status(id, &value, path, line.number),
+                UctmLabel::Dependencies => self.entry(id).task.dependencies = Some(ids_named_in(&value)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads what stands below a heading or a label.
+    fn read_section(&mut self, id: &str, path: &str, section: &PageSection<'_>) {
+        let text = section.text();
+        let nothing = is_none(&plain_text(bare_entry(&text)));
+        let task = &mut self.entry(id).task;
+        match UctmLabel::new(&section.heading) {
+            UctmLabel::Dependencies => self.read_dependencies(id, path, section, nothing),
+            UctmLabel::Status => self.read_status(id, &text, path, section.line),
+            UctmLabel::Scope | UctmLabel::Goal => task.description = Some(text).filter(|_| !nothing),
+            UctmLabel::Files => task.files = Some(files_in_section(section)),
+            UctmLabel::Acceptance => {
+                let mut criteria: Vec<String> =
+                    list_entries(&section.lines).into_iter().map(|entry| entry.text).collect();
+                if criteria.is_empty() {
+                    criteria = entries_of(&text);
+                }
+                criteria.retain(|criterion| !is_none(criterion));
+                task.acceptance = Some(criteria.iter().map(|text| without_emphasis(text)).collect());
+            }
+            UctmLabel::Verify => {
+                let bare = section.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
+                let lines = section.code().unwrap_or_else(|| bare.filter(|line| is_command(line)).collect());
+                let commands = commands_in(lines.into_iter().filter(|line| !is_none(line)));
+                task.test_commands = Some(commands).filter(|all| nothing || !all.is_empty());
+            }
+            UctmLabel::Priority => task.priority = Some(plain_text(&text)).filter(|_| !nothing),
+            UctmLabel::Title
+            | UctmLabel::Commit
+            | UctmLabel::Covers
+            | UctmLabel::Group
+            | UctmLabel::Other => {}
+        }
+    }
+
+    fn read_dependencies(&mut self, id: &str, path: &str, section: &PageSection<'_>, nothing: bool) {
+        let text = section.text();
+        let found = ids_named_in(&text);
+        if found.is_empty() && !nothing {
+            let text = format!("{id} waits for something that is no id: {}", one_line(&text));
+            return self.report(NoticeKind::UnknownValue, id, path, section.line, text);
+        }
+        let before = self.entry(id).task.dependencies.replace(found.clone()).unwrap_or_default();
+        let missing: Vec<String> = before.into_iter().filter(|other| !found.contains(other)).collect();
+        if !missing.is_empty() {
+            let text =
+                format!("PLAN.md has {id} wait for {} as well; its own file counts", missing.join(", "));
+            self.report(NoticeKind::Contradiction, id, path, section.line, text);
+        }
+    }
+
+    fn read_status(&mut self, id: &str, status: &str, path: &str, line: usize) {
+        let word = plain_text(status);
+        match work_of(&word) {
+            Some(work) => self.set_work(id, work),
+            None if is_none(&word) => {}
+            None => {
+                let text = format!("{id} has an unknown status: {word}");
+                self.report(NoticeKind::UnknownValue, id, path, line, text);
+            }
+        }
+    }
+
+    /// Later files know more, but what is done stays done.
+    fn set_work(&mut self, id: &str, work: TaskWork) {
+        let task = &mut self.entry(id).task;
+        if !matches!(task.work, TaskWork::Done { .. }) {
+            task.work = work;
+        }
+    }
+
+    fn set_commit(&mut self, id: &str, hash: Option<String>) {
+        let hash = hash.filter(|hash| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
+        if let TaskWork::Done { commit } = &mut self.entry(id).task.work {
+            *commit = commit.take().or(hash);
+        }
+    }
+
+    /// A result means that the task is done, unless it says otherwise.
+    fn read_result(&mut self, id: &str, path: &str, text: &str) {
+        let lines = page_lines(text);
+        let mut labels = lines.iter().filter_map(|line| label_and_value(line.text));
+        let status = labels.find(|(label, _)| UctmLabel::new(label) == UctmLabel::Status);
+        match status.and_then(|(_, value)| work_of(&plain_text(&value))) {
+            Some(work @ (TaskWork::Failed { .. } | TaskWork::Skipped | TaskWork::Cancelled)) => {
+                self.entry(id).task.work = work;
+            }
+            _ => self.set_work(id, TaskWork::Done { commit: None }),
+        }
+        self.set_commit(id, commit_in(text));
+        self.entry(id).sections.insert(name_of(path).to_owned(), text.into());
+    }
+
+    fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
+        let ids_where = |is: fn(&UctmTask) -> bool| -> Vec<String> {
+            self.tasks.iter().filter(|(_, entry)| is(entry)).map(|(id, _)| id.clone()).collect()
+        };
+        let mut mismatches = Vec::new();
+        if self.has_plan && self.tasks.values().any(|entry| entry.in_file) {
+            let without_file = ids_where(|entry| entry.in_plan && !entry.in_file);
+            let unlisted = ids_where(|entry| entry.in_file && !entry.in_plan);
+            mismatches.push((without_file, "these are listed in PLAN.md and have no file"));
+            mismatches.push((unlisted, "these have a file and are not listed in PLAN.md"));
+        }
+        let orphans = ids_where(|entry| !entry.in_plan && !entry.in_file);
+        mismatches.push((orphans, "these have a result or a progress, and no task"));
+        for (ids, what) in mismatches.into_iter().filter(|(ids, _)| !ids.is_empty()) {
+            let text = format!("{what}: {}", ids.join(", "));
+            self.notices.push(ImportNotice::new(NoticeKind::CountMismatch, text).about_all(ids));
+        }
+        for (id, mut entry) in self.tasks.into_iter().filter(|(_, entry)| entry.in_plan || entry.in_file) {
+            if entry.task.title.is_empty() {
+                entry.task.title = id;
+            }
+            entry.task.ext = entry.sections;
+            self.plan.tasks.push(entry.task);
+        }
+        (self.plan, self.notices)
+    }
+}
+
+/// The entries of a list of labels as sections of their own.
+fn labelled_parts<'t>(section: &PageSection<'t>) -> Vec<PageSection<'t>> {
+    let mut parts: Vec<PageSection<'t>> = Vec::new();
+    for line in &section.lines {
+        let label = label_and_value(line.text).filter(|_| !line.text.starts_with([' ', '\t']));
+        match (label, line.text.split_once([':', '：'])) {
+            (Some((heading, _)), Some((_, value))) => {
+                let text = value.trim().trim_start_matches("**").trim();
+                let lines = vec![PageLine { text, ..*line }];
+                parts.push(PageSection { level: section.level + 1, heading, line: line.number, lines });
+            }
+            _ => parts.iter_mut().next_back().into_iter().for_each(|part| part.lines.push(*line)),
+        }
+    }
+    parts
+}
+
+/// The files that a section lists, in a table or line by line.
+fn files_in_section(section: &PageSection<'_>) -> Vec<PortableFile> {
+    let tables = tables_in(&section.lines);
+    let in_tables = tables.iter().flat_map(|table| {
+        table.rows.iter().filter_map(|(_, row)| {
+            let cell =
+                |words: &[&str]| table.cell(row, |heading| words.iter().any(|word| heading.contains(word)));
+            let path = cell(&["path", "file", "경로", "파일"]).or(row.first().map(String::as_str))?;
+            let action = cell(&["action", "change", "작업", "동작", "액션", "유형"]).map(plain_text);
+            portable_file(
+                bare_path(path),
+                action.as_deref(),
+                cell(&["description", "purpose", "설명", "내용"]),
+            )
+        })
+    });
+    let lines =
+        section.lines.iter().filter(|line| line.in_code == InCode::No && !line.text.trim().starts_with('|'));
+    let in_lines = lines.flat_map(|line| {
+        let bare = bare_entry(line.text);
+        let lists = bare.len() < line.text.len() || !paths_in(bare).is_empty();
+        if lists { files_in_line(bare) } else { Vec::new() }
+    });
+    in_tables.chain(in_lines).collect()
+}
+
+/// `` `src/a.rs` — CREATE ``, or several paths.
+fn files_in_line(text: &str) -> Vec<PortableFile> {
+    let dash = [" — ", " – ", " - ", ": "].into_iter().find_map(|dash| text.split_once(dash));
+    let Some((path, action)) = dash else {
+        return pieces_of(text)
+            .iter()
+            .filter_map(|path| portable_file(bare_path(path), None, None))
+            .collect();
+    };
+    let action = plain_text(action);
+    let is_new_or_gone = portable_file("a", Some(&action), None).is_some_and(|file| file.note.is_some());
+    let changes = ["modify", "update", "edit", "수정", "변경"].contains(&action.to_lowercase().as_str());
+    let what = (!is_new_or_gone && !changes).then_some(&*action);
+    portable_file(bare_path(path), Some(&action), what).into_iter().collect()
+}
+
+/// The path in a cell, which may be code, a link, or emphasised.
+fn bare_path(text: &str) -> &str {
+    let text = without_marks(text.trim());
+    let in_link = text.strip_prefix('[').and_then(|rest| rest.split_once("](")).map(|(path, _)| path);
+    in_link.unwrap_or(text).trim_matches('`')
+}
+
+fn without_marks(text: &str) -> &str {
+    text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")).unwrap_or(text)
+}
+
+/// A criterion without the marks of emphasis around all of it.
+fn without_emphasis(text: &str) -> String {
+    let bare = without_marks(text);
+    if bare.contains("**") { text.to_owned() } else { bare.to_owned() }
+}

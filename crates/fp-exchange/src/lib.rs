@@ -1,0 +1,23 @@
+//! Plans of other systems read, checked and drafted as a task tree; and a plan written in neutral formats.
+//!
+//! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`], [`settle`] takes out what a tree can't say
+//! and reports it, and a [`PlanDraft`] is the tree with the record of where each task came from. The exports are
+//! written from a portable plan too. Nothing here touches a file, the clock or a process: `clippy.toml` forbids it.
+#![allow(missing_docs, reason = "only this program uses it, and the names say what the docs would repeat")]
+
+mod draft;
+mod export;
+mod folder;
+mod formats;
+mod json_task;
+mod page;
+mod portable;
+mod settle;
+mod words;
+
+pub use draft::{DoneBefore, PlanDraft, PlanOrigin};
+pub use export::{ExportFormat, export_text, github_bodies_too_long, portable_plan};
+pub use folder::SourceFolder;
+pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
+pub use portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+pub use settle::settle;

@@ -1,0 +1,259 @@
+//! Markdown by lines: headings with what is below them, tables, lists and code, as their authors wrote them.
+
+use std::sync::LazyLock;
+
+use fp_core::text::one_line;
+use regex::Regex;
+
+use crate::words::bare_entry;
+
+/// A line of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageLine<'t> {
+    /// From 1.
+    pub(crate) number: usize,
+    pub(crate) text: &'t str,
+    /// Whether it is within fences, or is one.
+    pub(crate) in_code: InCode,
+}
+
+/// How a line stands to fenced code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InCode {
+    No,
+    Fence,
+    Yes,
+}
+
+/// A heading and what is below it, up to the next heading.
+#[derive(Debug)]
+pub(crate) struct PageSection<'t> {
+    /// 1 to 6; 0 for what is above the first heading.
+    pub(crate) level: usize,
+    pub(crate) heading: String,
+    pub(crate) line: usize,
+    pub(crate) lines: Vec<PageLine<'t>>,
+}
+
+impl PageSection<'_> {
+    /// What it says, as written.
+    pub(crate) fn text(&self) -> String {
+        let text: Vec<&str> = self.lines.iter().map(|line| line.text).collect();
+        text.join("\n").trim().to_owned()
+    }
+
+    /// The lines of its code; `None` where it has none.
+    pub(crate) fn code(&self) -> Option<Vec<&str>> {
+        let of = |code: InCode| self.lines.iter().filter(move |line| line.in_code == code);
+        of(InCode::Fence).next()?;
+        Some(of(InCode::Yes).map(|line| line.text).collect())
+    }
+}
+
+/// The lines of a text.
+pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
+    let mut open: Option<&str> = None;
+    let fence = |line: &str| {
+        let line = line.trim_start();
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let length = line.len() - line.trim_start_matches(mark).len();
+        (length >= 3).then_some(length)
+    };
+    text.lines()
+        .zip(1..)
+        .map(|(text, number)| {
+            let in_code = match (open, fence(text)) {
+                (None, Some(length)) => {
+                    open = Some(&text.trim_start()[..length]);
+                    InCode::Fence
+                }
+                (Some(mark), Some(_))
+                    if text.trim().starts_with(mark) && text.trim().trim_matches(['`', '~']).is_empty() =>
+                {
+                    open = None;
+                    InCode::Fence
+                }
+                (Some(_), _) => InCode::Yes,
+                (None, None) => InCode::No,
+            };
+            PageLine { number, text, in_code }
+        })
+        .collect()
+}
+
+/// A text taken apart at its headings; the first part may have none.
+pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
+    let mut sections = vec![PageSection { level: 0, heading: String::new(), line: 1, lines: Vec::new() }];
+    for line in page_lines(text) {
+        match heading(&line) {
+            Some((level, heading)) => {
+                sections.push(PageSection { level, heading, line: line.number, lines: Vec::new() });
+            }
+            None => sections.last_mut().expect("there is a first one").lines.push(line),
+        }
+    }
+    sections
+}
+
+fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
+    let rest = line.text.trim_start_matches('#');
+    let level = line.text.len() - rest.len();
+    let is_heading = line.in_code == InCode::No && (1..=6).contains(&level) && rest.starts_with([' ', '\t']);
+    is_heading.then(|| (level, plain_text(rest.trim_end_matches([' ', '#', '\t']))))
+}
+
+/// `text` on one line, without the marks of emphasis, code and links around words.
+pub(crate) fn plain_text(text: &str) -> String {
+    let mut out = one_line(text);
+    while let Some((before, text, rest)) = link(&out) {
+        out = format!("{before}{text}{rest}");
+    }
+    // Patterns of paths have the same characters, and `__init__.py` has them as well.
+    static STRONG: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)").expect("the pattern is valid")
+    });
+    STRONG.replace_all(&out, "$1$2").replace('`', "").trim().to_owned()
+}
+
+/// The first `[text](target)` in a text, and what stands around it.
+fn link(text: &str) -> Option<(&str, &str, &str)> {
+    let middle = text.find("](")?;
+    let start = text[..middle].rfind('[')?;
+    let end = middle + text[middle..].find(')')?;
+    Some((&text[..start], &text[start + 1..middle], &text[end + 1..]))
+}
+
+/// A table: the cells of its heading, and of each row with its line.
+#[derive(Debug, Default)]
+pub(crate) struct PageTable {
+    pub(crate) heading: Vec<String>,
+    pub(crate) rows: Vec<(usize, Vec<String>)>,
+}
+
+impl PageTable {
+    /// The cell of `row` below the first heading that `is` accepts.
+    pub(crate) fn cell<'r>(&self, row: &'r [String], is: impl Fn(&str) -> bool) -> Option<&'r str> {
+        let at = self.heading.iter().position(|heading| is(&heading.to_lowercase()))?;
+        row.get(at).map(String::as_str)
+    }
+}
+
+/// The tables among these lines.
+pub(crate) fn tables_in(lines: &[PageLine<'_>]) -> Vec<PageTable> {
+    let mut tables: Vec<PageTable> = Vec::new();
+    let mut within = false;
+    for line in lines {
+        let is_row = line.in_code == InCode::No && line.text.trim_start().starts_with('|');
+        if is_row {
+            let cells = cells(line.text);
+            let rule = cells
+                .iter()
+                .all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' ')));
+            match tables.last_mut().filter(|_| within) {
+                Some(_) if rule => {}
+                Some(table) => table.rows.push((line.number, cells)),
+                None => tables.push(PageTable {
+                    heading: cells.iter().map(|cell| plain_text(cell)).collect(),
+                    rows: Vec::new(),
+                }),
+            }
+        }
+        within = is_row;
+    }
+    tables
+}
+
+/// The cells of a row; a `|` behind a backslash is none of its borders.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_start_matches('|');
+    let row = if row.ends_with("\\|") { row } else { row.strip_suffix('|').unwrap_or(row) };
+    let mut cells = vec![String::new()];
+    let mut chars = row.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&'|') => {
+                chars.next();
+                cells.last_mut().expect("there is a first cell").push('|');
+            }
+            '|' => cells.push(String::new()),
+            c => cells.last_mut().expect("there is a first cell").push(c),
+        }
+    }
+    cells.iter().map(|cell| one_line(cell)).collect()
+}
+
+/// An item of a list.
+#[derive(Debug)]
+pub(crate) struct ListEntry {
+    pub(crate) line: usize,
+    /// Whether it has a box, and whether that is ticked.
+    pub(crate) ticked: Option<bool>,
+    /// What is behind bullet and box, with the lines that go on with it, on one line.
+    pub(crate) text: String,
+    /// Blanks before the bullet.
+    pub(crate) indent: usize,
+}
+
+/// The items of lists among these lines.
+pub(crate) fn list_entries(lines: &[PageLine<'_>]) -> Vec<ListEntry> {
+    let mut entries: Vec<ListEntry> = Vec::new();
+    let mut open = false;
+    for line in lines.iter().filter(|line| line.in_code == InCode::No) {
+        let indent = line.text.len() - line.text.trim_start().len();
+        let bare = bare_entry(line.text);
+        let mark =
+            line.text[indent.min(line.text.len() - bare.len())..line.text.len() - bare.len()].to_lowercase();
+        if !mark.is_empty() {
+            let ticked = mark.contains('[').then(|| mark.contains('x'));
+            entries.push(ListEntry { line: line.number, ticked, text: one_line(bare), indent });
+            open = true;
+        } else if line.text.trim().is_empty() {
+            open = false;
+        } else if let Some(last) = entries.last_mut().filter(|last| open && indent > last.indent) {
+            last.text = format!("{} {}", last.text, one_line(line.text));
+        } else {
+            open = false;
+        }
+    }
+    entries
+}
+
+/// What stands before and behind the first colon of a line that says `Label: value`, without marks.
+pub(crate) fn label_and_value(text: &str) -> Option<(String, String)> {
+    let (label, value) = text.split_once([':', '：'])?;
+    let label = plain_text(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));
+    let wordlike = label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
+    wordlike.then(|| (label, one_line(value.trim().trim_start_matches("**"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_in_code_are_code() {
+        let sections = sections_of(
+            "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n|---|---|\n| 1 | 2 |\n",
+        );
+        let told: Vec<_> = sections.iter().map(|s| (s.level, s.heading.as_str(), s.line, s.code())).collect();
+        assert_eq!(told, [(0, "", 1, None), (1, "A b", 2, Some(vec!["# not", "~~~"])), (2, "C", 7, None),]);
+        let tables = tables_in(&sections[2].lines);
+        assert_eq!(tables[0].heading, ["a", "b | c"]);
+        assert_eq!(tables[0].rows, [(10, vec!["1".to_owned(), "2".to_owned()])]);
+    }
+
+    #[test]
+    fn items_and_labels() {
+        let text = "- [x] one\n  goes on\n  * [ ] two\n3. three\nplain\n";
+        let listed = list_entries(&page_lines(text));
+        let found: Vec<_> = listed.iter().map(|e| (e.ticked, e.text.as_str(), e.indent)).collect();
+        assert_eq!(found, [(Some(true), "one goes on", 0), (Some(false), "two", 2), (None, "three", 0)]);
+        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done".into())));
+        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료".into())));
+        assert_eq!(label_and_value("12:30 o'clock"), None);
+        assert_eq!(
+            plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),
+            "Add src/**/*.rs and __init__.py, as said"
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! A plan in no system's own words, and what an import has to report about one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PortablePlan {
+    /// One line.
+    pub title: String,
+    pub goal: Option<String>,
+    /// Parents before their children, otherwise in the order of the source.
+    pub tasks: Vec<PortableTask>,
+    /// What the source says about the whole plan and no other field has, by the source's names.
+    pub ext: Map<String, Value>,
+}
+
+/// A leaf, or a parent that only holds other tasks. An absent list means that the source doesn't mention it; an empty
+/// one means that the source says there is nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortableTask {
+    /// As the source writes it.
+    pub id: String,
+    /// The position of its parent among the tasks.
+    #[serde(skip)]
+    pub parent: Option<usize>,
+    /// One line.
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// 1 to 10, where the source uses that scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complexity: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<Vec<String>>,
+    /// Ids as the source writes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<PortableFile>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests_required: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_commands: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covers: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
+    #[serde(default)]
+    pub work: TaskWork,
+    /// What the source says about the task and no other field has, by the source's names.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub ext: Map<String, Value>,
+}
+
+impl PortableTask {
+    /// Adds a line to the description.
+    pub(crate) fn add_line(&mut self, line: &str) {
+        let description = self.description.get_or_insert_default();
+        if !description.is_empty() {
+            description.push('\n');
+        }
+        description.push_str(line.trim());
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PortableFile {
+    pub path: String,
+    /// Such as `(new)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl fmt::Display for PortableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.note {
+            Some(note) => write!(f, "{} {note}", self.path),
+            None => f.write_str(&self.path),
+        }
+    }
+}
+
+/// How far a task is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "camelCase")]
+pub enum TaskWork {
+    #[default]
+    Todo,
+    Running,
+    Done {
+        /// As the source writes it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+    },
+    Failed {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Another task failed first.
+    Skipped,
+    /// Put off, or blocked by something outside of the plan.
+    Deferred,
+    /// Cancelled or deleted.
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeKind {
+    /// A file, a line or a task that can't be read.
+    Broken,
+    DuplicateId,
+    DanglingDependency,
+    SelfDependency,
+    /// A task waits for its own parent or child.
+    AncestorDependency,
+    DependencyCycle,
+    /// Two places of the source list or count different tasks.
+    CountMismatch,
+    /// Two places of the source say different things about one task.
+    Contradiction,
+    UnknownValue,
+    Disconnected,
+    BeginsAnew,
+    /// Deferred or blocked in the source.
+    Deferred,
+    /// Cancelled, deleted, or no task at all.
+    LeftOut,
+    /// The tree says it in another way than the source.
+    Rewritten,
+}
+
+impl NoticeKind {
+    /// Whether something is wrong with the source, and not merely worth knowing.
+    #[must_use]
+    pub fn is_problem(self) -> bool {
+        match self {
+            Self::Broken
+            | Self::DuplicateId
+            | Self::DanglingDependency
+            | Self::SelfDependency
+            | Self::AncestorDependency
+            | Self::DependencyCycle
+            | Self::CountMismatch
+            | Self::Contradiction
+            | Self::UnknownValue => true,
+            Self::Disconnected | Self::BeginsAnew | Self::Deferred | Self::LeftOut | Self::Rewritten => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportNotice {
+    pub kind: NoticeKind,
+    /// The file, as its path within what is imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    /// Ids as the source writes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<String>,
+    /// One sentence without a full stop. It quotes texts of strangers as they are.
+    pub text: String,
+}
+
+impl ImportNotice {
+    #[must_use]
+    pub fn new(kind: NoticeKind, text: impl Into<String>) -> Self {
+        Self { kind, file: None, line: None, column: None, tasks: Vec::new(), text: text.into() }
+    }
+
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        self.file = Some(file.to_owned());
+        self
+    }
+
+    #[must_use]
+    pub fn at_line(mut self, line: usize) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    #[must_use]
+    pub fn about(mut self, task: impl Into<String>) -> Self {
+        self.tasks.push(task.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn about_all(mut self, tasks: Vec<String>) -> Self {
+        self.tasks = tasks;
+        self
+    }
+}
+
+impl fmt::Display for ImportNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            f.write_str(file)?;
+            for number in [self.line, self.column].into_iter().flatten() {
+                write!(f, ":{number}")?;
+            }
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,283 @@
+//! Texts of strangers brought into the forms of a portable plan: one line, a list, a status, a path.
+
+use std::sync::LazyLock;
+
+use fp_core::text::one_line;
+use regex::Regex;
+
+use crate::portable::{PortableFile, TaskWork};
+
+/// Most characters of a title; a longer one becomes a description as well.
+const TITLE: usize = 160;
+
+/// A title, and what of `text` it does not say.
+pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
+    let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
+    let whole = one_line(text) == first;
+    if first.chars().count() <= TITLE {
+        return (first, (!whole).then(|| text.trim().to_owned()));
+    }
+    let mut cut: String = first.chars().take(TITLE - 1).collect();
+    if let Some((words, _)) = cut.rsplit_once(' ') {
+        cut.truncate(words.len());
+    }
+    (cut + "…", Some(text.trim().to_owned()))
+}
+
+/// Paragraphs one below the other; `None` where there are none.
+pub(crate) fn joined_paragraphs(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Whether a text says that there is nothing.
+pub(crate) fn is_none(text: &str) -> bool {
+    const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
+    let bare = text.trim().trim_matches(['(', ')', '[', ']', '*', '_', '`', '.', '-', '–', '—', '"']).trim();
+    bare.is_empty() || NONE.iter().any(|none| bare.eq_ignore_ascii_case(none))
+}
+
+/// The entries of a text that is a list: its lines without bullets, boxes and numbers.
+pub(crate) fn entries_of(text: &str) -> Vec<String> {
+    text.lines().map(|line| one_line(bare_entry(line))).filter(|line| !is_none(line)).collect()
+}
+
+/// A line of a list without its bullet, its number and its box.
+pub(crate) fn bare_entry(line: &str) -> &str {
+    static MARK: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?").expect("the pattern is valid")
+    });
+    &line[MARK.find(line).map_or(0, |mark| mark.end())..]
+}
+
+/// A list on one line, such as of ids or paths.
+pub(crate) fn pieces_of(text: &str) -> Vec<String> {
+    let pieces =
+        text.split([';', ',', '\n']).map(|piece| one_line(piece.trim().trim_matches(['"', '`', '[', ']'])));
+    pieces.filter(|piece| !is_none(piece)).collect()
+}
+
+/// How far a task is, by any system's word or sign for it; `None` for an unknown word.
+pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
+    let letters = |c: char| if c.is_alphabetic() || c == '\'' { c } else { ' ' };
+    let bare = one_line(&word.chars().map(letters).collect::<String>()).to_lowercase();
+    Some(match bare.as_str() {
+        "done" | "completed" | "complete" | "closed" | "finished" | "passed" | "pass" | "verified"
+        | "success" | "succeeded" | "committed" | "완료" | "완료됨" => TaskWork::Done { commit: None },
+        "in progress"
+        | "inprogress"
+        | "active"
+        | "started"
+        | "running"
+        | "doing"
+        | "review"
+        | "in review"
+        | "implementing"
+        | "awaiting verification"
+        | "working"
+        | "hooked"
+        | "진행"
+        | "진행 중"
+        | "진행중"
+        | "작업 중"
+        | "검토" => TaskWork::Running,
+        "failed" | "fail" | "failure" | "error" | "timed out" | "실패" => TaskWork::Failed { reason: None },
+        "skipped" => TaskWork::Skipped,
+        "cancelled" | "canceled" | "deleted" | "tombstone" | "abandoned" | "wontfix" | "won't do"
+        | "취소" | "제외" => TaskWork::Cancelled,
+        "deferred" | "blocked" | "on hold" | "보류" => TaskWork::Deferred,
+        "pending" | "todo" | "to do" | "open" | "planned" | "ready" | "backlog" | "new" | "not started"
+        | "waiting" | "대기" | "예정" | "미시작" => TaskWork::Todo,
+        "" => word.chars().find_map(work_of_sign)?,
+        _ => return None,
+    })
+}
+
+fn work_of_sign(sign: char) -> Option<TaskWork> {
+    match sign {
+        '✅' | '✓' | '✔' | '☑' => Some(TaskWork::Done { commit: None }),
+        '🔄' | '⏳' | '▶' | '🚧' => Some(TaskWork::Running),
+        '❌' | '✗' | '✘' => Some(TaskWork::Failed { reason: None }),
+        '⏭' => Some(TaskWork::Skipped),
+        '⬜' | '☐' | '⏸' | '📋' => Some(TaskWork::Todo),
+        _ => None,
+    }
+}
+
+/// How far a box says its task is.
+pub(crate) fn work_of_box(mark: &str) -> TaskWork {
+    match mark {
+        "x" | "X" => TaskWork::Done { commit: None },
+        " " => TaskWork::Todo,
+        _ => TaskWork::Running,
+    }
+}
+
+/// The commit that `text` names behind the word for it.
+pub(crate) fn commit_in(text: &str) -> Option<String> {
+    static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b")
+            .expect("the pattern is valid")
+    });
+    COMMIT.captures(text).map(|found| found[1].to_lowercase())
+}
+
+/// A file that is to be changed, `action` being what with and `what` what is done in it.
+pub(crate) fn portable_file(path: &str, action: Option<&str>, what: Option<&str>) -> Option<PortableFile> {
+    const NEW: &[&str] = &["create", "created", "new", "add", "added", "생성", "추가", "신규"];
+    const GONE: &[&str] = &["delete", "deleted", "remove", "removed", "삭제"];
+    let path = one_line(path.trim().trim_matches('`'));
+    if is_none(&path) {
+        return None;
+    }
+    let action = one_line(action.unwrap_or_default()).to_lowercase();
+    let action = match () {
+        () if NEW.contains(&action.as_str()) => Some("new".to_owned()),
+        () if GONE.contains(&action.as_str()) => Some("deleted".to_owned()),
+        () => None,
+    };
+    let what = what.map(one_line).filter(|what| !is_none(what));
+    let note: Vec<String> = action.into_iter().chain(what).collect();
+    let note = (!note.is_empty()).then(|| format!("({})", note.join(": ")));
+    Some(PortableFile { path, note })
+}
+
+/// The command lines of a code block. A script whose lines build on each other is one command.
+pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut continued = false;
+    for line in lines {
+        let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (text, goes_on) = line.strip_suffix('\\').map_or((line, false), |text| (text.trim_end(), true));
+        match commands.last_mut().filter(|_| continued) {
+            Some(last) => *last = format!("{last} {text}"),
+            None => commands.push(text.to_owned()),
+        }
+        continued = goes_on;
+    }
+    let builds_on = |command: &String| {
+        ["cd ", "export ", "source ", ". ", "set ", "pushd "].iter().any(|begin| command.starts_with(begin))
+    };
+    if commands.iter().any(builds_on) { vec![commands.join(" && ")] } else { commands }
+}
+
+/// Whether a text is a command line, and not a sentence about one.
+pub(crate) fn is_command(text: &str) -> bool {
+    static FIRST: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)").expect("the pattern is valid"));
+    let text = text.trim();
+    let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
+    !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
+}
+
+/// The files that a sentence names.
+pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
+    let files: Vec<_> = paths_in(text).iter().filter_map(|path| portable_file(path, None, None)).collect();
+    (!files.is_empty()).then_some(files)
+}
+
+/// The paths that a sentence names: words with an extension, and folders that end with `/`.
+pub(crate) fn paths_in(text: &str) -> Vec<String> {
+    static PATH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:[\w.@~-]*/)*(?:[\w.@~\[\]{}*-]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w.@~-]+/)$")
+            .expect("the pattern is valid")
+    });
+    const NOT_EXTENSIONS: [&str; 6] = ["js", "io", "com", "org", "net", "g"];
+    let mut found: Vec<String> = Vec::new();
+    let around =
+        |c: char| matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | ':' | '*' | '.' | '<' | '>' | '!');
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '(' | ')')) {
+        let path = word.trim_end_matches(around).trim_start_matches(|c| around(c) && c != '.');
+        let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
+        // Words of people rarely begin with dots; paths that lead out do.
+        let leads_out = path.starts_with("../") && path.len() > 3;
+        // `Node.js` and `e.g.` are no files.
+        let is_name = !path.contains('/')
+            && (stem.len() < 2
+                || (stem.starts_with(char::is_uppercase) && NOT_EXTENSIONS.contains(&extension)));
+        if !word.contains("://")
+            && !is_name
+            && (leads_out || PATH.is_match(path))
+            && !found.iter().any(|known| known == path)
+        {
+            found.push(path.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_of_all_systems() {
+        let check = |word: &str, expect: Option<TaskWork>| assert_eq!(work_of(word), expect, "{word:?}");
+        let done = Some(TaskWork::Done { commit: None });
+        check("completed", done.clone());
+        check("✅ Done", done.clone());
+        check("**DONE**", done.clone());
+        check("완료", done.clone());
+        check("✅", done);
+        check("in_progress", Some(TaskWork::Running));
+        check("in-progress", Some(TaskWork::Running));
+        check("🔄 진행 중", Some(TaskWork::Running));
+        check("FAILED", Some(TaskWork::Failed { reason: None }));
+        check("cancelled", Some(TaskWork::Cancelled));
+        check("skipped", Some(TaskWork::Skipped));
+        check("blocked", Some(TaskWork::Deferred));
+        check("open", Some(TaskWork::Todo));
+        check("quantum", None);
+        check("", None);
+    }
+
+    #[test]
+    fn titles_are_one_line() {
+        let check = |text: &str, title_: &str, rest: Option<&str>| {
+            assert_eq!(title_of(text), (title_.to_owned(), rest.map(str::to_owned)), "{text:?}");
+        };
+        check("Add\ta\u{7} thing", "Add a thing", None);
+        check("\nFirst\nSecond\n", "First", Some("First\nSecond"));
+        check("", "", None);
+        let long = "word ".repeat(100);
+        let (cut, rest) = title_of(&long);
+        assert!(cut.chars().count() <= TITLE && cut.ends_with("word…"), "{cut}");
+        assert_eq!(rest.as_deref(), Some(long.trim()));
+    }
+
+    #[test]
+    fn commands_of_a_block() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(commands_in(text.lines()), expect, "{text}");
+        check("npm test\n\n# lint\n$ npm run lint", &["npm test", "npm run lint"]);
+        check("cargo test \\\n  --workspace\nls", &["cargo test --workspace", "ls"]);
+        check("cd web\nnpm test", &["cd web && npm test"]);
+    }
+
+    #[test]
+    fn commands_and_sentences() {
+        let check = |text: &str, expect: bool| assert_eq!(is_command(text), expect, "{text}");
+        check("npm test -- --grep auth", true);
+        check("./run.sh", true);
+        check("cargo test", true);
+        check("Run npm test and look at it", false);
+        check("npm test passes.", false);
+        check("a\nb", false);
+        check("", false);
+    }
+
+    #[test]
+    fn paths_in_sentences() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(paths_in(text), expect, "{text}");
+        check("Create User model in src/models/user.py", &["src/models/user.py"]);
+        check("Write `tests/test_a.py`, and README.md.", &["tests/test_a.py", "README.md"]);
+        check("Configure linting and formatting tools", &[]);
+        check("Set up e.g. nothing, and/or Node.js", &[]);
+        check("In src/components/ and .env.local", &["src/components/", ".env.local"]);
+        check("src/a.rs and src/a.rs", &["src/a.rs"]);
+        check("Read ../../etc/passwd", &["../../etc/passwd"]);
+        check("See https://example.org/a", &[]);
+    }
+}

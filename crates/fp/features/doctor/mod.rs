@@ -1,0 +1,215 @@
+//! `fp doctor`: what is wrong with a plan or with the setup, and what fixes it. A check that finds nothing says so, so
+//! that you see what was looked at.
+
+mod git;
+mod hooks;
+mod place;
+mod plan;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::text::{counted, visible_line, wrapped};
+use fp_host::plan::OpenPlan;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::render::WIDTH;
+
+/// Find out what is wrong with the setup or with a plan, and what fixes it
+///
+/// Without a plan it looks at Claude Code, the plugin in it and its hooks, git and what a commit needs, the settings,
+/// what interrupted runs have left, and the room on the disk. It changes nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// The plan; without one the setup.
+    plan: Option<String>,
+    /// Fix what can be fixed automatically: rebuild what follows from the log, remove what killed processes left.
+    #[arg(long, requires = "plan")]
+    fix: bool,
+    /// Claude Code's program, instead of the `claude` on PATH.
+    #[arg(long, value_name = "PATH", conflicts_with = "plan")]
+    client: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
+    match args.plan {
+        Some(plan) => of_plan(&plan, args.fix, context),
+        None => of_setup(args.client, context),
+    }
+}
+
+fn of_setup(client: Option<PathBuf>, context: &Context) -> CommandResult {
+    let version = env!("CARGO_PKG_VERSION");
+    let findings = setup::examine(context, client.as_deref());
+    let (errors, warnings) = counts(&findings);
+    let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
+    let report = json!({ "version": version, "errors": errors, "warnings": warnings, "checks": checks });
+    context.report(&report, &(format!("Setup of fp {version}\n") + &text(&findings)))?;
+    Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
+}
+
+fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
+    context.resume_archiving()?;
+    let folder = context.plans()?.resolve(plan)?;
+    // Settings of the plan that can't be read are one of the findings.
+    let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
+    let plan = OpenPlan::new(context.repo().clone(), settings, folder);
+    let mut findings = plan::examine(&plan, context.now());
+    let mut mended = Vec::new();
+    if fix {
+        mended = plan::fix(&plan, &findings)?;
+        findings = plan::examine(&plan, context.now());
+    }
+    let (errors, warnings) = counts(&findings);
+    let report = json!({
+        "planId": plan.id(), "errors": errors, "warnings": warnings, "mended": mended, "findings": findings,
+    });
+    let fixed: String = mended.iter().map(|line| format!("  fixed    {line}\n")).collect();
+    context.report(&report, &(format!("Plan {}\n", plan.id()) + &fixed + &text(&findings)))?;
+    Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum DoctorLevel {
+    Ok,
+    /// Something to know; work can go on.
+    Warning,
+    /// Work can't go on, or something of a plan is lost.
+    Error,
+}
+
+impl DoctorLevel {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// What can be fixed without judgement, and touches nothing that is not derived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum DoctorFix {
+    /// The log ends in half a line.
+    DropTornLine,
+    /// The snapshot is not what the log adds up to.
+    RebuildSnapshot,
+    /// The evidence files of these tasks are missing.
+    WriteEvidence(Vec<TaskId>),
+    /// The notepad is not what the log says.
+    WriteNotepad,
+    /// A process that was killed left these files, as paths below the plan's folder.
+    RemoveTemporary(Vec<String>),
+}
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct DoctorFinding {
+    check: &'static str,
+    level: DoctorLevel,
+    detail: String,
+    /// The command that fixes it, where one does.
+    command: Option<String>,
+    #[serde(skip)]
+    fix: Option<DoctorFix>,
+}
+
+impl DoctorFinding {
+    fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { check, level: DoctorLevel::Ok, detail: detail.into(), command: None, fix: None }
+    }
+
+    fn warning(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { level: DoctorLevel::Warning, ..Self::ok(check, detail) }
+    }
+
+    fn error(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { level: DoctorLevel::Error, ..Self::ok(check, detail) }
+    }
+
+    /// An error of another part of the program, with its hints.
+    fn of_error(check: &'static str, error: impl Into<CommandError>) -> Self {
+        let CommandError { message, hints, .. } = error.into();
+        let parts: Vec<String> = [message].into_iter().chain(hints).collect();
+        Self::error(check, parts.join("; "))
+    }
+
+    fn fixed_by(self, command: impl Into<String>) -> Self {
+        Self { command: Some(command.into()), ..self }
+    }
+
+    /// With a fix that `fp doctor PLAN --fix` makes.
+    fn fixable(self, plan: &PlanId, fix: DoctorFix) -> Self {
+        Self { fix: Some(fix), ..self.fixed_by(format!("fp doctor {plan} --fix")) }
+    }
+
+    /// Its JSON in a report on the setup.
+    fn as_check(&self) -> Value {
+        let mut check = json!({ "name": self.check, "level": self.level, "detail": self.detail });
+        if let Some(command) = &self.command {
+            check["fix"] = command.as_str().into();
+        }
+        check
+    }
+}
+
+/// Numbers of errors and of warnings.
+fn counts(findings: &[DoctorFinding]) -> (usize, usize) {
+    let count = |level: DoctorLevel| findings.iter().filter(|found| found.level == level).count();
+    (count(DoctorLevel::Error), count(DoctorLevel::Warning))
+}
+
+/// Most ids that a finding lists.
+const LISTED: usize = 5;
+
+/// `ids` as a text, cut off with a count.
+fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
+    let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
+    match ids.len() {
+        1 => format!("task {}", ids[0]),
+        count if count <= LISTED => format!("tasks {}", ids.join(", ")),
+        count => format!("tasks {} and {} more", ids[..LISTED].join(", "), count - LISTED),
+    }
+}
+
+fn one_or(count: usize, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+/// Whether a shell takes every character of `path` for itself.
+fn is_plain_path(path: &str) -> bool {
+    path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'))
+}
+
+/// Columns in front of a finding's words.
+const MARGIN: usize = 24;
+
+fn text(findings: &[DoctorFinding]) -> String {
+    let mut text = String::new();
+    for found in findings {
+        let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
+        let lines = wrapped(&visible_line(&found.detail), WIDTH - MARGIN);
+        text.push_str(&format!("{head:<MARGIN$}{}\n", lines.join(&format!("\n{:MARGIN$}", ""))));
+        if let Some(command) = &found.command {
+            // A command is not broken, so that it can be copied.
+            text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
+        }
+    }
+    let (errors, warnings) = counts(findings);
+    let parts: Vec<String> = [(errors, "error"), (warnings, "warning")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    let sum = if parts.is_empty() { "Everything looks good".to_owned() } else { parts.join(", ") };
+    text + &format!("\n{sum}\n")
+}

@@ -1,0 +1,532 @@
+//! The checks of a plan, and the fixes that need no judgement.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use fp_core::interview::Interview;
+use fp_core::linear::{LinearId, MAX_ATTEMPTS, Mapping};
+use fp_core::plan::Plan;
+use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::run::approval::edited;
+use fp_core::run::event::{Entry, Event};
+use fp_core::run::state::Status;
+use fp_core::run::{Refusal, State, notepad};
+use fp_core::text::counted;
+use fp_host::file::{self, FileError, TASKS_CAP};
+use fp_host::git::{Git, GitError, Oid};
+use fp_host::linear;
+use fp_host::plan::{OpenPlan, leaf};
+use fp_host::run::{RunError, evidence};
+use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
+use jiff::Timestamp;
+
+use super::{DoctorFinding, DoctorFix, DoctorLevel, is_plain_path, listed_tasks, one_or};
+use crate::error::CommandError;
+
+/// Name of the notepad in a plan's folder.
+const NOTEPAD: &str = "notepad.md";
+/// Seconds after which a temporary file counts as one whose writer is gone.
+const STALE: i64 = 60;
+
+/// Looks at everything that belongs to `plan`. Changes nothing, takes no lock, and goes on behind every fault; what
+/// rests on a log that can't be read is left out.
+pub(super) fn examine(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
+    let mut found = examined(plan, now);
+    // Paths are shown from the plan's folder, or else from the repository.
+    for above in [plan.folder.path(), &plan.repo.root] {
+        let above = above.join("").display().to_string();
+        for finding in &mut found {
+            finding.detail = finding.detail.replace(&above, "");
+        }
+    }
+    found
+}
+
+fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
+    let mut found = files(plan);
+    let examined = match plan.store.examine() {
+        Ok(examined) => examined,
+        Err(error) => {
+            found.push(DoctorFinding::of_error("log", error));
+            return found;
+        }
+    };
+    found.extend(log(plan.id(), &examined.log));
+    if examined.log.fault.is_none() {
+        found.push(snapshot(plan.id(), &examined.log.entries, &examined.snapshot));
+        let state = State::replay(plan.id().clone(), &examined.log.entries);
+        found.extend(run(plan, &state));
+    }
+    found.extend(leftovers(plan, now));
+    found
+}
+
+fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
+    let mut found = Vec::new();
+    let tree = plan.tree().ok();
+    let parsed = tree.as_ref().map(|tree| tree.parse());
+    if let Some((tree, parsed)) = tree.as_ref().zip(parsed.as_ref()) {
+        found.push(approval(state, parsed, &tree.hash));
+    }
+    found.push(claims(state, lead_of(state)));
+    found.push(evidence_files(state, |id| {
+        plan.folder.file("evidence").join(format!("task-{id}-verification.md")).is_file()
+    }));
+    found.push(notepad_file(plan, state));
+    found.push(commits_due(state));
+    match plan.git() {
+        Ok(git) => {
+            found.push(match gone_commits(&git, state) {
+                Ok(gone) => commits(state, &gone),
+                Err(error) => DoctorFinding::of_error("git", error),
+            });
+            found.push(way_of_commit(&git));
+        }
+        Err(error) => found.push(DoctorFinding::of_error("git", error)),
+    }
+    match linear::read(plan) {
+        Ok(None) => {}
+        Ok(Some(mapping)) => found.extend(linear_mapping(&mapping, parsed.as_ref())),
+        Err(error) => found.push(DoctorFinding::of_error("linear", error)),
+    }
+    found
+}
+
+/// Whether what people and agents wrote can be read.
+fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
+    let check = "files";
+    let mut found = Vec::new();
+    let mut wrong = |error: CommandError| found.push(DoctorFinding::of_error(check, error));
+    match plan.tree() {
+        Err(error) if error.is_missing() => {
+            wrong(CommandError::failed("there is no tasks.md").hint("plan again, or put it back"));
+        }
+        Err(error) => wrong(error.into()),
+        Ok(_) => {}
+    }
+    if let Err(error) = plan.folder.settings() {
+        wrong(error.into());
+    }
+    if let Err(error) = plan.composites() {
+        wrong(error.into());
+    }
+    let interview = plan.folder.file("interview.json");
+    match file::read_text_if_there(&interview, TASKS_CAP) {
+        Ok(None) => {}
+        Ok(Some(text)) => {
+            if let Err(error) = Interview::parse(&text) {
+                wrong(CommandError::worded(format!("{}: {error}", interview.display()), &error));
+            }
+        }
+        Err(error) => wrong(error.into()),
+    }
+    for name in names_in(plan.folder.path()) {
+        if plan.folder.path().join(&name).is_symlink() {
+            let detail =
+                format!("{name} is a symbolic link, which is not followed; put the real one in its place");
+            found.push(DoctorFinding::warning(check, detail));
+        }
+    }
+    if found.is_empty() {
+        found.push(DoctorFinding::ok(check, "all that are there can be read"));
+    }
+    found
+}
+
+pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
+    let check = "log";
+    let mut found = Vec::new();
+    if let Some((fault, hint)) = &examined.fault {
+        found.push(DoctorFinding::error(check, format!("{fault}; {hint}")));
+    }
+    if examined.torn > 0 {
+        let detail = format!("its last line was torn off while it was written ({} bytes)", examined.torn);
+        found.push(DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::DropTornLine));
+    }
+    for pair in examined.entries.windows(2).filter(|pair| pair[1].at < pair[0].at) {
+        let detail =
+            format!("entry {} is older than the one in front of it: it was edited by hand", pair[1].seq);
+        found.push(DoctorFinding::warning(check, detail));
+    }
+    if found.is_empty() {
+        let count = examined.entries.len();
+        found.push(DoctorFinding::ok(check, format!("{count} {}", one_or(count, "entry", "entries"))));
+    }
+    found
+}
+
+/// The snapshot of `plan`, whose log has these `entries` without a fault.
+pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnapshot) -> DoctorFinding {
+    let check = "snapshot";
+    let rebuilt =
+        |detail: &str| DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::RebuildSnapshot);
+    let (state, current) = match examined {
+        ExaminedSnapshot::Missing if entries.is_empty() => {
+            return DoctorFinding::ok(check, "none is needed yet");
+        }
+        ExaminedSnapshot::Missing => {
+            return DoctorFinding::ok(check, "not there; the next change makes it anew");
+        }
+        ExaminedSnapshot::Unreadable => {
+            return rebuilt("damaged, edited by hand, or of another plan or version");
+        }
+        ExaminedSnapshot::Read { state, current } => (state, *current),
+    };
+    let last = entries.last().map_or(0, |entry| entry.seq);
+    if state.seq > last {
+        return DoctorFinding::error(
+            check,
+            format!(
+                "it was taken at entry {}, and the log ends at entry {last}: entries are gone; put events.jsonl back \
+                 if you have it, since what the log says counts",
+                state.seq
+            ),
+        );
+    }
+    let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
+    if State::replay(plan.clone(), before) != **state {
+        return rebuilt(match current {
+            true => "not what the log adds up to: one of them was edited by hand",
+            false => "not what the log adds up to: the log was edited by hand since",
+        });
+    }
+    let is_newest = state.seq == last;
+    DoctorFinding::ok(
+        check,
+        if is_newest { "what the log adds up to" } else { "older than the log, and right" },
+    )
+}
+
+/// Whether the tree, whose text has the hash `hash`, is what was approved.
+pub(super) fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> DoctorFinding {
+    let check = "approval";
+    let Some(approval) = &state.approval else {
+        return DoctorFinding::ok(check, "the plan is not approved yet");
+    };
+    if approval.tree_hash == hash {
+        return DoctorFinding::ok(check, "the tree is the one that was approved");
+    }
+    let edited = edited(state, tree);
+    let ids = tree.leaves().filter_map(|leaf| TaskId::new(&*leaf.id).ok());
+    let new: Vec<TaskId> = ids.filter(|id| state.task(id).is_none()).collect();
+    if edited.is_empty() && new.is_empty() {
+        return DoctorFinding::ok(check, "the text of the tree was edited, but none of its tasks");
+    }
+    let mut parts = Vec::new();
+    if !edited.is_empty() {
+        let were = one_or(edited.len(), "was", "were");
+        parts.push(format!("{} {were} edited or removed", listed_tasks(&edited)));
+    }
+    if !new.is_empty() {
+        parts.push(format!("{} {} new", listed_tasks(&new), one_or(new.len(), "is", "are")));
+    }
+    DoctorFinding::warning(check, format!("{} since the approval", parts.join(", and ")))
+        .fixed_by(format!("fp approve {}", state.plan_id))
+}
+
+/// Whether the client's process that leads the run is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunLead {
+    There,
+    /// It is gone, and its agents with it.
+    Gone,
+    Unknown,
+}
+
+pub(super) fn lead_of(state: &State) -> RunLead {
+    match state.run.as_ref().and_then(|run| run.client).and_then(is_running) {
+        Some(true) => RunLead::There,
+        Some(false) => RunLead::Gone,
+        None => RunLead::Unknown,
+    }
+}
+
+#[cfg(unix)]
+fn is_running(process: u32) -> Option<bool> {
+    let process = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
+    // Any other error is about a process that is there, and not ours.
+    Some(rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_running(_process: u32) -> Option<bool> {
+    None
+}
+
+/// Whether those who hold tasks can still be there.
+pub(super) fn claims(state: &State, lead: RunLead) -> DoctorFinding {
+    let check = "claims";
+    let held: Vec<&TaskId> = state.running().map(|task| &task.leaf.id).collect();
+    if held.is_empty() {
+        return DoctorFinding::ok(check, "no task is held");
+    }
+    let what = format!("{} {} held", listed_tasks(held.iter().copied()), one_or(held.len(), "is", "are"));
+    let start = format!("fp run start {}", state.plan_id);
+    match (state.is_running(), lead) {
+        (false, _) => DoctorFinding::warning(check, format!("{what}, and the run is over")).fixed_by(start),
+        (true, RunLead::Gone) => {
+            DoctorFinding::warning(check, format!("{what} by a session that is gone")).fixed_by(start)
+        }
+        (true, RunLead::There) => DoctorFinding::ok(check, format!("{what}, and the session is there")),
+        (true, RunLead::Unknown) => {
+            DoctorFinding::ok(check, format!("{what}; whether the session is there can't be told"))
+        }
+    }
+}
+
+/// The completed tasks whose verdict has no evidence file; `there` says which have one.
+fn evidence_files(state: &State, there: impl Fn(&TaskId) -> bool) -> DoctorFinding {
+    let check = "evidence";
+    let judged = state.tasks.iter().filter(|t| t.status == Status::Completed && t.verdict.is_some());
+    let judged: Vec<&TaskId> = judged.map(|task| &task.leaf.id).collect();
+    let missing: Vec<TaskId> = judged.iter().filter(|id| !there(id)).map(|id| (*id).clone()).collect();
+    if missing.is_empty() {
+        let count = judged.len();
+        let has = one_or(count, "completed task has its file", "completed tasks have their files");
+        return DoctorFinding::ok(check, format!("{count} {has}"));
+    }
+    let (tasks, count) = (listed_tasks(&missing), missing.len());
+    let detail = match count {
+        1 => format!("the file of {tasks} is missing; the log has what was in it"),
+        _ => format!("the files of {tasks} are missing; the log has what was in them"),
+    };
+    DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence(missing))
+}
+
+fn notepad_file(plan: &OpenPlan, state: &State) -> DoctorFinding {
+    let check = "notepad";
+    let count = state.notes.len();
+    match file::read_text_if_there(&plan.folder.file(NOTEPAD), TASKS_CAP) {
+        Ok(None) if count == 0 => DoctorFinding::ok(check, "no note"),
+        Ok(Some(text)) if text == notepad::render(state) => DoctorFinding::ok(check, counted(count, "note")),
+        _ => DoctorFinding::warning(check, "notepad.md is not what the log says")
+            .fixable(plan.id(), DoctorFix::WriteNotepad),
+    }
+}
+
+/// Whether a commit was begun of which nobody said how it ended.
+fn commits_due(state: &State) -> DoctorFinding {
+    let check = "commits due";
+    let open: Vec<&TaskId> = state.tasks.iter().filter(|t| t.awaits_commit()).map(|t| &t.leaf.id).collect();
+    if open.is_empty() {
+        return DoctorFinding::ok(check, "none");
+    }
+    let await_commit = one_or(open.len(), "awaits", "await");
+    let next = if state.is_running() { "fp next" } else { "fp run start" };
+    DoctorFinding::warning(check, format!("{} passed and {await_commit} a commit", listed_tasks(open)))
+        .fixed_by(format!("{next} {}", state.plan_id))
+}
+
+/// The commits of tasks that are not in the history of HEAD; what is no commit id is not either.
+fn gone_commits(git: &Git, state: &State) -> Result<BTreeSet<String>, GitError> {
+    let commits = || state.tasks.iter().filter_map(|task| task.commit.as_ref());
+    let valid: BTreeSet<Oid> = commits().filter_map(|commit| commit.parse().ok()).collect();
+    let mut gone: BTreeSet<String> = git.not_in_history(&valid)?.into_iter().map(String::from).collect();
+    gone.extend(commits().filter(|commit| commit.parse::<Oid>().is_err()).cloned());
+    Ok(gone)
+}
+
+/// Whether the commits of completed tasks are in the history; `gone` are those that are not.
+pub(super) fn commits(state: &State, gone: &BTreeSet<String>) -> DoctorFinding {
+    let check = "commits";
+    let commits = state.tasks.iter().filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)));
+    let (lost, kept): (Vec<_>, Vec<_>) = commits.partition(|(_, commit)| gone.contains(*commit));
+    let Some((_, first)) = lost.first() else {
+        let count = kept.len();
+        let has = one_or(count, "task has its commit", "tasks have their commits");
+        return DoctorFinding::ok(check, format!("{count} {has} in the history of HEAD"));
+    };
+    let tasks = listed_tasks(lost.iter().map(|(task, _)| *task));
+    let which = match lost.len() {
+        1 => format!("the commit of {tasks} is"),
+        _ => format!("the commits of {tasks} are"),
+    };
+    let detail =
+        format!("{which} not in the history of HEAD: another branch is checked out, or it was rewritten");
+    DoctorFinding::warning(check, detail).fixed_by(format!("git branch --contains {first}"))
+}
+
+/// Whether nothing is in the way of the next commit.
+pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
+    let check = "git";
+    let lock = git.git_dir().join("index.lock");
+    if lock.exists() {
+        let detail = format!(
+            "{} is there: git makes no commit; where no git is running, one that was killed has left it: remove it",
+            lock.display()
+        );
+        let finding = DoctorFinding::error(check, detail);
+        return match lock.to_str().filter(|path| is_plain_path(path)) {
+            Some(path) => finding.fixed_by(format!("rm {path}")),
+            None => finding,
+        };
+    }
+    match git.state() {
+        Some(operation) => {
+            let detail = format!("a {operation} is in progress; {}", operation.way_out());
+            DoctorFinding::warning(check, detail)
+        }
+        None => DoctorFinding::ok(check, "nothing is in the way of a commit"),
+    }
+}
+
+/// Whether the mapping to issues fits the tree, and whether something in it needs the user.
+pub(super) fn linear_mapping(mapping: &Mapping, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
+    let check = "linear";
+    let retry = format!("fp linear retry {}", mapping.plan_id);
+    let mut found = Vec::new();
+    let gone: Vec<&TaskId> =
+        mapping.tasks.keys().filter(|id| tree.is_some_and(|tree| tree.find(id.as_str()).is_none())).collect();
+    if !gone.is_empty() {
+        let has = one_or(gone.len(), "has an issue, and is", "have issues, and are");
+        let tasks = listed_tasks(gone);
+        let detail = format!("{tasks} {has} not in the tree any more: close what is left in Linear");
+        found.push(DoctorFinding::warning(check, detail));
+    }
+    let mut by_issue: BTreeMap<&LinearId, Vec<&TaskId>> = BTreeMap::new();
+    for (task, issue) in &mapping.tasks {
+        by_issue.entry(&issue.linear_issue_id).or_default().push(task);
+    }
+    for (issue, tasks) in by_issue.into_iter().filter(|(_, tasks)| tasks.len() > 1) {
+        let tasks = listed_tasks(tasks);
+        let detail = format!("{tasks} have the same issue, {issue}: correct linear-mapping.json");
+        found.push(DoctorFinding::error(check, detail));
+    }
+    let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
+    if given_up > 0 {
+        let detail = format!("{} failed too often", counted(given_up, "call"));
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
+    }
+    if mapping.absent {
+        let detail = "Linear could not be reached, and is left alone";
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
+    }
+    if found.is_empty() {
+        let count = mapping.tasks.len();
+        let has = one_or(count, "task has its issue", "tasks have their issues");
+        found.push(DoctorFinding::ok(check, format!("{count} {has}")));
+    }
+    found
+}
+
+/// What killed processes have left behind.
+pub(super) fn leftovers(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
+    let check = "leftovers";
+    let mut found = Vec::new();
+    let folder = plan.folder.path();
+    let in_evidence = names_in(&folder.join("evidence")).into_iter().map(|name| format!("evidence/{name}"));
+    let mut temporary: Vec<String> = names_in(folder).into_iter().chain(in_evidence).collect();
+    temporary.retain(|name| {
+        let path = folder.join(name);
+        is_temporary(name) && path.is_file() && age(&path, now).is_some_and(|seconds| seconds >= STALE)
+    });
+    if !temporary.is_empty() {
+        let detail = format!("left by a process that was killed: {}", temporary.join(", "));
+        let fix = DoctorFix::RemoveTemporary(temporary);
+        found.push(DoctorFinding::warning(check, detail).fixable(plan.id(), fix));
+    }
+    let worktrees = names_in(&folder.join("worktrees"));
+    let running = plan.load().is_ok_and(|loaded| loaded.state.is_running());
+    if !worktrees.is_empty() && !running {
+        let detail = format!("working trees of a run that is over, in worktrees/: {}", worktrees.join(", "));
+        found.push(DoctorFinding::warning(check, detail).fixed_by("git worktree list"));
+    }
+    if found.is_empty() {
+        found.push(DoctorFinding::ok(check, "none"));
+    }
+    found
+}
+
+/// Seconds since `path` was written.
+fn age(path: &Path, now: Timestamp) -> Option<i64> {
+    let written: SystemTime = fs::symlink_metadata(path).ok()?.modified().ok()?;
+    Some(now.as_second() - Timestamp::try_from(written).ok()?.as_second())
+}
+
+/// Whether a write goes through a file of that path.
+fn is_temporary(path: &str) -> bool {
+    let name = path.strip_prefix("evidence/").unwrap_or(path);
+    let through = |written: &str| matches!(written, SNAPSHOT | NOTEPAD);
+    let evidence = |written: &str| written.starts_with("task-") && written.ends_with("-verification.md");
+    name.strip_suffix(".tmp")
+        .is_some_and(|written| written.starts_with(".fp-") || through(written) || evidence(written))
+}
+
+/// The names in `folder` that are text, sorted; none where it can't be read, or is a link, which may lead anywhere.
+fn names_in(folder: &Path) -> Vec<String> {
+    if folder.is_symlink() {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Makes the fixes of `findings`: rebuilds what follows from the log, and removes what a killed process has left.
+/// Nothing of the user's is touched, and nothing at all where the log can't be read. A line for each fix.
+pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<String>, RunError> {
+    let readable = !findings.iter().any(|found| found.check == "log" && found.level == DoctorLevel::Error);
+    let fixes: Vec<&DoctorFix> = findings.iter().filter_map(|found| found.fix.as_ref()).collect();
+    if fixes.is_empty() || !readable {
+        return Ok(Vec::new());
+    }
+    if fixes.contains(&&DoctorFix::RebuildSnapshot) {
+        remove(plan, SNAPSHOT)?;
+    }
+    // Taking the lock drops a torn line, and writes the snapshot where there is none.
+    let ledger = plan.lock()?;
+    let mut done = Vec::new();
+    for fix in fixes {
+        done.push(match fix {
+            DoctorFix::DropTornLine => "dropped the torn line of the log".to_owned(),
+            DoctorFix::RebuildSnapshot => "rebuilt the snapshot from the log".to_owned(),
+            DoctorFix::WriteEvidence(tasks) => {
+                write_evidence(plan, tasks)?;
+                format!("wrote {} from the log", counted(tasks.len(), "evidence file"))
+            }
+            DoctorFix::WriteNotepad => {
+                evidence::write_notepad(plan, ledger.state())?;
+                "wrote notepad.md from the log".to_owned()
+            }
+            DoctorFix::RemoveTemporary(names) => {
+                names.iter().try_for_each(|name| remove(plan, name))?;
+                format!("removed {}", counted(names.len(), "temporary file"))
+            }
+        });
+    }
+    Ok(done)
+}
+
+/// Removes `name` in the plan's folder, which is a name that this program gives.
+fn remove(plan: &OpenPlan, name: &str) -> Result<(), FileError> {
+    let path = plan.folder.path().join(name);
+    match fs::remove_file(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(FileError::Write { path, source }),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the evidence of `tasks` as it was when each of them was last judged.
+fn write_evidence(plan: &OpenPlan, tasks: &[TaskId]) -> Result<(), RunError> {
+    let tree = plan.tree()?;
+    let parsed = tree.parse();
+    let mut state = State::new(plan.id().clone());
+    for entry in plan.store.examine()?.log.entries {
+        state.apply(&entry);
+        let judged: BTreeSet<&TaskId> = entry.events.iter().filter_map(judged_task).collect();
+        for id in judged.into_iter().filter(|id| tasks.contains(id)) {
+            let leaf = leaf(&parsed, id).ok_or_else(|| Refusal::UnknownTask(id.clone()))?;
+            let criteria: Vec<String> = leaf.acceptance().map(str::to_owned).collect();
+            evidence::write(plan, &state, id, &criteria, entry.at)?;
+        }
+    }
+    Ok(())
+}
+
+fn judged_task(event: &Event) -> Option<&TaskId> {
+    if let Event::Judged { task, .. } = event { Some(task) } else { None }
+}

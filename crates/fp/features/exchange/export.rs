@@ -1,0 +1,174 @@
+//! `fp export`.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fp_core::plan::id::TaskId;
+use fp_core::plan::{Plan, Task};
+use fp_core::run::State;
+use fp_core::run::state::Status;
+use fp_exchange::{ExportFormat, TaskWork, export_text, github_bodies_too_long, portable_plan};
+use fp_host::file::{self, FileError};
+use fp_host::plan::OpenPlan;
+use serde_json::json;
+
+use crate::commands::show;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+
+/// Write a plan in a neutral format, with the state of each task
+///
+/// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// The plan.
+    plan: String,
+    /// The format.
+    #[arg(long, value_name = "FORMAT")]
+    to: ExportTarget,
+    /// The file to write; printed where left out.
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Replace the file if it is there.
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ExportTarget {
+    /// Everything that fp knows of the plan.
+    Json,
+    /// A table.
+    Csv,
+    /// A flowchart, as `fp show` draws it.
+    Mermaid,
+    /// The tree, with how far each task is.
+    Markdown,
+    /// An array that scripts make issues of.
+    #[value(alias = "github-issues")]
+    Github,
+}
+
+impl ExportTarget {
+    /// Its name, and what its file is called.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Json => ("json", "plan.json"),
+            Self::Csv => ("csv", "tasks.csv"),
+            Self::Mermaid => ("mermaid", "plan.mmd"),
+            Self::Markdown => ("markdown", "tasks.md"),
+            Self::Github => ("github", "issues.json"),
+        }
+    }
+}
+
+pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
+    let plan = context.open_or_archived(&args.plan)?;
+    let loaded = plan.load()?;
+    context.notices(&loaded.notices);
+    let tree = plan.tree().map_err(|error| match error.is_missing() {
+        true => CommandError::failed(error).hint("write the task tree there, or plan again: /fp:plan"),
+        false => error.into(),
+    })?;
+    let parsed = tree.parse();
+    refuse_ambiguous(&plan, &parsed)?;
+    let text = text_of(context, &plan, &parsed, &loaded.state, args.to);
+    let (name, file) = args.to.names();
+    let Some(out) = args.out else {
+        if context.format == Format::Json {
+            let files = [json!({ "path": file, "text": text })];
+            context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
+        } else {
+            context.printer.exact(&text);
+        }
+        return Ok(Exit::Done);
+    };
+    let path = context.cwd.join(out);
+    let replaced = write_file(context, &path, &text, args.force, file)?;
+    let shown = context.shown(&path);
+    if context.format == Format::Json {
+        let replaced: Vec<&str> = replaced.then_some(&*shown).into_iter().collect();
+        let told = json!({ "planId": plan.id(), "to": name, "written": [shown], "replaced": replaced });
+        context.printer.json(&told)?;
+    } else {
+        context.printer.note(&format!("note: written to {shown}"));
+        if replaced {
+            context.printer.note(&format!("note: {shown} was replaced"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Fails where there is nothing to export, or where two tasks can't be told apart.
+fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError> {
+    let mut seen = HashSet::new();
+    let twice = tree.tasks.iter().find(|task| !task.synthetic && !seen.insert(&task.id));
+    let message = match twice {
+        Some(task) => format!("two tasks of {} have the id {}", plan.id(), task.id),
+        None if tree.tasks.is_empty() => format!("{} has no task to export", plan.id()),
+        None => return Ok(()),
+    };
+    Err(CommandError::refused(message)
+        .hint(format!("`fp validate {}` shows what is wrong with it", plan.id())))
+}
+
+fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
+    let goal = plan.goal_if_kept();
+    let format = match to {
+        ExportTarget::Mermaid => return show::chart(context, tree, state, &plan.settings, goal),
+        ExportTarget::Json => ExportFormat::Json,
+        ExportTarget::Csv => ExportFormat::Csv,
+        ExportTarget::Markdown => ExportFormat::Markdown,
+        ExportTarget::Github => ExportFormat::Github,
+    };
+    let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
+    if whole.title.is_empty() {
+        whole.title = plan.id().to_string();
+    }
+    if format == ExportFormat::Github {
+        for task in github_bodies_too_long(&whole) {
+            context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+        }
+    }
+    export_text(format, &whole, tree)
+}
+
+fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
+    let Ok(id) = TaskId::new(&*leaf.id) else { return TaskWork::Todo };
+    let Some(task) = state.task(&id) else {
+        // Until the plan is approved, only its source says what is done.
+        let done = state.imported.get(&id).filter(|done| done.title == leaf.description);
+        return done.map_or(TaskWork::Todo, |done| TaskWork::Done { commit: done.commit.clone() });
+    };
+    match task.status {
+        Status::Pending => TaskWork::Todo,
+        Status::Implementing | Status::AwaitingVerification => TaskWork::Running,
+        Status::Completed => TaskWork::Done { commit: task.commit.clone() },
+        Status::Failed => TaskWork::Failed { reason: task.reason.clone() },
+        Status::Skipped => TaskWork::Skipped,
+    }
+}
+
+/// Writes one file, and says whether it replaced another.
+fn write_file(
+    context: &Context,
+    path: &Path,
+    text: &str,
+    force: bool,
+    name: &str,
+) -> Result<bool, CommandError> {
+    let there = fs::symlink_metadata(path).is_ok();
+    if path.is_dir() {
+        let hint = format!("name the file too, such as --out {}", context.shown(&path.join(name)));
+        return Err(CommandError::failed(FileError::NotAFile { path: path.to_owned() }).hint(hint));
+    }
+    if force {
+        file::atomic_write(path, text.as_bytes())?;
+    } else if !file::write_if_absent(path, text.as_bytes())? {
+        return Err(CommandError::refused(format!("{} is there already", context.shown(path)))
+            .hint("name another place, or add --force to replace what is there"));
+    }
+    Ok(there)
+}

@@ -1,0 +1,174 @@
+//! Installing the plugin: a bundle in the user's data folder, registered by the client's own commands, and the settings
+//! that the user wants with it. Running it twice is the same as running it once, and what is there from elsewhere is
+//! never taken over.
+
+pub(crate) mod bundle;
+pub(crate) mod client;
+pub(crate) mod register;
+mod settings;
+mod target;
+#[cfg(test)]
+mod tests;
+pub(crate) mod undo;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fp_host::claude::{MARKETPLACE, PLUGIN, client_home};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
+
+/// Whom the plugin is installed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum InstallScope {
+    User,
+    Project,
+    Local,
+}
+
+impl InstallScope {
+    /// Its name on the client's command line.
+    fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// Which client a command is about.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct ClientArgs {
+    /// Claude Code's program, instead of the `claude` on PATH.
+    #[arg(long, value_name = "PATH")]
+    client: Option<PathBuf>,
+    /// Seconds that one command of Claude Code may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    timeout: u64,
+}
+
+impl ClientArgs {
+    fn installation(&self, context: &Context) -> Result<Installation, CommandError> {
+        let (search, limit) = (env::var_os("PATH"), Duration::from_secs(self.timeout));
+        let repo = context.repo();
+        Ok(Installation {
+            client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), limit)?,
+            folder: own_bundle_folder()?,
+            home: client_home(&|name| context.env(name)).ok_or_else(homeless)?,
+            project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
+        })
+    }
+}
+
+/// The installation in one data folder, with one client.
+#[derive(Debug)]
+struct Installation {
+    client: ClaudeClient,
+    /// The bundle's folder.
+    folder: PathBuf,
+    /// The folder that the client keeps the user's settings in.
+    home: PathBuf,
+    /// The project that scopes other than the user's are about; `None` outside of one.
+    project: Option<PathBuf>,
+}
+
+impl Installation {
+    fn record_file(&self) -> PathBuf {
+        record_beside(&self.folder)
+    }
+
+    /// The marketplace of this plugin's name, whoever's it is.
+    fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
+        Ok(self.client.marketplaces()?.into_iter().find(|found| found.name == MARKETPLACE))
+    }
+
+    /// Whether the marketplace is the one that `fp install` adds.
+    fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
+        marketplace.path.as_ref().is_some_and(|path| same_folder(path, &self.folder))
+    }
+
+    /// Whether the marketplace is missing. Fails where its name belongs to something else.
+    fn lacks_marketplace(&self) -> Result<bool, CommandError> {
+        match self.marketplace()? {
+            Some(found) if !self.is_ours(&found) => {
+                let from = found.origin();
+                Err(CommandError::failed(format!(
+                    "the client has another marketplace named `{MARKETPLACE}`, from {from}"
+                ))
+                .hint(format!(
+                    "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
+                )))
+            }
+            found => Ok(found.is_none()),
+        }
+    }
+
+    /// Adds the marketplace for the user, whatever the scope is: the folder is on this machine only.
+    fn add_marketplace(&self) -> Result<(), CommandError> {
+        let words = ["plugin", "marketplace", "add"].map(OsString::from);
+        let arguments = words.into_iter().chain([self.folder.clone().into_os_string()]);
+        self.client.run(&arguments.collect::<Vec<_>>(), None)
+    }
+
+    /// Has the client do `command` with the plugin in one scope.
+    fn run_for_plugin(&self, command: &str, scope: &str, folder: Option<&Path>) -> Result<(), CommandError> {
+        self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
+    }
+
+    /// The plugin in every scope and project that is still there.
+    fn installed(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
+        let mut installed = self.client.plugins()?;
+        installed.retain(|plugin| {
+            plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(|project| project.is_dir())
+        });
+        Ok(installed)
+    }
+}
+
+/// The plugin's id in the client.
+pub(crate) fn plugin_id() -> String {
+    format!("{PLUGIN}@{MARKETPLACE}")
+}
+
+/// Whether both are the same folder, by whatever way.
+pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
+}
+
+fn record_beside(bundle: &Path) -> PathBuf {
+    bundle.with_file_name("installed.json")
+}
+
+fn own_bundle_folder() -> Result<PathBuf, CommandError> {
+    bundle_folder(|name| env::var_os(name)).ok_or_else(homeless)
+}
+
+fn homeless() -> CommandError {
+    let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
+    CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
+}
+
+/// The folder of the bundle, from environment variables: `fractal-planner/bundle` in the user's data folder.
+/// `None` if nothing says where that is.
+pub(crate) fn bundle_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    data_folder(env::consts::OS, variable).map(|folder| folder.join(MARKETPLACE).join("bundle"))
+}
+
+fn data_folder(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    // A relative one would be another folder in every project; the standard says to ignore it.
+    let folder = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    match system {
+        "windows" => folder("LOCALAPPDATA"),
+        "macos" => folder("HOME").map(|home| home.join("Library/Application Support")),
+        _ => folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share"))),
+    }
+}

@@ -1,0 +1,586 @@
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::bundle::*;
+use super::settings::*;
+use super::target::*;
+use super::*;
+use crate::assets::PluginFile;
+
+const PLUGIN_JSON: &str =
+    r#"{"name":"fp","version":"1.2.3","description":"Plans","author":{"name":"us"},"license":"MIT"}"#;
+
+fn bundle<'a>(folder: &TempDir, files: &[(&str, &'a str)]) -> Bundle<'a> {
+    let executable = folder.path().join("program");
+    fs::write(&executable, "program").unwrap();
+    let files = [(MANIFEST, PLUGIN_JSON)]
+        .iter()
+        .chain(files)
+        .map(|(path, text)| PluginFile { path: (*path).into(), contents: text.as_bytes() })
+        .collect();
+    Bundle { files, programs: BundlePrograms::One(executable) }
+}
+
+/// Every file below `folder` with its text, sorted.
+fn tree(folder: &Path) -> Vec<(String, String)> {
+    fn walk(root: &Path, folder: &Path, found: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+                found.push((name, String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(folder, folder, &mut found);
+    found.sort();
+    found
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    tree(folder).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn a_bundle_is_the_plugin_and_a_marketplace_that_offers_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("a/out");
+    bundle(&folder, &[("skills/plan/SKILL.md", "plan")]).write(&out).unwrap();
+    let program = format!("fp/bin/fp{}", std::env::consts::EXE_SUFFIX);
+    let found = tree(&out);
+    assert_eq!(
+        names(&out),
+        [
+            ".claude-plugin/marketplace.json",
+            "fp/.claude-plugin/plugin.json",
+            &program,
+            "fp/skills/plan/SKILL.md"
+        ]
+    );
+    assert_eq!((found[2].1.as_str(), found[3].1.as_str()), ("program", "plan"));
+    let catalog = serde_json::from_str::<serde_json::Value>(&found[0].1).unwrap();
+    let expect = json!({
+        "name": "fractal-planner",
+        "description": "Fractal Planner 1.2.3, as written by `fp bundle`",
+        "owner": { "name": "us" },
+        "plugins": [{
+            "name": "fp",
+            "description": "Plans",
+            "source": "./fp",
+            "license": "MIT",
+            "category": "productivity",
+        }],
+    });
+    assert_eq!(catalog, expect);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_program_can_be_run_by_everybody() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let bundle = bundle(&folder, &[]);
+    fs::set_permissions(folder.path().join("program"), fs::Permissions::from_mode(0o600)).unwrap();
+    let out = folder.path().join("out");
+    bundle.write(&out).unwrap();
+    assert_eq!(fs::metadata(out.join("fp/bin/fp")).unwrap().permissions().mode() & 0o777, 0o755);
+    assert_eq!(fs::metadata(out.join("fp")).unwrap().permissions().mode() & 0o500, 0o500);
+}
+
+#[test]
+fn writing_again_leaves_nothing_of_the_old_one() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    bundle(&folder, &[("skills/old/SKILL.md", "old")]).write(&out).unwrap();
+    fs::create_dir(out.join(".fp-bundle-killed")).unwrap();
+    fs::write(out.join(".fp-bundle-killed/half"), "half").unwrap();
+    bundle(&folder, &[("skills/new/SKILL.md", "new")]).write(&out).unwrap();
+    let found = names(&out).join(" ");
+    assert!(found.contains("skills/new/") && !found.contains("old") && !found.contains(STAGING), "{found}");
+}
+
+#[test]
+fn a_swap_that_was_cut_short_is_completed() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let bundle = bundle(&folder, &[]);
+    for missing in [PLUGIN, CATALOG_FOLDER] {
+        bundle.write(&out).unwrap();
+        fs::remove_dir_all(out.join(missing)).unwrap();
+        bundle.write(&out).unwrap();
+        assert_eq!(names(&out).len(), 3, "without {missing}");
+    }
+}
+
+#[test]
+fn nothing_is_written_over_what_is_not_a_bundle() {
+    let folder = TempDir::new().unwrap();
+    let check = |file: &str, text: &str, found: &str| {
+        let out = folder.path().join("out");
+        let path = out.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let before = tree(&out);
+        let error = bundle(&folder, &[]).write(&out).unwrap_err();
+        assert_eq!(error.message, format!("{} is not a bundle of fp: it has `{found}`", out.display()));
+        let error = remove(&out).unwrap_err();
+        assert_eq!(error.hints[0], "name an empty folder, or one that `fp bundle` has written");
+        assert_eq!(tree(&out), before);
+        fs::remove_dir_all(&out).unwrap();
+    };
+    check("notes.txt", "mine", "notes.txt");
+    check("fp/main.py", "mine", "fp");
+    check("fp/.claude-plugin/plugin.json", r#"{"name":"other"}"#, "fp");
+    check(".claude-plugin/marketplace.json", r#"{"name":"other"}"#, ".claude-plugin");
+    check(".claude-plugin/plugin.json", r#"{"name":"fp"}"#, ".claude-plugin");
+    check("fp\n", "mine", "fp\\n");
+}
+
+#[test]
+fn a_repository_with_the_same_marketplace_name_is_not_a_bundle() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    bundle(&folder, &[]).write(&out).unwrap();
+    fs::write(out.join("Cargo.toml"), "").unwrap();
+    let error = bundle(&folder, &[]).write(&out).unwrap_err();
+    assert!(error.message.ends_with("is not a bundle of fp: it has `Cargo.toml`"), "{error:?}");
+}
+
+#[test]
+fn a_failure_leaves_the_old_one_and_nothing_beside_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut broken = bundle(&folder, &[("skills/a", "old")]);
+    broken.write(&out).unwrap();
+    let before = tree(&out);
+    let gone = folder.path().join("gone");
+    broken.programs = BundlePrograms::One(gone.clone());
+    let error = broken.write(&out).unwrap_err();
+    assert_eq!(
+        error.message,
+        format!("{} can't be copied into the bundle: no such file or directory", gone.display())
+    );
+    broken.files.clear();
+    let error = broken.write(&out).unwrap_err();
+    assert_eq!(error.message, "the plugin's manifest is unusable: there is no .claude-plugin/plugin.json");
+    assert_eq!(tree(&out), before);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 2);
+}
+
+#[test]
+fn a_file_in_its_place_is_said_so() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    fs::write(&out, "mine").unwrap();
+    let error = bundle(&folder, &[]).write(&out).unwrap_err();
+    assert_eq!(error.message, format!("{} can't be written: not a directory", out.display()));
+    assert_eq!(fs::read(&out).unwrap(), b"mine");
+}
+
+#[test]
+fn removing_takes_all_of_it_once() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("data/out");
+    bundle(&folder, &[]).write(&out).unwrap();
+    assert!(remove(&out).unwrap());
+    assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
+    assert!(!remove(&out).unwrap());
+}
+
+/// A file that begins like a program for `target`.
+fn program(folder: &TempDir, target: &str) -> TargetProgram {
+    let mut bytes = match target {
+        _ if target.contains("linux") => b"\x7fELF".to_vec(),
+        _ if target.contains("apple") => vec![0xcf, 0xfa, 0xed, 0xfe],
+        _ => b"MZ".to_vec(),
+    };
+    bytes.resize(0x80, 0);
+    let is_arm = target.starts_with("aarch64");
+    match bytes[0] {
+        0x7f => bytes[18] = if is_arm { 0xb7 } else { 0x3e },
+        0xcf => bytes[4..8].copy_from_slice(&[if is_arm { 0x0c } else { 0x07 }, 0, 0, 1]),
+        _ => {
+            bytes[0x3c] = 0x40;
+            bytes[0x40..0x46].copy_from_slice(&[b'P', b'E', 0, 0, 0x64, if is_arm { 0xaa } else { 0x86 }]);
+        }
+    }
+    bytes.extend(target.as_bytes());
+    let path = folder.path().join(target);
+    fs::write(&path, bytes).unwrap();
+    TargetProgram { target: BundleTarget::named(target).unwrap(), path }
+}
+
+fn programs(folder: &TempDir, targets: &[&str]) -> BundlePrograms {
+    BundlePrograms::Each(targets.iter().map(|target| program(folder, target)).collect())
+}
+
+fn binaries(folder: &Path) -> Vec<String> {
+    let mut found = names(folder);
+    found.retain(|name| name.starts_with("fp/bin/"));
+    found
+}
+
+#[test]
+fn each_platform_has_its_program_where_the_launcher_looks() {
+    let folder = TempDir::new().unwrap();
+    let check = |targets: &[&str], expect: &[&str]| {
+        let out = folder.path().join("out");
+        let mut bundle = bundle(&folder, &[]);
+        bundle.programs = programs(&folder, targets);
+        bundle.write(&out).unwrap();
+        assert_eq!(binaries(&out), expect);
+        assert_eq!(fs::read_to_string(out.join("fp/bin/fp")).unwrap(), include_str!("launcher"));
+    };
+    check(
+        &["aarch64-apple-darwin", "aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"],
+        &[
+            "fp/bin/aarch64-apple-darwin/fp",
+            "fp/bin/aarch64-pc-windows-msvc/fp.exe",
+            "fp/bin/fp",
+            "fp/bin/fp.exe",
+        ],
+    );
+    check(&["aarch64-pc-windows-msvc"], &["fp/bin/fp", "fp/bin/fp.exe"]);
+    check(&["x86_64-apple-darwin"], &["fp/bin/fp", "fp/bin/x86_64-apple-darwin/fp"]);
+}
+
+#[test]
+fn the_program_that_windows_finds_is_the_one_that_all_of_it_runs() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut bundle = bundle(&folder, &[]);
+    bundle.programs = programs(&folder, &["aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"]);
+    bundle.write(&out).unwrap();
+    let found = fs::read(out.join("fp/bin/fp.exe")).unwrap();
+    assert!(found.ends_with(b"x86_64-pc-windows-msvc"));
+}
+
+#[test]
+fn a_program_that_is_not_what_it_is_said_to_be_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let refused = |programs: BundlePrograms| {
+        let mut bundle = bundle(&folder, &[]);
+        bundle.programs = programs;
+        let error = bundle.write(&out).unwrap_err();
+        assert!(!out.exists());
+        format!("{}\n{}", error.message, error.hints[0]).replace(folder.path().to_str().unwrap(), "[FOLDER]")
+    };
+    assert_eq!(
+        refused(programs(&folder, &["aarch64-apple-darwin", "aarch64-apple-darwin"])),
+        "there are two programs for aarch64-apple-darwin\nname one of them"
+    );
+    assert_eq!(
+        refused(programs(&folder, &["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"])),
+        "aarch64-unknown-linux-gnu and aarch64-unknown-linux-musl are for the same machines\nname one of them"
+    );
+    let mut wrong = program(&folder, "aarch64-apple-darwin");
+    wrong.target = BundleTarget::named("x86_64-apple-darwin").unwrap();
+    assert_eq!(
+        refused(BundlePrograms::Each(vec![wrong.clone()])),
+        "[FOLDER]/aarch64-apple-darwin is no program for x86_64-apple-darwin: it is one for macOS on aarch64\n\
+         build it with `cargo build --release --target x86_64-apple-darwin`"
+    );
+    wrong.path = folder.path().join("gone");
+    assert_eq!(
+        refused(BundlePrograms::Each(vec![wrong])),
+        "the program for x86_64-apple-darwin, [FOLDER]/gone, can't be read: no such file or directory\n\
+         name a program that is there and can be read"
+    );
+}
+
+fn elf(machine: u8) -> Vec<u8> {
+    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+    bytes.resize(64, 0);
+    bytes[18] = machine;
+    bytes
+}
+
+fn pe(machine: [u8; 2]) -> Vec<u8> {
+    let mut bytes = b"MZ".to_vec();
+    bytes.resize(0x80, 0);
+    bytes[0x3c] = 0x80;
+    bytes.extend(b"PE\0\0");
+    bytes.extend(machine);
+    bytes
+}
+
+fn samples() -> [(&'static str, Vec<u8>); 6] {
+    let mach_o = |cpu| [&[0xcf, 0xfa, 0xed, 0xfe, cpu, 0, 0, 1][..], &[0; 24]].concat();
+    [
+        ("x86_64-unknown-linux-musl", elf(0x3e)),
+        ("aarch64-unknown-linux-gnu", elf(0xb7)),
+        ("x86_64-apple-darwin", mach_o(0x07)),
+        ("aarch64-apple-darwin", mach_o(0x0c)),
+        ("x86_64-pc-windows-msvc", pe([0x64, 0x86])),
+        ("aarch64-pc-windows-msvc", pe([0x64, 0xaa])),
+    ]
+}
+
+#[test]
+fn a_program_is_for_its_own_platform_and_no_other() {
+    for (target, bytes) in samples() {
+        let own = BundleTarget::named(target).unwrap();
+        for target in TARGETS {
+            let fits = target.mismatch(&bytes).is_none();
+            assert_eq!(fits, target.is_same_platform(own), "a program for {own} as one for {target}");
+        }
+    }
+}
+
+#[test]
+fn what_it_is_instead_is_said() {
+    let check = |bytes: &[u8], expect: &str| {
+        let target = BundleTarget::named("x86_64-unknown-linux-gnu").unwrap();
+        assert_eq!(target.mismatch(bytes).as_deref(), Some(expect));
+    };
+    check(&elf(0xb7), "it is one for Linux on aarch64");
+    check(&elf(0x03), "it is one for Linux on another processor");
+    check(&pe([0x64, 0x86]), "it is one for Windows on x86_64");
+    check(b"#!/bin/sh\n", "it begins as none does");
+    check(b"", "it begins as none does");
+}
+
+#[test]
+fn a_start_that_was_cut_off_anywhere_is_none_or_the_same() {
+    for (target, bytes) in samples() {
+        let target = BundleTarget::named(target).unwrap();
+        for length in 0..bytes.len() {
+            let found = target.mismatch(&bytes[..length]);
+            assert!(found.is_none_or(|found| found == "it begins as none does"), "{target}: {length}");
+        }
+    }
+}
+
+#[test]
+fn this_machine_is_one_of_them_at_most() {
+    let here = TARGETS.into_iter().filter(|target| target.is_here()).count();
+    assert!(here <= 2, "{here}");
+    assert!(!cfg!(all(target_os = "linux", target_arch = "x86_64")) || here == 2);
+}
+
+#[test]
+fn a_header_behind_the_start_is_none() {
+    let mut bytes = pe([0x64, 0x86]);
+    bytes[0x3c..0x40].copy_from_slice(&[0xff; 4]);
+    assert_eq!(platform_of(&bytes), None);
+}
+
+const BOTH: SettingsOffer = SettingsOffer { permissions: true, teams: true };
+
+fn added(text: &str) -> String {
+    let mut settings = parse_settings(text).unwrap();
+    let added = AddedEntries::due(&settings, BOTH);
+    added.add_to(&mut settings);
+    rewritten(text, &settings).unwrap()
+}
+
+#[test]
+fn what_is_no_settings_file_is_named_with_its_place() {
+    let check = |text: &str, expect: &str| {
+        assert_eq!(format!("settings.json{}", parse_settings(text).unwrap_err()), expect);
+    };
+    check("{\n  \"a\": 1,\n}", "settings.json:3:1: not valid JSON: trailing comma");
+    check("{\n  // why\n}", "settings.json:2:3: not valid JSON: key must be a string");
+    check("{\"a\": 1", "settings.json:1:7: not valid JSON: EOF while parsing an object");
+    check("[]", "settings.json: the file is not an object");
+    check("{\"env\": 1}", "settings.json: `env` is not an object");
+    check("{\"permissions\": []}", "settings.json: `permissions` is not an object");
+    check("{\"permissions\": {\"allow\": {}}}", "settings.json: `permissions.allow` is not a list");
+    assert_eq!(parse_settings("\u{feff}{}"), Ok(json!({})));
+    assert_eq!(parse_settings(" \n"), Ok(json!({})));
+}
+
+#[test]
+fn what_is_there_is_not_added_again() {
+    let check = |text: &str, permissions: &[&str], teams: bool| {
+        let trace = AddedEntries::due(&parse_settings(text).unwrap(), BOTH);
+        assert_eq!(
+            (trace.permissions, trace.teams),
+            (permissions.iter().map(|r| (*r).into()).collect(), teams),
+            "{text}"
+        );
+    };
+    check("{}", &fp_host::claude::PERMISSIONS, true);
+    check(r#"{"permissions": {"allow": ["Bash(fp *)"]}}"#, &["Edit(.fractal-planner/**)"], true);
+    check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}"#, &fp_host::claude::PERMISSIONS, false);
+    check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#, &fp_host::claude::PERMISSIONS, false);
+    let off = parse_settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#).unwrap();
+    assert_eq!(teams_outcome(&off, true), OfferOutcome::Otherwise);
+    assert!(AddedEntries::due(&json!({}), SettingsOffer::default()).is_empty());
+    assert_eq!(added(&added("{}")), added("{}"));
+}
+
+#[test]
+fn an_addition_keeps_everything_else_as_it_is() {
+    let check = |text: &str, expect: &str| assert_eq!(added(text), expect);
+    check(
+        "{\n  \"z\": 1,\n  \"a\": [1,2],\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(make *)\"\n    ]\n  }\n}\n",
+        concat!(
+            "{\n  \"z\": 1,\n  \"a\": [1,2],\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(make *)\",\n",
+            "      \"Bash(fp *)\",\n      \"Edit(.fractal-planner/**)\"\n    ]\n  },\n",
+            "  \"env\": {\n    \"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\n  }\n}\n"
+        ),
+    );
+    check(
+        "\u{feff}{\r\n\t\"env\": {\"A\": \"\\u0041\"},\r\n\t\"permissions\": {\"allow\": [\"X\"]}\r\n}",
+        concat!(
+            "\u{feff}{\r\n\t\"env\": {\r\n\t\t\"A\": \"\\u0041\",\r\n",
+            "\t\t\"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\r\n\t},\r\n",
+            "\t\"permissions\": {\"allow\": [\"X\", \"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]}\r\n}"
+        ),
+    );
+    check(
+        "",
+        concat!(
+            "{\n  \"env\": {\n    \"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\n  },\n",
+            "  \"permissions\": {\n    \"allow\": [\"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]\n  }\n}\n"
+        ),
+    );
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_not_edited() {
+    let text = r#"{"env": {"A": "1"}, "env": {"B": "2"}}"#;
+    let mut settings = parse_settings(text).unwrap();
+    AddedEntries::due(&settings, BOTH).add_to(&mut settings);
+    assert_eq!(rewritten(text, &settings), None);
+}
+
+#[test]
+fn what_was_added_is_taken_out_and_nothing_else() {
+    let check = |before: &str, since: &str, expect: &str| {
+        let added = AddedEntries::due(&parse_settings(before).unwrap(), BOTH);
+        let mut settings = parse_settings(since).unwrap();
+        added.take_out_of(&mut settings);
+        assert_eq!(settings, parse_settings(expect).unwrap(), "{before}, then {since}");
+    };
+    let both = added("{}");
+    check("{}", &both, "{}");
+    check(r#"{"env": {}}"#, &both, r#"{"env": {}}"#);
+    check(r#"{"permissions": {}}"#, &both, r#"{"permissions": {}}"#);
+    // The user had a rule before.
+    let had = r#"{"permissions": {"allow": ["Bash(fp *)"]}}"#;
+    check(had, &added(had), had);
+    // The user has said something else since.
+    let since = r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}, "permissions": {"allow": ["X"]}}"#;
+    check("{}", since, since);
+    // What the client leaves behind.
+    check("{}", r#"{"enabledPlugins": {}, "extraKnownMarketplaces": {}}"#, "{}");
+    check("{}", r#"{"enabledPlugins": {"a@b": true}}"#, r#"{"enabledPlugins": {"a@b": true}}"#);
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "\\PC{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-e]{1,2}", inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn any_settings() -> impl Strategy<Value = Value> {
+    let rules = prop::sample::subsequence(vec!["Bash(fp *)", "Edit(.fractal-planner/**)", "Read(x)"], 0..=3);
+    let fields = prop::collection::btree_map("[a-e]{1,2}", any_value(), 0..4);
+    let env = prop::option::of(prop::sample::select(vec!["0", "1"]));
+    (fields, prop::option::of(rules), env).prop_map(|(fields, rules, env)| {
+        let mut fields: serde_json::Map<String, Value> = fields.into_iter().collect();
+        if let Some(rules) = rules {
+            fields.insert("permissions".into(), json!({ "allow": rules, "deny": [] }));
+        }
+        if let Some(value) = env {
+            fields.insert("env".into(), json!({ (fp_host::claude::TEAMS): value }));
+        }
+        fields.into()
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_addition_can_be_taken_out_of_any_settings(before in any_settings(), pretty in any::<bool>()) {
+        let text = if pretty { serde_json::to_string_pretty(&before) } else { serde_json::to_string(&before) }.unwrap();
+        let added = AddedEntries::due(&before, BOTH);
+        let mut settings = before.clone();
+        added.add_to(&mut settings);
+        let changed = rewritten(&text, &settings).expect("no key is there twice");
+        let mut settings = parse_settings(&changed).unwrap();
+        prop_assert_eq!(permissions_outcome(&settings, true), OfferOutcome::Kept);
+        added.take_out_of(&mut settings);
+        prop_assert_eq!(&settings, &before);
+        prop_assert_eq!(parse_settings(&rewritten(&changed, &settings).expect("nor is it now")).unwrap(), before);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_data_folder_is_where_the_system_has_it() {
+    let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+        let variable = |name: &str| {
+            variables.iter().find(|(found, _)| *found == name).map(|(_, value)| OsString::from(value))
+        };
+        assert_eq!(data_folder(system, variable), expect.map(PathBuf::from), "{system} {variables:?}");
+    };
+    check("linux", &[("HOME", "/h")], Some("/h/.local/share"));
+    check("linux", &[("HOME", "/h"), ("XDG_DATA_HOME", "/x")], Some("/x"));
+    check("linux", &[("HOME", "/h"), ("XDG_DATA_HOME", "x")], Some("/h/.local/share"));
+    check("macos", &[("HOME", "/h"), ("XDG_DATA_HOME", "/x")], Some("/h/Library/Application Support"));
+    check("windows", &[("LOCALAPPDATA", "/l")], Some("/l"));
+    check("windows", &[("HOME", "/h")], None);
+    check("linux", &[], None);
+}
+
+fn settings_file(folder: &tempfile::TempDir) -> ClientSettingsFile {
+    ClientSettingsFile { path: folder.path().join("settings.json") }
+}
+
+#[test]
+fn a_copy_never_replaces_a_copy_of_something_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings_file(&folder);
+    settings.write("{}").unwrap();
+    assert_eq!(settings.back_up("{}").unwrap(), ("settings.json.fp-backup".into(), true));
+    assert_eq!(settings.back_up("{}").unwrap(), ("settings.json.fp-backup".into(), false));
+    assert_eq!(settings.back_up("{ }").unwrap(), ("settings.json.fp-backup.2".into(), true));
+    assert_eq!(fs::read_to_string(folder.path().join("settings.json.fp-backup")).unwrap(), "{}");
+    for name in ["settings.json.fp-backup", "settings.json.fp-backup.12"] {
+        assert_eq!(settings.backup(name), Some(folder.path().join(name)));
+    }
+    for name in ["settings.json", "../settings.json.fp-backup", "settings.json.fp-backup/../x", ""] {
+        assert_eq!(settings.backup(name), None, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (settings, target) = (settings_file(&folder), elsewhere.path().join("mine.json"));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    symlink(&target, &settings.path).unwrap();
+    assert!(settings.read().is_err(), "a link that leads nowhere is not overwritten");
+    fs::write(&target, "{}").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+    settings.write("{\"a\": 1}").unwrap();
+    assert!(settings.path.symlink_metadata().unwrap().is_symlink());
+    assert_eq!((fs::read_to_string(&target).unwrap().as_str(), mode(&target)), ("{\"a\": 1}", 0o600));
+    let (copy, _) = settings.back_up("{\"a\": 1}").unwrap();
+    assert_eq!(mode(&folder.path().join(copy)), 0o600, "a copy is as private as the file");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o400)).unwrap();
+    let refusal = settings.check_writable().unwrap_err();
+    assert_eq!(refusal.message, format!("{} can't be written: permission denied", settings.path.display()));
+}

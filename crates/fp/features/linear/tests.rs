@@ -1,0 +1,526 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use fp_core::plan::id::{LinearId, PlanId, TaskId};
+use fp_core::plan::{Plan, parse};
+use fp_core::run::State;
+use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
+use fp_core::run::state::Status;
+use fp_core::settings::{Linear, LinearStatusMap};
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::mapping::{
+    AcknowledgeError, CallResult, GivenUpCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS,
+};
+use super::outbox::{IssueBatch, IssueCall, LinearOutbox, issue_batch};
+use super::statuses::{resolved_statuses, team_statuses};
+use super::upkeep::judge_mapping;
+
+const TREE: &str = "- [ID: root] Greet people (Complexity: 5)\n- [ID: 1] Texts (Complexity: 3)\n  - [ID: 1.1] Write the \
+                    greeting (Complexity: 2)\n    - Acceptance:\n      - `a.txt` has it\n    - Files: a.txt, b/*.rs\n  \
+                    - [ID: 1.2] Write the farewell (Complexity: 1)\n    - Dependencies: 1.1\n- [ID: 2] Command \
+                    (Complexity: 2)\n";
+
+fn plan_id() -> PlanId {
+    PlanId::new("sample-20261121").unwrap()
+}
+
+fn task(id: &str) -> TaskId {
+    TaskId::new(id).unwrap()
+}
+
+fn created(id: &str) -> CallResult {
+    CallResult::Created { id: id.parse().unwrap(), identifier: None }
+}
+
+fn next_batch(mapping: &LinearMapping, limit: usize) -> IssueBatch {
+    let (tree, _) = parse(TREE);
+    let settings = Linear { enabled: true, team: Some("ENG".into()), ..Linear::default() };
+    // The order says that 2 runs first.
+    let order = ["2", "1.1", "1.2"];
+    issue_batch(&tree, &order, mapping, &settings, limit)
+}
+
+fn keys(batch: &IssueBatch) -> Vec<String> {
+    batch.issues.iter().map(|issue| issue.key.to_string()).collect()
+}
+
+#[test]
+fn parents_level_by_level_then_leaves_as_they_run() {
+    let mut mapping = LinearMapping::new(&plan_id());
+    let mut seen = Vec::new();
+    loop {
+        let batch = next_batch(&mapping, 20);
+        if batch.issues.is_empty() {
+            assert_eq!(batch.remaining, 0);
+            break;
+        }
+        seen.push((keys(&batch).join(" "), batch.remaining));
+        for issue in &batch.issues {
+            mapping.acknowledge(&issue.key, created(&format!("i-{}", seen.len()))).unwrap();
+        }
+    }
+    let expect = [("create/root", 4), ("create/1", 3), ("create/2 create/1.1 create/1.2", 0)];
+    assert_eq!(seen.iter().map(|(keys, left)| (keys.as_str(), *left)).collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn an_issue_says_what_its_task_does() {
+    let mut mapping = LinearMapping::new(&plan_id());
+    for (id, issue) in [("root", "i0"), ("1", "i1")] {
+        mapping.acknowledge(&LinearKey::Create(task(id)), created(issue)).unwrap();
+    }
+    let batch = next_batch(&mapping, 2);
+    let issue = &batch.issues[1];
+    assert_eq!((batch.issues.len(), batch.remaining), (2, 1));
+    assert_eq!(issue.parent_id.as_ref().map(LinearId::as_str), Some("i1"));
+    assert_eq!((issue.title.as_str(), issue.team.as_deref()), ("Write the greeting", Some("ENG")));
+    insta::assert_snapshot!(issue.description, @"
+    ## Acceptance
+
+    - `a.txt` has it
+
+    ## Files
+
+    - `a.txt`
+    - `b/*.rs`
+
+    Complexity: 2
+
+    fp: sample-20261121/1.1
+    ");
+}
+
+#[test]
+fn what_fails_three_times_is_given_up_and_its_children_move_up() {
+    let mut mapping = LinearMapping::new(&plan_id());
+    mapping.acknowledge(&LinearKey::Create(task("root")), created("i0")).unwrap();
+    let key = LinearKey::Create(task("1"));
+    for attempt in 1..=MAX_ATTEMPTS {
+        assert_eq!(keys(&next_batch(&mapping, 20)), ["create/1"], "attempt {attempt}");
+        mapping.acknowledge(&key, CallResult::Failed("no\nright".into())).unwrap();
+    }
+    let batch = next_batch(&mapping, 20);
+    assert_eq!(keys(&batch), ["create/2", "create/1.1", "create/1.2"]);
+    assert_eq!(batch.given_up, [GivenUpCall { key, reason: "no right".into() }]);
+    assert!(batch.issues.iter().all(|i| i.parent_id.as_ref().is_some_and(|id| id.as_str() == "i0")));
+    mapping.retry();
+    assert_eq!(keys(&next_batch(&mapping, 20)), ["create/1"]);
+}
+
+#[test]
+fn statuses_are_found_by_name_else_by_type() {
+    let check = |text: &str, names: &LinearStatusMap, expect: &str, warnings: usize| {
+        let list = team_statuses(text).unwrap();
+        let found = resolved_statuses(&list, names);
+        let shown: Vec<String> =
+            found.statuses.iter().map(|(stage, status)| format!("{} {}", stage.word(), status.id)).collect();
+        assert_eq!(shown.join(", "), expect, "{text}");
+        assert_eq!(found.warnings.len(), warnings, "{:?}", found.warnings);
+    };
+    let usual = r#"[{"id":"s5","name":"In Review","type":"started","position":1},
+        {"id":"s1","name":"Backlog","type":"backlog"},{"id":"s2","name":"Todo","type":"unstarted"},
+        {"id":"s7","name":"Later","type":"started","position":9},
+        {"id":"s3","name":"In Progress","type":"started","position":2},
+        {"id":"s4","name":"Done","type":"completed"},{"id":"s6","name":"Canceled","type":"canceled"}]"#;
+    let none = LinearStatusMap::default();
+    check(usual, &none, "pending s2, in-progress s3, review s5, completed s4, failed s6", 0);
+    let named = LinearStatusMap {
+        pending: Some("backlog".into()),
+        in_progress: Some(" later ".into()),
+        completed: Some("Nowhere".into()),
+        ..LinearStatusMap::default()
+    };
+    check(usual, &named, "pending s1, in-progress s7, review s5, completed s4, failed s6", 1);
+    let small = r#"{"statuses":[{"id":"b","name":"Backlog","type":"backlog"},{"id":"d","name":"Done","type":"completed"}]}"#;
+    check(small, &none, "pending b, review d, completed d", 2);
+    check(r#"{"nodes":[{"id":"d","name":"Done","type":"completed"}]}"#, &none, "review d, completed d", 3);
+    check("[]", &none, "", 5);
+}
+
+#[test]
+fn a_parent_is_where_its_leaves_are() {
+    use Status::{AwaitingVerification, Completed, Failed, Implementing, Pending, Skipped};
+    let check = |leaves: &[Status], expect: LinearStage| {
+        assert_eq!(LinearStage::of_parent(leaves), expect, "{leaves:?}")
+    };
+    check(&[], LinearStage::Pending);
+    check(&[Pending, Pending], LinearStage::Pending);
+    check(&[Skipped, Pending], LinearStage::Pending);
+    check(&[Skipped], LinearStage::Pending);
+    check(&[Implementing, Pending], LinearStage::InProgress);
+    check(&[AwaitingVerification], LinearStage::InProgress);
+    check(&[Completed, Pending], LinearStage::InProgress);
+    check(&[Completed, Failed], LinearStage::InProgress);
+    check(&[Failed, Pending], LinearStage::InProgress);
+    check(&[Completed, Completed], LinearStage::Completed);
+    check(&[Completed, Skipped], LinearStage::InProgress);
+    check(&[Failed, Skipped], LinearStage::Failed);
+    check(&[Failed, Failed], LinearStage::Failed);
+}
+
+#[test]
+fn keys_read_back_and_others_are_refused() {
+    for text in ["create/1.1", "status/root/in-progress/3", "comment/2/0a1b2c3d"] {
+        assert_eq!(LinearKey::try_from(text.to_owned()).unwrap().to_string(), text);
+    }
+    for text in [
+        "",
+        "create",
+        "create/",
+        "create/../x",
+        "create/1/2",
+        "status/1/open/1",
+        "status/1/failed/0",
+        "status/1/failed",
+        "comment/1/xyz",
+        "comment/1/",
+        "delete/1",
+    ] {
+        assert!(LinearKey::try_from(text.to_owned()).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn an_answer_is_taken_in_once() {
+    let mut mapping = LinearMapping::new(&plan_id());
+    let create = LinearKey::Create(task("1"));
+    let status = |stage, number| LinearKey::Status { task: task("1"), stage, number };
+    assert_eq!(
+        mapping.acknowledge(&status(LinearStage::Failed, 1), CallResult::Done),
+        Err(AcknowledgeError::NoIssue(task("1")))
+    );
+    assert_eq!(
+        mapping.acknowledge(&create, CallResult::Done),
+        Err(AcknowledgeError::NeedsId(create.clone()))
+    );
+    mapping.acknowledge(&create, created("a")).unwrap();
+    mapping.acknowledge(&create, created("a")).unwrap();
+    let other = AcknowledgeError::OtherIssue { task: task("1"), known: "a".parse().unwrap() };
+    assert_eq!(mapping.acknowledge(&create, created("b")), Err(other));
+    let sent = |mapping: &LinearMapping| mapping.tasks["1"].sent.clone();
+    for _ in 0..2 {
+        mapping.acknowledge(&status(LinearStage::InProgress, 1), CallResult::Done).unwrap();
+        assert_eq!(sent(&mapping), [LinearStage::InProgress]);
+    }
+    let ahead = status(LinearStage::Failed, 3);
+    assert_eq!(
+        mapping.acknowledge(&ahead, CallResult::Done),
+        Err(AcknowledgeError::NeverOffered(ahead.clone()))
+    );
+    assert_eq!(mapping.acknowledge(&ahead, created("a")), Err(AcknowledgeError::TakesNoId(ahead.clone())));
+    // Given out before the first was acknowledged, and set after it.
+    for _ in 0..2 {
+        mapping.acknowledge(&status(LinearStage::Failed, 1), CallResult::Done).unwrap();
+        assert_eq!(sent(&mapping), [LinearStage::InProgress, LinearStage::Failed]);
+    }
+    // What is done can't fail any more.
+    mapping.acknowledge(&status(LinearStage::Failed, 2), CallResult::Failed("late".into())).unwrap();
+    mapping.acknowledge(&create, CallResult::Failed("late".into())).unwrap();
+    assert!(mapping.failures.is_empty());
+}
+
+#[test]
+fn a_mapping_of_another_version_or_plan() {
+    let first = r#"{"planId":"sample-20261121","teamId":"t","projectId":null,"labels":["x"],
+        "resolvedStatuses":{"pending":"s1","in-progress":"s2"},
+        "tasks":{"root":{"linearIssueId":"i1","linearIdentifier":"ENG-1","priority":2}}}"#;
+    let mapping = LinearMapping::parse(first, &plan_id()).unwrap();
+    assert_eq!(mapping.tasks["root"].stage(), LinearStage::Pending);
+    let again = LinearMapping::parse(&mapping.to_json(), &plan_id()).unwrap();
+    assert_eq!(again, mapping);
+    assert!(mapping.to_json().contains("\"labels\"") && mapping.to_json().contains("\"priority\": 2"));
+    let check = |text: &str, expect: &str| {
+        assert_eq!(LinearMapping::parse(text, &plan_id()).unwrap_err().to_string(), expect);
+    };
+    check(r#"{"schemaVersion":2}"#, "written by a newer fp (version 2, this fp reads 1)");
+    check(r#"{"planId":"other-20261121"}"#, "it is about another plan, other-20261121");
+    check("{", "EOF while parsing an object at line 1 column 1");
+    check(
+        r#"{"planId":"../x"}"#,
+        "\"../x\" is not an id: ids are letters, digits, `-`, `_`, and begin with a letter or digit at line 1 column 17",
+    );
+    let outside = r#"{"planId":"sample-20261121","tasks":{"../1":{"linearIssueId":"a"}}}"#;
+    assert!(LinearMapping::parse(outside, &plan_id()).is_err());
+}
+
+#[test]
+fn a_mapping_that_does_not_fit() {
+    let (tree, _) = parse(TREE);
+    let text = r#"{"planId": "sample-20261121", "absent": true,
+        "tasks": {"1": {"linearIssueId": "a"}, "2": {"linearIssueId": "a"}, "9": {"linearIssueId": "b"}},
+        "failures": {"create/root": {"attempts": 3, "reason": "down"}}}"#;
+    let mapping = LinearMapping::parse(text, &plan_id()).unwrap();
+    let found: Vec<String> = judge_mapping(&mapping, Some(&tree))
+        .into_iter()
+        .map(|f| format!("{}: {}", f.level.word(), f.detail))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "warning: task 9 has an issue, and is not in the tree any more: close what is left in Linear",
+            "error: tasks 1, 2 have the same issue, a: correct linear-mapping.json",
+            "warning: 1 call failed too often",
+            "warning: Linear could not be reached, and is left alone",
+        ]
+    );
+}
+
+// An agent that dies at any moment, against a Linear in memory: every issue and every comment is there exactly once,
+// parents are there before their children, and in the end every issue is where its task is.
+
+/// Three levels.
+const DEEP_TREE: &str = "- [ID: root] Goal (Complexity: 5)\n- [ID: 1] A (Complexity: 3)\n  - [ID: 1.1] B (Complexity: 2)\n    \
+                         - [ID: 1.1.1] C (Complexity: 2)\n    - [ID: 1.1.2] D (Complexity: 1)\n  - [ID: 1.2] E \
+                         (Complexity: 1)\n- [ID: 2] F (Complexity: 2)\n";
+const LEAVES: [&str; 4] = ["2", "1.1.1", "1.1.2", "1.2"];
+
+/// How a call ends.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Acknowledged,
+    AcknowledgedTwice,
+    DiedBefore,
+    DiedAfter,
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Create(usize),
+    Outbox(usize),
+    Rollup(usize),
+    /// Something happens to a leaf.
+    Run(usize, u8),
+}
+
+#[derive(Default)]
+struct Server {
+    /// Id, parent and marker of each issue.
+    issues: Vec<(LinearId, Option<LinearId>, String)>,
+    status: BTreeMap<LinearId, LinearId>,
+    comments: Vec<(LinearId, String)>,
+    /// How often each status was set.
+    moves: BTreeMap<LinearKey, usize>,
+}
+
+struct World<'t> {
+    tree: &'t Plan<'t>,
+    state: State,
+    mapping: LinearMapping,
+    server: Server,
+    ends: Vec<End>,
+    died_after: usize,
+}
+
+impl World<'_> {
+    fn happened(&mut self, event: Event) {
+        let seq = self.state.seq + 1;
+        let at = Timestamp::from_second(1_800_000_000 + i64::try_from(seq).unwrap()).unwrap();
+        self.state.apply(&Entry { schema_version: LOG_VERSION, seq, at, events: vec![event] });
+    }
+
+    fn run(&mut self, leaf: usize, choice: u8) {
+        let task = task(LEAVES[leaf % LEAVES.len()]);
+        let name = "builder-1".parse().unwrap();
+        let base = Base { tree: String::new(), head: String::new(), worktree: None, around: None };
+        let event = match (self.state.task(&task).unwrap().status, choice % 3) {
+            (Status::Pending, 0) => Event::Skipped { because: task.clone(), task },
+            (Status::Pending, _) => {
+                Event::Claimed { task, owner: name, token: "t".into(), iteration: 1, base }
+            }
+            (Status::Implementing, 0) => Event::Failed { task, reason: "no".into() },
+            (Status::Implementing, 1) => Event::Released { task, reason: String::new(), iteration: 1 },
+            (Status::Implementing, _) => {
+                Event::Submitted { task, owner: name, tree: String::new(), files: Vec::new() }
+            }
+            (Status::AwaitingVerification, _) => {
+                Event::Completed { task, commit: Some("a".repeat(40)), note: None }
+            }
+            (Status::Failed | Status::Skipped, _) => Event::Retried { task, restored: Vec::new() },
+            (Status::Completed, _) => return,
+        };
+        self.happened(event);
+    }
+
+    fn end(&mut self) -> End {
+        self.ends.pop().unwrap_or(End::Acknowledged)
+    }
+
+    /// Takes the answer in; what is not in the file is forgotten by the next command.
+    fn answer(&mut self, key: &LinearKey, answer: &CallResult) {
+        self.mapping.acknowledge(key, answer.clone()).unwrap();
+        self.mapping = LinearMapping::parse(&self.mapping.to_json(), &plan_id()).unwrap();
+    }
+
+    /// One call as the agent makes it. Says whether the agent is still alive.
+    fn call(&mut self, key: &LinearKey, make: impl FnOnce(&mut Server) -> CallResult) -> bool {
+        match self.end() {
+            End::DiedBefore => return false,
+            End::DiedAfter => {
+                make(&mut self.server);
+                self.died_after += 1;
+                return false;
+            }
+            End::Failed => self.answer(key, &CallResult::Failed("no".into())),
+            End::Acknowledged => {
+                let answer = make(&mut self.server);
+                self.answer(key, &answer);
+            }
+            End::AcknowledgedTwice => {
+                let answer = make(&mut self.server);
+                self.answer(key, &answer);
+                self.answer(key, &answer);
+            }
+        }
+        true
+    }
+
+    fn create(&mut self, limit: usize) -> usize {
+        let settings = Linear::default();
+        let batch = issue_batch(self.tree, &LEAVES, &self.mapping, &settings, limit);
+        for issue in &batch.issues {
+            assert!(!self.mapping.tasks.contains_key(&issue.task), "an acknowledged issue was given out");
+            let alive = self.call(&issue.key, |server| {
+                let known = server.issues.iter().find(|(_, _, marker)| *marker == issue.marker);
+                let id = known.map(|(id, ..)| id.clone()).unwrap_or_else(|| {
+                    let id: LinearId = format!("i-{}", server.issues.len()).parse().unwrap();
+                    if let Some(parent) = &issue.parent_id {
+                        assert!(
+                            server.issues.iter().any(|(id, ..)| id == parent),
+                            "a child before its parent"
+                        );
+                    }
+                    server.issues.push((id.clone(), issue.parent_id.clone(), issue.marker.clone()));
+                    id
+                });
+                CallResult::Created { id, identifier: None }
+            });
+            if !alive {
+                break;
+            }
+        }
+        batch.issues.len()
+    }
+
+    fn send(&mut self, outbox: &LinearOutbox) -> usize {
+        assert!(outbox.unresolved.is_empty());
+        if outbox.note_offers(&mut self.mapping) {
+            self.mapping = LinearMapping::parse(&self.mapping.to_json(), &plan_id()).unwrap();
+        }
+        for change in &outbox.changes {
+            let alive = self.call(&change.key, |server| {
+                match &change.call {
+                    IssueCall::Status { status_id, .. } => {
+                        server.status.insert(change.issue_id.clone(), status_id.clone());
+                        *server.moves.entry(change.key.clone()).or_default() += 1;
+                    }
+                    IssueCall::Comment { body, marker, .. } => {
+                        assert!(body.ends_with(marker.as_str()));
+                        let comment = (change.issue_id.clone(), marker.clone());
+                        if !server.comments.contains(&comment) {
+                            server.comments.push(comment);
+                        }
+                    }
+                }
+                CallResult::Done
+            });
+            if !alive {
+                break;
+            }
+        }
+        outbox.changes.len()
+    }
+
+    fn step(&mut self, step: Step) -> usize {
+        match step {
+            Step::Create(limit) => self.create(limit),
+            Step::Outbox(limit) => self.send(&LinearOutbox::of_leaves(&self.state, &self.mapping, limit)),
+            Step::Rollup(limit) => {
+                self.send(&LinearOutbox::of_parents(self.tree, &self.state, &self.mapping, limit))
+            }
+            Step::Run(leaf, choice) => {
+                self.run(leaf, choice);
+                0
+            }
+        }
+    }
+
+    /// Calls without a fault until nothing is due.
+    fn settle(&mut self) {
+        self.ends.clear();
+        self.mapping.retry();
+        for _ in 0..100 {
+            let due: usize =
+                [Step::Create(3), Step::Outbox(3), Step::Rollup(3)].into_iter().map(|s| self.step(s)).sum();
+            if due == 0 {
+                return;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    fn check(&self) {
+        let markers: BTreeSet<&str> = self.server.issues.iter().map(|(.., marker)| marker.as_str()).collect();
+        assert_eq!(markers.len(), self.server.issues.len(), "an issue was created twice");
+        assert_eq!(markers.len(), self.tree.tasks.len(), "an issue is missing");
+        let comments: BTreeSet<_> = self.server.comments.iter().collect();
+        assert_eq!(comments.len(), self.server.comments.len());
+        let again = self.server.moves.values().map(|times| times - 1).sum::<usize>();
+        assert!(again <= self.died_after, "a status was set twice though it was acknowledged");
+        for task in &self.state.tasks {
+            let issue = &self.mapping.tasks[&task.leaf.id];
+            let is = self.server.status.get(&issue.linear_issue_id);
+            let stage = LinearStage::of_leaf(task.status).unwrap_or(issue.stage());
+            let never_moved = is.is_none() && stage == LinearStage::Pending;
+            let moved = is.is_some() && is == self.mapping.resolved_statuses.get(&stage);
+            assert!(never_moved || moved, "{} is {is:?}, not {stage:?}", task.leaf.id);
+            let ended = matches!(task.status, Status::Completed | Status::Failed);
+            let said = self.server.comments.iter().filter(|(id, _)| *id == issue.linear_issue_id).count();
+            assert!(!ended || said > 0, "nothing was said about {}", task.leaf.id);
+        }
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => (1..5usize).prop_map(Step::Create),
+        2 => (1..5usize).prop_map(Step::Outbox),
+        1 => (1..5usize).prop_map(Step::Rollup),
+        6 => (any::<usize>(), any::<u8>()).prop_map(|(leaf, choice)| Step::Run(leaf, choice)),
+    ]
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        6 => Just(End::Acknowledged),
+        1 => Just(End::AcknowledgedTwice),
+        1 => Just(End::DiedBefore),
+        2 => Just(End::DiedAfter),
+        1 => Just(End::Failed),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_dies_everything_is_sent_once(
+        steps in prop::collection::vec(step(), 0..60),
+        ends in prop::collection::vec(end(), 0..60),
+    ) {
+        let (tree, _) = parse(DEEP_TREE);
+        let mut mapping = LinearMapping::new(&plan_id());
+        mapping.resolved_statuses =
+            LinearStage::ALL.iter().map(|stage| (*stage, format!("s-{}", stage.word()).parse().unwrap())).collect();
+        let state = State::new(plan_id());
+        let server = Server::default();
+        let mut world = World { tree: &tree, state, mapping, server, ends, died_after: 0 };
+        let leaf = |id| serde_json::json!({ "id": id, "title": "a", "hash": "h", "complexity": 1 });
+        let leaves = LEAVES.iter().map(|id| serde_json::from_value(leaf(id)).unwrap()).collect();
+        world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, by: Decider::User });
+        for one in steps {
+            world.step(one);
+        }
+        world.settle();
+        world.check();
+    }
+}

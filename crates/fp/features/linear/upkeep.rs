@@ -1,0 +1,158 @@
+//! `linear-mapping.json` on disk, and who reads it besides `fp linear`: `fp next`, `fp doctor` and `fp import`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fp_core::doctor::{Finding, listed, verb};
+use fp_core::hint::Hint;
+use fp_core::plan::Plan;
+use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
+use fp_core::run::State;
+use fp_core::run::next::LeadAction;
+use fp_host::doctor::advised;
+use fp_host::file::{self, FileError};
+use fp_host::plan::OpenPlan;
+use jiff::{SignedDuration, Timestamp};
+
+use super::mapping::{LinearMapping, MAX_ATTEMPTS, MappingError};
+use super::outbox::LinearOutbox;
+use crate::error::CommandError;
+
+const MAPPING: &str = "linear-mapping.json";
+/// Largest mapping that is read, in bytes.
+const CAP: u64 = 64 * 1024 * 1024;
+/// Name of the agent that brings Linear up to date with a run.
+const TRACKER: &str = "tracker";
+/// Its type, as the client addresses it.
+const TRACKER_AGENT: &str = "fp:task-tracker";
+
+/// Why the mapping of a plan can't be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinearError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{}: {source}", path.display())]
+    Mapping { path: PathBuf, source: MappingError },
+}
+
+impl Hint for LinearError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::File(error) => error.hint(),
+            Self::Mapping { source: MappingError::Newer(_), .. } => {
+                Some("update fp: `fp --version` says what this one is".into())
+            }
+            Self::Mapping { .. } => Some("correct that place, or move the file away: each issue is found again by the marker in its description".into()),
+        }
+    }
+}
+
+/// The mapping of `plan`; `None` where nothing was sent or told yet.
+pub(super) fn read_mapping(plan: &OpenPlan) -> Result<Option<LinearMapping>, LinearError> {
+    let path = plan.folder.file(MAPPING);
+    let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(None) };
+    LinearMapping::parse(&text, plan.id()).map(Some).map_err(|source| LinearError::Mapping { path, source })
+}
+
+/// Writes the mapping of `plan`. The caller holds the plan's lock.
+pub(super) fn write_mapping(plan: &OpenPlan, mapping: &LinearMapping) -> Result<(), LinearError> {
+    Ok(file::atomic_write(&plan.folder.file(MAPPING), mapping.to_json().as_bytes())?)
+}
+
+/// `text`, the mapping of another plan, as that of the plan `id`; `None` where it can't be read.
+pub(crate) fn mapping_moved_to(text: &str, id: &PlanId) -> Option<String> {
+    let mut mapping: LinearMapping = serde_json::from_str(text).ok()?;
+    mapping.plan_id = id.clone();
+    Some(mapping.to_json())
+}
+
+/// Takes the tracker out of the agents that have `ended`; whether it was among them.
+pub(crate) fn tracker_ended(ended: &mut Vec<AgentName>) -> bool {
+    let before = ended.len();
+    ended.retain(|name| name.as_str() != TRACKER);
+    ended.len() < before
+}
+
+/// The action that starts the tracker, where something is due in Linear and none is under way, which counts until it is
+/// said to have `ended` or its time is over. The caller holds the plan's lock.
+///
+/// The tracker is no part of the run: nothing waits for it, and its start is remembered in the mapping, not in the log.
+pub(crate) fn tracker_due(
+    plan: &OpenPlan,
+    state: &State,
+    ended: bool,
+    now: Timestamp,
+) -> Result<Option<LeadAction>, CommandError> {
+    if !plan.settings.linear.enabled {
+        return Ok(None);
+    }
+    let Some(mut mapping) = read_mapping(plan)?.filter(|mapping| !mapping.absent) else { return Ok(None) };
+    let before = mapping.tracked_since;
+    if ended {
+        mapping.tracked_since = None;
+    }
+    let time = SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into());
+    let is_under_way = mapping.tracked_since.is_some_and(|since| now.duration_since(since) < time);
+    let is_due = !is_under_way && !LinearOutbox::of_leaves(state, &mapping, 1).changes.is_empty();
+    if is_due {
+        mapping.tracked_since = Some(now);
+    }
+    if mapping.tracked_since != before {
+        write_mapping(plan, &mapping)?;
+    }
+    let id = plan.id();
+    Ok(is_due.then(|| LeadAction::Spawn {
+        name: AgentName::new(TRACKER).expect("it is a name"),
+        agent: TRACKER_AGENT,
+        prompt: format!(
+            "You are {TRACKER}. Bring Linear up to date with plan {id}: run `fp linear outbox {id}` and go by what it prints."
+        ),
+    }))
+}
+
+/// What the doctor finds about the mirror of `plan`, whose tree is `tree` where that can be read.
+pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<Finding> {
+    match read_mapping(plan) {
+        Ok(None) => Vec::new(),
+        Ok(Some(mapping)) => judge_mapping(&mapping, tree),
+        Err(error) => vec![Finding::error("linear", advised(&error))],
+    }
+}
+
+/// Whether the mapping fits the tree, and whether something in it needs the user.
+pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) -> Vec<Finding> {
+    let check = "linear";
+    let retry = format!("fp linear retry {}", mapping.plan_id);
+    let mut found = Vec::new();
+    let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
+    let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
+    if !gone.is_empty() {
+        let has = verb(gone.len(), "has an issue, and is", "have issues, and are");
+        let detail = format!("{} {has} not in the tree any more: close what is left in Linear", listed(gone));
+        found.push(Finding::warning(check, detail));
+    }
+    let mut by_issue: BTreeMap<&LinearId, Vec<&TaskId>> = BTreeMap::new();
+    for (task, issue) in &mapping.tasks {
+        by_issue.entry(&issue.linear_issue_id).or_default().push(task);
+    }
+    for (issue, tasks) in by_issue.into_iter().filter(|(_, tasks)| tasks.len() > 1) {
+        let detail = format!("{} have the same issue, {issue}: correct linear-mapping.json", listed(tasks));
+        found.push(Finding::error(check, detail));
+    }
+    let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
+    if given_up > 0 {
+        let detail = format!("{given_up} {} failed too often", verb(given_up, "call", "calls"));
+        found.push(Finding::warning(check, detail).mended_by(&retry));
+    }
+    if mapping.absent {
+        let detail = "Linear could not be reached, and is left alone";
+        found.push(Finding::warning(check, detail).mended_by(&retry));
+    }
+    if found.is_empty() {
+        let count = mapping.tasks.len();
+        let have = verb(count, "task has its issue", "tasks have their issues");
+        found.push(Finding::ok(check, format!("{count} {have}")));
+    }
+    found
+}

@@ -1,0 +1,374 @@
+//! Five integers out of sums: the bands, the composite, and how they came about. Everything is compared in whole
+//! numbers, so that a value on a boundary is on the side that the table says, on every machine.
+
+use fp_core::text::counted;
+use serde::Serialize;
+
+/// Sums over the files of one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SignalInputs {
+    /// Files that the task lists; a folder or a pattern counts as the files that it covers.
+    pub(super) files: usize,
+    pub(super) lines: usize,
+    /// How many files import each of them.
+    pub(super) fan_in: usize,
+    /// How many files and folders of the repository each of them imports.
+    pub(super) fan_out: usize,
+    /// Files that changed in the last six months; the next three are about these.
+    pub(super) files_with_history: usize,
+    pub(super) commits: usize,
+    pub(super) authors: usize,
+    pub(super) fix_commits: usize,
+    /// Files that have a test.
+    pub(super) tested: usize,
+    /// Whether the task has to write tests.
+    pub(super) tests_required: bool,
+}
+
+/// The signals of one task, each from 1 (nothing to worry about) to 5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SignalValues {
+    pub(super) file_scope: u8,
+    pub(super) coupling: u8,
+    pub(super) git_risk: u8,
+    pub(super) test_coverage: u8,
+    /// The weighted mean of the four.
+    pub(super) composite: u8,
+}
+
+/// One signal, and how it came about.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplainedSignal {
+    /// Its name in `signals.json`.
+    pub(super) signal: &'static str,
+    pub(super) value: u8,
+    /// The formula with the values put in.
+    pub(super) formula: String,
+    /// The values that the band covers.
+    pub(super) band: &'static str,
+}
+
+/// A band and the values that it covers.
+type SignalBand = (u8, &'static str);
+
+/// Most files, and fewer lines than this, for each band.
+const FILE_SCOPE: [((usize, usize), &str); 5] = [
+    ((1, 100), "at most 1 file and fewer than 100 lines"),
+    ((2, 300), "at most 2 files and fewer than 300 lines"),
+    ((3, 600), "at most 3 files and fewer than 600 lines"),
+    ((4, 1000), "at most 4 files and fewer than 1000 lines"),
+    ((usize::MAX, usize::MAX), "more than 4 files, or 1000 lines and more"),
+];
+/// Largest mean of each band.
+const COUPLING: [(usize, &str); 5] = [
+    (2, "at most 2"),
+    (5, "above 2, at most 5"),
+    (10, "above 5, at most 10"),
+    (20, "above 10, at most 20"),
+    (usize::MAX, "above 20"),
+];
+/// The risk of each band is below this.
+const GIT_RISK: [(usize, &str); 5] = [
+    (1, "below 1"),
+    (2, "from 1, below 2"),
+    (4, "from 2, below 4"),
+    (7, "from 4, below 7"),
+    (usize::MAX, "from 7"),
+];
+/// Composite from which a task deserves another look.
+pub(super) const ANOTHER_LOOK: u8 = 4;
+
+/// The number, from 1, of the first band that fits, or else of the last.
+fn band<T: Copy>(bands: [(T, &'static str); 5], fits: impl Fn(T) -> bool) -> SignalBand {
+    let found = (1..=4).zip(bands).find(|(_, (limit, _))| fits(*limit));
+    found.map_or((5, bands[4].1), |(number, (_, text))| (number, text))
+}
+
+impl SignalValues {
+    pub(super) fn of(inputs: &SignalInputs) -> Self {
+        let (file_scope, coupling) = (inputs.file_scope().0, inputs.coupling().0);
+        let (git_risk, test_coverage) = (inputs.git_risk().0, inputs.test_coverage().0);
+        let composite = composite(file_scope, coupling, git_risk, test_coverage);
+        Self { file_scope, coupling, git_risk, test_coverage, composite }
+    }
+
+    fn composite_formula(&self) -> String {
+        let Self { file_scope, coupling, git_risk, test_coverage, .. } = *self;
+        let sum = f64::from(file_scope)
+            + 1.5 * f64::from(coupling)
+            + 1.25 * f64::from(git_risk)
+            + 0.75 * f64::from(test_coverage);
+        format!(
+            "round(({file_scope} + 1.5 x {coupling} + 1.25 x {git_risk} + 0.75 x {test_coverage}) / 4.5) = round({:.2})",
+            sum / 4.5
+        )
+    }
+}
+
+impl SignalInputs {
+    /// The five signals in their order, with the formulas that these values were put into.
+    pub(super) fn explain(&self) -> [ExplainedSignal; 5] {
+        let values = SignalValues::of(self);
+        let signal =
+            |signal, (value, band): SignalBand, formula| ExplainedSignal { signal, value, formula, band };
+        let scope = format!("{}, {}", counted(self.files, "file"), counted(self.lines, "line"));
+        let composite = (values.composite, "from 1 to 5");
+        [
+            signal("fileScope", self.file_scope(), scope),
+            signal("coupling", self.coupling(), self.coupling_formula()),
+            signal("gitRisk", self.git_risk(), self.git_risk_formula()),
+            signal("testCoverage", self.test_coverage(), self.test_coverage_formula()),
+            signal("composite", composite, values.composite_formula()),
+        ]
+    }
+
+    fn file_scope(&self) -> SignalBand {
+        if self.files == 0 {
+            return (1, "no files");
+        }
+        band(FILE_SCOPE, |(files, lines)| self.files <= files && self.lines < lines)
+    }
+
+    /// The band of the mean of fan-in and fan-out over all files.
+    fn coupling(&self) -> SignalBand {
+        let total = self.fan_in.saturating_add(self.fan_out);
+        band(COUPLING, |mean| total <= mean.saturating_mul(self.files))
+    }
+
+    fn coupling_formula(&self) -> String {
+        let Self { files, fan_in, fan_out, .. } = *self;
+        if files == 0 {
+            return "0".to_owned();
+        }
+        format!("(fan-in {fan_in} + fan-out {fan_out}) / {files} = {:.2}", mean(fan_in + fan_out, files))
+    }
+
+    /// The band of mean commits / 10 + mean authors / 3 + mean fix commits / 2 over the files with history.
+    fn git_risk(&self) -> SignalBand {
+        let whole = self.files_with_history.saturating_mul(30);
+        if whole == 0 {
+            return (1, "no history");
+        }
+        let weighted = [(self.commits, 3), (self.authors, 10), (self.fix_commits, 15)];
+        let weighted: usize = weighted.map(|(sum, weight)| sum.saturating_mul(weight)).iter().sum();
+        band(GIT_RISK, |risk| weighted < risk.saturating_mul(whole))
+    }
+
+    fn git_risk_formula(&self) -> String {
+        let files = self.files_with_history;
+        if files == 0 {
+            return "0".to_owned();
+        }
+        let [churn, hands, fixes] =
+            [self.commits, self.authors, self.fix_commits].map(|sum| mean(sum, files));
+        format!(
+            "commits {churn:.2} / 10 + authors {hands:.2} / 3 + fixes {fixes:.2} / 2 = {:.2}",
+            churn / 10.0 + hands / 3.0 + fixes / 2.0
+        )
+    }
+
+    fn test_coverage(&self) -> SignalBand {
+        let share_is = |tenths: usize| self.tested.saturating_mul(10) >= self.files.saturating_mul(tenths);
+        if self.files == 0 {
+            (1, "no files")
+        } else if share_is(8) {
+            (1, "80% and more")
+        } else if share_is(5) {
+            (2, "50% and more")
+        } else if share_is(2) {
+            (3, "20% and more")
+        } else if !self.tests_required {
+            (3, "below 20%, and none required")
+        } else if self.tested > 0 {
+            (4, "below 20%")
+        } else {
+            (5, "none")
+        }
+    }
+
+    fn test_coverage_formula(&self) -> String {
+        let required = if self.tests_required { "are" } else { "are not" };
+        format!("{} of {} tested, tests {required} required", self.tested, counted(self.files, "file"))
+    }
+}
+
+/// round((fileScope + 1.5 coupling + 1.25 gitRisk + 0.75 testCoverage) / 4.5), clamped to 1–5: with everything
+/// times four, the weights are 4, 6, 5 and 3, and their sum is 18.
+fn composite(file_scope: u8, coupling: u8, git_risk: u8, test_coverage: u8) -> u8 {
+    let [scope, coupling, risk, coverage] = [file_scope, coupling, git_risk, test_coverage].map(u32::from);
+    let rounded = (4 * scope + 6 * coupling + 5 * risk + 3 * coverage + 9) / 18;
+    u8::try_from(rounded.clamp(1, 5)).unwrap_or(5)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
+fn mean(sum: usize, count: usize) -> f64 {
+    sum as f64 / count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn file_scope_bands() {
+        let check = |files: usize, lines: usize, expect: u8| {
+            assert_eq!(
+                SignalInputs { files, lines, ..SignalInputs::default() }.file_scope().0,
+                expect,
+                "{files} {lines}"
+            );
+        };
+        check(0, 0, 1);
+        check(1, 99, 1);
+        check(1, 100, 2);
+        check(2, 99, 2);
+        check(2, 299, 2);
+        check(2, 300, 3);
+        check(3, 0, 3);
+        check(3, 599, 3);
+        check(1, 600, 4);
+        check(4, 999, 4);
+        check(4, 1000, 5);
+        check(5, 0, 5);
+    }
+
+    #[test]
+    fn coupling_bands() {
+        let check = |files: usize, fan_in: usize, fan_out: usize, expect: u8| {
+            let inputs = SignalInputs { files, fan_in, fan_out, ..SignalInputs::default() };
+            assert_eq!(inputs.coupling().0, expect, "{files} {fan_in} {fan_out}");
+        };
+        check(0, 0, 0, 1);
+        check(1, 1, 1, 1);
+        check(3, 4, 2, 1);
+        check(3, 4, 3, 2);
+        check(1, 5, 0, 2);
+        check(1, 5, 1, 3);
+        check(2, 10, 10, 3);
+        check(2, 10, 11, 4);
+        check(1, 0, 20, 4);
+        check(1, 0, 21, 5);
+    }
+
+    #[test]
+    fn git_risk_bands() {
+        let check = |files_with_history: usize,
+                     commits: usize,
+                     authors: usize,
+                     fix_commits: usize,
+                     expect: u8| {
+            let inputs = SignalInputs {
+                files: 9,
+                files_with_history,
+                commits,
+                authors,
+                fix_commits,
+                ..SignalInputs::default()
+            };
+            assert_eq!(inputs.git_risk().0, expect, "{files_with_history} {commits} {authors} {fix_commits}");
+        };
+        check(0, 0, 0, 0, 1);
+        check(1, 6, 1, 0, 1);
+        check(1, 7, 1, 0, 2);
+        check(1, 10, 0, 0, 2);
+        check(1, 0, 0, 2, 2);
+        check(1, 0, 3, 2, 3);
+        check(2, 0, 6, 4, 3);
+        check(1, 0, 0, 7, 3);
+        check(1, 0, 0, 8, 4);
+        check(1, 39, 0, 0, 3);
+        check(1, 69, 0, 0, 4);
+        check(1, 70, 0, 0, 5);
+    }
+
+    #[test]
+    fn test_coverage_bands() {
+        let check = |files: usize, tested: usize, tests_required: bool, expect: u8| {
+            let inputs = SignalInputs { files, tested, tests_required, ..SignalInputs::default() };
+            assert_eq!(inputs.test_coverage().0, expect, "{tested} of {files}, {tests_required}");
+        };
+        check(0, 0, true, 1);
+        check(5, 4, true, 1);
+        check(4, 3, true, 2);
+        check(2, 1, false, 2);
+        check(5, 2, true, 3);
+        check(5, 1, true, 3);
+        check(6, 1, true, 4);
+        check(6, 1, false, 3);
+        check(1, 0, true, 5);
+        check(1, 0, false, 3);
+    }
+
+    #[test]
+    fn composite_is_the_rounded_weighted_mean() {
+        for scope in 1..=5u8 {
+            for coupling in 1..=5u8 {
+                for risk in 1..=5u8 {
+                    for coverage in 1..=5u8 {
+                        let mean = (f64::from(scope)
+                            + 1.5 * f64::from(coupling)
+                            + 1.25 * f64::from(risk)
+                            + 0.75 * f64::from(coverage))
+                            / 4.5;
+                        let expect = mean.round().clamp(1.0, 5.0);
+                        assert_eq!(f64::from(composite(scope, coupling, risk, coverage)), expect);
+                    }
+                }
+            }
+        }
+    }
+
+    fn inputs() -> impl Strategy<Value = SignalInputs> {
+        (any::<[u16; 9]>(), any::<bool>()).prop_map(|(n, tests_required)| {
+            let [files, lines, fan_in, fan_out, files_with_history, commits, authors, fix_commits, tested] =
+                n.map(usize::from);
+            SignalInputs {
+                files,
+                lines,
+                fan_in,
+                fan_out,
+                files_with_history,
+                commits,
+                authors,
+                fix_commits,
+                tested,
+                tests_required,
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn signals_are_from_one_to_five(inputs in inputs()) {
+            let SignalValues { file_scope, coupling, git_risk, test_coverage, composite } = SignalValues::of(&inputs);
+            for signal in [file_scope, coupling, git_risk, test_coverage, composite] {
+                prop_assert!((1..=5).contains(&signal));
+            }
+        }
+
+        #[test]
+        fn more_of_anything_is_never_less_risk(inputs in inputs(), more in 1usize..1000) {
+            let composite = |inputs: SignalInputs| SignalValues::of(&inputs).composite;
+            let before = composite(inputs);
+            let worse = [
+                SignalInputs { lines: inputs.lines + more, ..inputs },
+                SignalInputs { fan_in: inputs.fan_in + more, ..inputs },
+                SignalInputs { fan_out: inputs.fan_out + more, ..inputs },
+                SignalInputs { commits: inputs.commits + more, ..inputs },
+                SignalInputs { authors: inputs.authors + more, ..inputs },
+                SignalInputs { fix_commits: inputs.fix_commits + more, ..inputs },
+                SignalInputs { tests_required: true, ..inputs },
+            ];
+            for inputs in worse {
+                let after = composite(inputs);
+                prop_assert!(after >= before, "{:?}", inputs);
+            }
+            let tested = composite(SignalInputs { tested: inputs.tested + more, ..inputs });
+            prop_assert!(tested <= before);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! A spec as its page has it, and to which work it applies.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fp_core::plan::Task;
+use fp_core::text::{clipped, one_line};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Longest title in characters; the rest is cut.
+const MAX_TITLE: usize = 120;
+/// Longest name in characters.
+const MAX_NAME: usize = 120;
+
+/// A spec's file below the folder of specs, without its extension, such as `errors` or `api/errors`. It becomes part of
+/// a path, so it is one or two plain names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct SpecName(String);
+
+pub(super) const NAME_RULE: &str = "a spec's name is a file's name without .md, at most one folder down: no control \
+                                    characters, no \\ and :, no dot at its beginning, at most 120 characters";
+
+impl SpecName {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name without its folder.
+    pub(super) fn file(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+}
+
+impl FromStr for SpecName {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_plain = |part: &str| {
+            let foreign = |c: char| c.is_control() || matches!(c, '\\' | ':' | '\u{2028}' | '\u{2029}');
+            !part.is_empty() && !part.starts_with('.') && part.trim() == part && !part.contains(foreign)
+        };
+        let fits = text.chars().count() <= MAX_NAME && text.split('/').count() <= 2;
+        (fits && text.split('/').all(is_plain)).then(|| Self(text.to_owned())).ok_or(NAME_RULE)
+    }
+}
+
+impl fmt::Display for SpecName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Spec {
+    pub(super) name: SpecName,
+    /// One line.
+    pub(super) title: String,
+    pub(super) dimension: SpecDimension,
+    pub(super) category: SpecCategory,
+    /// Words that make an optional spec apply; without any, it applies to its whole stage.
+    pub(super) keywords: Vec<String>,
+    pub(super) read_mode: SpecReadMode,
+    pub(super) priority: SpecPriority,
+    /// The text behind the frontmatter, lines ended by line feeds, without empty ones around it.
+    #[serde(skip)]
+    pub(super) body: String,
+}
+
+/// Whose a spec is; only shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecDimension {
+    #[default]
+    Specs,
+    Personal,
+}
+
+/// The stage of the work for which a spec is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecCategory {
+    #[default]
+    #[value(skip)]
+    General,
+    Exploration,
+    Planning,
+    Execution,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecReadMode {
+    /// For everybody in its stage.
+    Required,
+    /// For work that one of its keywords fits.
+    #[default]
+    Optional,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecPriority {
+    Critical,
+    High,
+    #[default]
+    Medium,
+    Low,
+}
+
+/// The word for a value of these enums.
+pub(super) fn word_of(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        other => format!("{other:?}"),
+    }
+}
+
+/// What is wrong with frontmatter, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FrontmatterFault {
+    /// From 1.
+    pub(super) line: usize,
+    /// In characters, from 1.
+    pub(super) column: usize,
+    pub(super) detail: String,
+    pub(super) hint: &'static str,
+}
+
+/// The known keys. Others are for other tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
+struct SpecFrontmatter {
+    title: Option<String>,
+    dimension: SpecDimension,
+    category: SpecCategory,
+    keywords: Vec<String>,
+    #[serde(alias = "readmode", alias = "read_mode", alias = "read-mode")]
+    read_mode: SpecReadMode,
+    priority: SpecPriority,
+}
+
+/// The spec `name` whose file has this text. A file without frontmatter is an optional spec for every stage. Fails where
+/// the frontmatter is no YAML or has a wrong value: a rule that silently is none is worse than no rule.
+pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, FrontmatterFault> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (front, body) = split_frontmatter(text)?;
+    let front = read_frontmatter(front)?;
+    let body = body.replace("\r\n", "\n");
+    let body = body.trim_start_matches('\n').trim_end().to_owned();
+    let titles = [front.title, first_heading(&body), Some(name.file().to_owned())];
+    let mut titles = titles.into_iter().flatten().map(|title| clipped(&one_line(&title), MAX_TITLE));
+    Ok(Spec {
+        title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
+        dimension: front.dimension,
+        category: front.category,
+        keywords: front.keywords,
+        read_mode: front.read_mode,
+        priority: front.priority,
+        name,
+        body,
+    })
+}
+
+/// The text between the first line, if that is `---`, and the next such line; and the rest.
+fn split_frontmatter(text: &str) -> Result<(&str, &str), FrontmatterFault> {
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Ok(("", text)) };
+    let mut at = first.len();
+    for line in lines {
+        if is_fence(line) {
+            return Ok((&text[first.len()..at], &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    Err(FrontmatterFault {
+        line: 1,
+        column: 1,
+        detail: "the frontmatter is never closed".into(),
+        hint: "put a line `---` behind its last key, or an empty line before the first `---` if it is no frontmatter",
+    })
+}
+
+fn read_frontmatter(front: &str) -> Result<SpecFrontmatter, FrontmatterFault> {
+    let read: Result<Option<SpecFrontmatter>, _> = serde_yaml::from_str(front);
+    read.map(Option::unwrap_or_default).map_err(|error| {
+        let (place, whole) = (error.location(), error.to_string());
+        let detail = whole.split(" at line ").next().unwrap_or(&whole);
+        FrontmatterFault {
+            // The fence before it is a line of the file.
+            line: place.as_ref().map_or(1, serde_yaml::Location::line) + 1,
+            column: place.as_ref().map_or(1, serde_yaml::Location::column),
+            detail: detail.replace("unknown variant", "unknown value"),
+            hint: "correct it, or leave the key out for its default",
+        }
+    })
+}
+
+/// The text of the first heading that begins with `#`.
+fn first_heading(body: &str) -> Option<String> {
+    let heading = body.lines().find(|line| line.starts_with('#'))?;
+    Some(heading.trim_matches(['#', ' ']).replace(['*', '`'], ""))
+}
+
+/// A spec, and why it applies to some work or why not.
+pub(super) struct JudgedSpec<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) why: Result<String, String>,
+}
+
+/// All specs: those first that apply to work in `stages` (in any stage where none is named), the most important first.
+/// `about` is goal, title and files of the work, where keywords are looked for.
+pub(super) fn judge_specs<'a>(
+    specs: &'a [Spec],
+    stages: &[SpecCategory],
+    about: &str,
+) -> Vec<JudgedSpec<'a>> {
+    let words = plain_words(about);
+    let judged = specs.iter().map(|spec| JudgedSpec { spec, why: why_it_applies(spec, stages, &words) });
+    let mut judged: Vec<JudgedSpec> = judged.collect();
+    judged.sort_by_key(|JudgedSpec { spec, why }| (why.is_err(), spec.read_mode, spec.priority, &spec.name));
+    judged
+}
+
+/// The specs that apply, in the order of [`judge_specs`].
+pub(super) fn applicable_specs<'a>(specs: &'a [Spec], stages: &[SpecCategory], about: &str) -> Vec<&'a Spec> {
+    let judged = judge_specs(specs, stages, about).into_iter();
+    judged.filter(|judged| judged.why.is_ok()).map(|judged| judged.spec).collect()
+}
+
+fn why_it_applies(spec: &Spec, stages: &[SpecCategory], words: &str) -> Result<String, String> {
+    let category = spec.category;
+    if !(stages.is_empty() || category == SpecCategory::General || stages.contains(&category)) {
+        return Err(format!("only for {}", word_of(category)));
+    }
+    if spec.read_mode == SpecReadMode::Required {
+        return Ok("required".to_owned());
+    }
+    if spec.keywords.is_empty() {
+        return Ok("no keywords, so for everything".to_owned());
+    }
+    match spec.keywords.iter().find(|keyword| mentions(words, keyword)) {
+        Some(keyword) => Ok(format!("keyword `{keyword}`")),
+        None => Err(format!("no keyword occurs: {}", spec.keywords.join(", "))),
+    }
+}
+
+/// `text` in lower case, its words between single blanks.
+fn plain_words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(String::from(" "), |text, word| text + &word.to_lowercase() + " ")
+}
+
+/// Whether `keyword` occurs as whole words; outside of ASCII also within one, since scripts such as Hangul glue particles
+/// to words or have no blanks between them.
+fn mentions(words: &str, keyword: &str) -> bool {
+    let keyword = plain_words(keyword);
+    match keyword.trim() {
+        "" => false,
+        _ if keyword.is_ascii() => words.contains(&keyword),
+        part => words.contains(part),
+    }
+}
+
+/// What a task says about its work: title and files.
+pub(super) fn work_of_task(leaf: &Task) -> String {
+    let files: Vec<&str> = leaf.files().collect();
+    format!("\n{}\n{}\n", leaf.description, files.join("\n"))
+}
+
+/// The line for a spec that is named instead of handed on as text.
+pub(super) fn named_line(spec: &Spec, path: &str) -> String {
+    match spec.read_mode {
+        SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
+        SpecReadMode::Optional => format!("- Where it helps, read {path}: {}\n", spec.title),
+    }
+}
+
+/// The section of a payload with `specs`, which apply to its task. `room` is in bytes; `path` says where a spec is,
+/// `command` prints all of them.
+///
+/// A required spec is there as text, quoted so that none of its lines passes for a section of the payload; one that
+/// doesn't fit is named with its path, and where not even the paths fit, `command` replaces all. Optional ones have a
+/// line each. Only that last resort and the heading can exceed the room.
+pub(super) fn payload_section(
+    specs: &[&Spec],
+    room: usize,
+    path: impl Fn(&Spec) -> String,
+    command: &str,
+) -> String {
+    let (required, optional): (Vec<&Spec>, Vec<&Spec>) =
+        specs.iter().partition(|spec| spec.read_mode == SpecReadMode::Required);
+    let mut text = String::from("\n## PROJECT SPECS\n");
+    let named: Vec<String> = required.iter().map(|spec| named_line(spec, &path(spec))).collect();
+    let mut reserved: usize = named.iter().map(String::len).sum();
+    if text.len() + reserved > room {
+        return text + &format!("- Run `{command}` before you begin, and keep to what it prints\n");
+    }
+    for (spec, line) in required.iter().zip(named) {
+        reserved -= line.len();
+        let quoted = quoted_spec(spec);
+        text += if text.len() + quoted.len() + reserved <= room { &quoted } else { &line };
+    }
+    for (at, spec) in optional.iter().enumerate() {
+        let line = named_line(spec, &path(spec));
+        let rest = format!("- ({} more where they help: `{command}`)\n", optional.len() - at);
+        let is_last = at + 1 == optional.len();
+        if text.len() + line.len() + if is_last { 0 } else { rest.len() } > room {
+            return if text.len() + rest.len() > room { text } else { text + &rest };
+        }
+        text += &line;
+    }
+    text
+}
+
+fn quoted_spec(spec: &Spec) -> String {
+    let quoted = spec.body.lines().map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
+    format!("{}, which every task keeps to:\n{}", spec.title, quoted.collect::<String>())
+}

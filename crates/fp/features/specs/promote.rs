@@ -1,0 +1,256 @@
+//! `fp note PLAN promote`: a note of a run becomes a rule of the project.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fp_core::markdown;
+use fp_core::plan::id::{PlanId, TaskId};
+use fp_core::run::State;
+use fp_core::run::event::Note;
+use fp_core::run::notepad::NoteKind;
+use fp_host::plan::OpenPlan;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::disk::{append_to_page, load_specs, page_text};
+use super::model::SpecName;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+
+/// The spec for notes where none is named.
+const DEFAULT_SPEC: &str = "learnt";
+/// In how many tasks or plans a note has to occur to be more than chance.
+const ENOUGH: usize = 2;
+
+/// Make a note a spec, which every later task is given
+///
+/// Without --yes it only shows what it would write where, and in which tasks and plans the note was learnt: once may be
+/// chance. A note that a spec has already is not written again.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PromoteArgs {
+    /// The note: its number in `fp note PLAN list`, or its text.
+    note: String,
+    /// The title of the spec, where that is a new one.
+    #[arg(long)]
+    title: Option<String>,
+    /// The spec to append it to.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SPEC)]
+    spec: SpecName,
+    /// Write it; for after the user has said yes.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PromoteReport {
+    note: String,
+    learnt_in: Vec<NoteSighting>,
+    /// The file.
+    spec: String,
+    /// Whether there is no such file yet.
+    new: bool,
+    /// The text to append; empty where a spec has the note already.
+    addition: String,
+    written: bool,
+}
+
+/// Where a note was learnt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct NoteSighting {
+    plan: PlanId,
+    /// None for a note of the plan.
+    task: Option<TaskId>,
+}
+
+impl NoteSighting {
+    fn words(&self) -> String {
+        match &self.task {
+            Some(task) => format!("task {task} of {}", self.plan),
+            None => self.plan.to_string(),
+        }
+    }
+}
+
+pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> CommandResult {
+    let own = plan.load()?.state;
+    let note = find_note(&own.notes, &args.note).filter(|note| !plain_text(&note.text).is_empty());
+    let note = note.ok_or_else(|| {
+        CommandError::failed(format!("{} has no such note", plan.id()))
+            .hint(format!("`fp note {} list` numbers them", plan.id()))
+    })?;
+    let known = context.known_plans()?;
+    context.warn_of_unread(&known);
+    let runs: Vec<Arc<State>> = known.into_iter().filter_map(|known| known.state.ok()).collect();
+    let learnt_in = sightings(&runs, note);
+    let specs = load_specs(context.repo());
+    let known = specs.specs.iter().find(|spec| has_note(&spec.body, note));
+    let page = page_text(context.repo(), &args.spec)?;
+    if page.is_some() && args.title.is_some() {
+        return Err(CommandError::refused(format!("the spec `{}` exists and has a title", args.spec))
+            .hint("leave --title out, or name another one with --spec"));
+    }
+    let default_title = if args.spec.as_str() == DEFAULT_SPEC { "What was learnt" } else { args.spec.file() };
+    let title = args.title.as_deref().unwrap_or(default_title);
+    let write = |page: Option<&str>| addition(page, title, note, &learnt_in, context.today());
+    let mut report = PromoteReport {
+        note: note.line(),
+        spec: context.shown(&specs.path(known.map_or(&args.spec, |spec| &spec.name))),
+        addition: if known.is_some() { String::new() } else { write(page.as_deref()) },
+        new: page.is_none() && known.is_none(),
+        learnt_in: learnt_in.clone(),
+        written: false,
+    };
+    if args.yes && known.is_none() {
+        refuse_under_way(&runs)?;
+        let lock = plan.folder.path().with_file_name("specs.lock");
+        let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
+        // Another process may have written it since.
+        report.written = append_to_page(&plan.repo, &args.spec, (&lock, patience), |page| {
+            (!page.is_some_and(|page| has_note(page, note))).then(|| write(page))
+        })?;
+    }
+    context.report(&serde_json::json!(report), &report.text())?;
+    let chance = known.is_none() && !args.yes && learnt_in.len() < ENOUGH;
+    Ok(if chance { Exit::Findings } else { Exit::Done })
+}
+
+/// Fails while somebody builds a task in the checkout: a new line in a spec would count as its change.
+fn refuse_under_way(runs: &[Arc<State>]) -> Result<(), CommandError> {
+    let building = |run: &Arc<State>| {
+        let task = run.running().find(|task| task.worktree().is_none())?;
+        Some(format!("task {} of {} is being built in this checkout", task.leaf.id, run.plan_id))
+    };
+    match runs.iter().find_map(building) {
+        Some(what) => Err(CommandError::refused(format!("{what}, and this would count as its change"))
+            .hint("do it when the run is over")),
+        None => Ok(()),
+    }
+}
+
+/// What `text` says, whatever its case, its blanks, its marks of Markdown and the punctuation around its words.
+/// Operators stay, since `a < b` is not `a > b`.
+fn plain_text(text: &str) -> String {
+    let plain = text.replace(['\\', '`'], "").to_lowercase();
+    let around = ['.', ',', ';', ':', '!', '?', '\'', '"', '(', ')', '[', ']', '*', '_'];
+    let words =
+        plain.split_whitespace().map(|word| word.trim_matches(around)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn kind_and_text(note: &Note) -> String {
+    format!("{}: {}", note.kind.word(), note.text)
+}
+
+/// The note that `wanted` means: its number from 1, or its text, with or without its kind.
+fn find_note<'a>(notes: &'a [Note], wanted: &str) -> Option<&'a Note> {
+    if let Ok(number) = wanted.trim().parse::<usize>() {
+        return notes.get(number.checked_sub(1)?);
+    }
+    let wanted = plain_text(wanted);
+    notes.iter().find(|note| plain_text(&note.text) == wanted || plain_text(&kind_and_text(note)) == wanted)
+}
+
+/// Where these runs noted the same as `note`, each place once.
+fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<NoteSighting> {
+    let wanted = plain_text(&note.text);
+    let mut found = Vec::new();
+    for run in runs {
+        for same in run.notes.iter().filter(|other| plain_text(&other.text) == wanted) {
+            let sighting = NoteSighting { plan: run.plan_id.clone(), task: same.task.clone() };
+            if !found.contains(&sighting) {
+                found.push(sighting);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line of `page` says the same as `note`, under whatever kind.
+fn has_note(page: &str, note: &Note) -> bool {
+    let wanted = plain_text(&note.text);
+    let kinds = [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn];
+    let kinds = kinds.map(|kind| plain_text(kind.word()) + " ");
+    page.lines().map(|line| plain_text(line.trim_start().trim_start_matches("- "))).any(|line| {
+        let mut bare = kinds.iter().filter_map(|kind| line.strip_prefix(kind.as_str()));
+        line == wanted || bare.any(|line| line == wanted)
+    })
+}
+
+/// The text to write behind `page`, so that it has `note` with where it was learnt. A new page begins with frontmatter.
+fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting], today: Date) -> String {
+    let mut text = match page {
+        Some(page) if page.is_empty() || page.ends_with('\n') => String::new(),
+        Some(_) => "\n".to_owned(),
+        None => {
+            let title = serde_json::Value::from(title);
+            format!("---\ntitle: {title}\ncategory: execution\nreadMode: optional\n---\n\n")
+        }
+    };
+    text.push_str("- ");
+    // Writing to a string can't fail.
+    let _ = markdown::inline(&mut text, &kind_and_text(note));
+    let places: Vec<String> = found.iter().map(NoteSighting::words).collect();
+    text += &format!("\n  - learnt in {}; kept on {today}\n", places.join(", "));
+    let crlf = page.is_some_and(|page| page.contains("\r\n"));
+    if crlf { text.replace('\n', "\r\n") } else { text }
+}
+
+impl PromoteReport {
+    fn text(&self) -> String {
+        let Self { note, learnt_in, spec, addition, written, new } = self;
+        let places: Vec<String> = learnt_in.iter().map(NoteSighting::words).collect();
+        let mut text = format!("{note}\nLearnt in {}\n", places.join(", "));
+        if addition.is_empty() {
+            return text + &format!("{spec} has it already\n");
+        }
+        if *written {
+            return text + &format!("Written to {spec}; commit it when you like\n");
+        }
+        if learnt_in.len() < ENOUGH {
+            text += "Only one place, which may be chance\n";
+        }
+        text += &match new {
+            true => format!("Would make {spec}:\n\n"),
+            false => format!("Would append to {spec}:\n\n"),
+        };
+        for line in addition.trim_start().lines() {
+            text += format!("  {line}").trim_end();
+            text.push('\n');
+        }
+        text + "\nNext: ask the user, and after a yes run the same command with --yes\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_known_by_what_it_says() {
+        let check = |note: &str, page: &str, expect: bool| {
+            let note = Note::parse(note, None).unwrap();
+            assert_eq!(has_note(page, &note), expect, "{note:?} in {page:?}");
+        };
+        check("WARN: `a.txt` ends with a newline", "# A\n\n- GOTCHA: A.txt ends  with a newline.\n", true);
+        check("WARN: a.txt ends with a newline", "a.txt ends with a newline", true);
+        check("WARN: a.txt ends with a newline", "- a.txt ends with a newline, too", false);
+        check("UTIL: 인증은 `auth()`", "- UTIL: 인증은 auth()", true);
+        check("GOTCHA: a < b", "- GOTCHA: a \\< b", true);
+        check("GOTCHA: a < b", "- GOTCHA: a > b", false);
+        check("GOTCHA: a == b", "- a != b", false);
+        check("GOTCHA: x", "", false);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_was_added_is_there(text in "[a-zA-Z한 `*_.,:!<>\\\\\\[\\]#&|=-]{1,40}", page in "([a-z#-]{0,4}\n?){0,4}") {
+            let note = Note::parse(&format!("WARN: {text}"), None);
+            // A note without a word is not promoted.
+            if let Some(note) = note.ok().filter(|note| !plain_text(&note.text).is_empty()) {
+                let added = addition(Some(&page), "", &note, &[], Date::constant(2026, 11, 21));
+                proptest::prop_assert!(has_note(&(page.clone() + &added), &note), "{}", page + &added);
+            }
+        }
+    }
+}

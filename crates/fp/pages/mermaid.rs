@@ -1,0 +1,158 @@
+//! The task tree as a Mermaid flowchart: a frame for each parent, an arrow for each dependency.
+
+use std::collections::{HashMap, HashSet};
+
+use fp_core::report::tree::{TaskRow, TreeReport};
+
+use crate::render::tree::facts;
+
+/// Mermaid draws no text that is longer, unless its reader raises `maxTextSize`.
+const MAX_TEXT: usize = 50_000;
+/// Nor more arrows, unless its reader raises `maxEdges`.
+const MAX_ARROWS: usize = 500;
+
+/// The looks of each state, and of tasks on the critical path.
+const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1c1a
+  classDef ready fill:#dbeafe,stroke:#2563eb,color:#10244f
+  classDef building fill:#fef3c7,stroke:#b45309,color:#4a2503
+  classDef verifying fill:#ede9fe,stroke:#7c3aed,color:#2e1065
+  classDef done fill:#dcfce7,stroke:#15803d,color:#0b3d1c
+  classDef failed fill:#fee2e2,stroke:#b91c1c,color:#4c0a0a
+  classDef skipped fill:#f2f2ef,stroke:#8a8a83,color:#55554f,stroke-dasharray:4 3
+  classDef critical stroke-width:3px
+";
+
+/// The flowchart.
+pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
+    let mut text = String::from("flowchart LR\n");
+    for part in walk(report) {
+        match part {
+            ChartPart::Opens(task, depth) => {
+                let label = escaped(&label(&report.tasks[task]));
+                text.push_str(&format!("{}subgraph p{task}[\"{label}\"]\n", indent(depth)));
+            }
+            ChartPart::Closes(depth) => text.push_str(&format!("{}end\n", indent(depth))),
+            ChartPart::Leaf(task, depth) => {
+                let label = escaped(&label(&report.tasks[task]));
+                text.push_str(&format!("{}t{task}[\"{label}\"]\n", indent(depth)));
+            }
+        }
+    }
+    let mut arrows = 0;
+    let mut critical = Vec::new();
+    let on_path = critical_arrows(report);
+    for (number, task) in report.tasks.iter().enumerate() {
+        for &target in &task.after {
+            text.push_str(&format!("  {} --> t{number}\n", name(report, target)));
+            if on_path.contains(&(target, number)) {
+                critical.push(arrows.to_string());
+            }
+            arrows += 1;
+        }
+    }
+    text.push_str(CLASSES);
+    for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
+        if let Some(classes) = classes(task) {
+            text.push_str(&format!("  class t{number} {classes}\n"));
+        }
+    }
+    if !critical.is_empty() {
+        text.push_str(&format!("  linkStyle {} stroke:#c2410c,stroke-width:3px\n", critical.join(",")));
+    }
+    text
+}
+
+/// Why Mermaid may refuse to draw `text`, if it may.
+pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
+    let arrows: usize = report.tasks.iter().map(|task| task.after.len()).sum();
+    (arrows > MAX_ARROWS || text.len() > MAX_TEXT).then(|| {
+        format!(
+            "Mermaid draws at most {MAX_ARROWS} arrows and {MAX_TEXT} characters unless it is told otherwise"
+        )
+    })
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(20) + 1)
+}
+
+fn name(report: &TreeReport<'_>, task: usize) -> String {
+    format!("{}{task}", if report.tasks[task].leaf { 't' } else { 'p' })
+}
+
+fn classes(task: &TaskRow) -> Option<String> {
+    let state = task.state.as_ref().map(|run| run.state_word().to_lowercase());
+    let critical = task.critical.then(|| "critical".to_owned());
+    let classes: Vec<String> = state.into_iter().chain(critical).collect();
+    (!classes.is_empty()).then(|| classes.join(","))
+}
+
+/// `text` within a quoted label. Mermaid knows no escapes but the numbers of characters, and reads Markdown and
+/// HTML in labels, so that every character which could mean something is written as its number.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | ',' | '(' | ')' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            c => out.push_str(&format!("#{};", u32::from(c))),
+        }
+    }
+    out
+}
+
+/// A part of a drawing, in the order of the document, with the number of frames around it.
+enum ChartPart {
+    /// The frame of a parent begins.
+    Opens(usize, usize),
+    /// The last frame ends.
+    Closes(usize),
+    /// A leaf.
+    Leaf(usize, usize),
+}
+
+/// The tree as frames and leaves.
+fn walk(report: &TreeReport<'_>) -> Vec<ChartPart> {
+    let mut parts = Vec::with_capacity(report.tasks.len() * 2);
+    let mut open = 0;
+    for (number, task) in report.tasks.iter().enumerate() {
+        while open > task.depth {
+            open -= 1;
+            parts.push(ChartPart::Closes(open));
+        }
+        if task.leaf {
+            parts.push(ChartPart::Leaf(number, open));
+        } else {
+            parts.push(ChartPart::Opens(number, open));
+            open += 1;
+        }
+    }
+    parts.extend((0..open).rev().map(ChartPart::Closes));
+    parts
+}
+
+/// What a box says: id, title, and in brackets complexity and state. One line, without control characters.
+fn label(task: &TaskRow) -> String {
+    let facts = facts(task);
+    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+    let label = format!("{} {}{facts}", task.id, task.title);
+    label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The arrows that the critical path goes along, each as the tasks at its ends; the first may be a parent.
+fn critical_arrows(report: &TreeReport<'_>) -> HashSet<(usize, usize)> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
+        positions.entry(&task.id).or_insert(number);
+    }
+    let path: Vec<usize> =
+        report.critical_path.tasks.iter().filter_map(|id| positions.get(id).copied()).collect();
+    let mut arrows = HashSet::new();
+    for pair in path.windows(2) {
+        let above: HashSet<usize> =
+            std::iter::successors(Some(pair[0]), |&task| report.tasks[task].parent).collect();
+        let along = report.tasks[pair[1]].after.iter().find(|target| above.contains(target));
+        arrows.extend(along.map(|&target| (target, pair[1])));
+    }
+    arrows
+}

@@ -1,0 +1,444 @@
+//! The page of a run: what came of it, who did what when, and what each verdict rests on. Tasks, questions and commits
+//! are in the page as it is sent; the course of time and the waves are drawn in the browser.
+
+use fp_core::report::duration::took;
+use fp_core::report::run_page::{
+    AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunQuestion, RunTask, RunTimes, TaskTry,
+};
+use fp_core::run::event::Decider;
+use fp_core::run::payload::short;
+use fp_core::text::counted;
+use fp_core::verification::{Check, CheckVerdict};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{GRAPH, data, end, escaped, head, progress, prose};
+
+const STYLE: &str = concat!(include_str!("base.css"), include_str!("run.css"));
+const SCRIPT: &str = concat!(
+    include_str!("element.js"),
+    include_str!("tasks.js"),
+    include_str!("graph.js"),
+    include_str!("axis.js"),
+    include_str!("timeline.js"),
+    include_str!("run.js")
+);
+
+/// What a page of this kind is known by.
+const MARKER: &str = r#"<meta name="generator" content="fp report">"#;
+/// So many bytes of a file are enough to tell what it is.
+pub(crate) const FAR: u64 = 400;
+
+/// What the script draws.
+#[derive(Serialize)]
+struct DrawnRun<'r> {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+    lanes: &'r [RunLane],
+    marks: &'r [RunMark],
+    /// Of each task its id and its title.
+    tasks: Vec<(&'r str, &'r str)>,
+    /// Of each question its id and its text.
+    questions: Vec<(&'r str, &'r str)>,
+}
+
+/// The page.
+pub(crate) fn run_page(run: &RunPage<'_>) -> String {
+    let goal = run.goal.trim().lines().next().unwrap_or_default();
+    let mut page = head(&format!("{goal} – run"), STYLE, SCRIPT, &format!("\n{MARKER}"));
+    page.push_str("<body>\n<a class=\"skip\" href=\"#tasks\">Skip to the tasks</a>\n");
+    header(&mut page, run);
+    page.push_str("<main>\n");
+    page.push_str(TIMELINE);
+    spent(&mut page, run);
+    page.push_str(GRAPH);
+    tasks(&mut page, run);
+    lists(&mut page, run);
+    page.push_str("</main>\n");
+    data(&mut page, "report", &run.tree);
+    data(&mut page, "run", &drawn(run));
+    end(&mut page, SCRIPT);
+    page
+}
+
+/// Whether a file that begins like this is a page of a run, of this or another version.
+pub(crate) fn is_run_page(beginning: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(beginning);
+    beginning.starts_with("<!doctype html>") && beginning.contains(MARKER)
+}
+
+fn drawn<'r>(run: &'r RunPage<'_>) -> DrawnRun<'r> {
+    DrawnRun {
+        from: run.started_at,
+        to: run.ended_at,
+        lanes: &run.lanes,
+        marks: &run.marks,
+        tasks: run.tasks.iter().map(|task| (task.line.id.as_str(), task.line.title.as_str())).collect(),
+        questions: run.decisions.iter().map(|asked| (asked.id.as_str(), asked.question.as_str())).collect(),
+    }
+}
+
+/// A moment, which the script shows in the reader's own time.
+fn time(at: Timestamp) -> String {
+    let shown = at.strftime("%Y-%m-%d %H:%M:%S UTC");
+    format!(
+        "<time datetime=\"{}\">{}</time>",
+        at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"),
+        escaped(&shown.to_string())
+    )
+}
+
+const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-title">
+<div class="head"><h2 id="course-title">Course</h2><p id="course-note"></p>
+<div class="zoom" role="group" aria-label="Zoom of the course">
+<button type="button" id="time-out" aria-label="Shorter">−</button>
+<button type="button" id="time-fit">Fit</button>
+<button type="button" id="time-in" aria-label="Longer">+</button>
+</div></div>
+<div id="course" role="group" aria-label="The builders in the course of time"><p class="empty">The drawing needs JavaScript.</p></div>
+<ul class="legend">
+<li><i><span class="bar building passed"></span></i>built, and passed</li>
+<li><i><span class="bar building failed"></span></i>built, and did not pass</li>
+<li><i><span class="bar building open"></span></i>being built</li>
+<li><i><span class="bar verifying"></span></i>verification</li>
+<li><i><span class="bar committing"></span></i>commit</li>
+<li><i><span class="bar waiting"></span></i>waits for that, or for its builder</li>
+<li><i><span class="bar asking"></span></i>waits for the user</li>
+</ul>
+<p id="told"></p>
+</section>
+"#;
+
+fn header(page: &mut String, run: &RunPage<'_>) {
+    let plan = escaped(run.plan_id.as_str());
+    let phase = run.phase.word();
+    put!(
+        page,
+        r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi> <span class="phase">{phase}</span></p>"#
+    );
+    page.push_str(r#"<button type="button" id="theme" aria-pressed="false">Dark</button></div>"#);
+    put!(page, "\n<h1 dir=\"auto\">{}</h1>\n", escaped(run.goal.trim()));
+    when(page, run);
+    figures(page, run);
+    progress(page, &run.tree);
+    page.push_str("</header>\n");
+}
+
+fn when(page: &mut String, run: &RunPage<'_>) {
+    let told = match run.started_at.zip(run.ended_at) {
+        Some((from, to)) => format!("From {} to {}, event {}", time(from), time(to), run.seq),
+        None => "The run has not started.".to_owned(),
+    };
+    put!(page, "<p class=\"when\">{told}</p>\n");
+}
+
+fn figures(page: &mut String, run: &RunPage<'_>) {
+    page.push_str("<dl class=\"figures\">");
+    let mut figure = |label: &str, value: &str, about: &str| {
+        put!(page, "<div><dt>{label}</dt><dd>{value} <small>{about}</small></dd></div>");
+    };
+    let counts = &run.counts;
+    let rest = [
+        (counts.failed, "failed"),
+        (counts.skipped, "skipped"),
+        (counts.implementing + counts.awaiting_verification, "under way"),
+        (counts.pending, "left"),
+    ];
+    let rest: Vec<String> =
+        rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    figure("Done", &format!("{} of {}", counts.completed, counts.total), &rest.join(", "));
+    if run.started_at.is_some() {
+        let commits = run.commits.iter().filter(|commit| !commit.undone).count();
+        figure("Commits", &commits.to_string(), "");
+        figure(
+            "Tries",
+            &run.tries.to_string(),
+            &format!("with {}", counted(run.builders as usize, "builder")),
+        );
+        figure("Took", &took(run.wall()), "from start to end");
+        let chain = counted(run.chain.tasks.len(), "task");
+        figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
+        figure("Waits", &took(run.millis.asking + run.millis.waiting + run.idle()), "of all builders");
+    }
+    page.push_str("</dl>\n");
+}
+
+/// What each builder's time went into.
+fn spent(page: &mut String, run: &RunPage<'_>) {
+    let builders: Vec<&RunLane> = run.builder_lanes().collect();
+    if builders.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section class=\"pane spent\" aria-labelledby=\"spent-title\"><div class=\"head\">\
+         <h2 id=\"spent-title\">Where the time went</h2></div>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" \
+         aria-labelledby=\"spent-title\"><table>\n<thead><tr><th scope=\"col\">Builder</th>",
+    );
+    for column in ["Building", "Verification", "Commits", "Waiting", "Asking", "Without a task"] {
+        put!(page, "<th scope=\"col\">{column}</th>");
+    }
+    page.push_str("</tr></thead>\n<tbody>");
+    for lane in &builders {
+        spent_row(page, &lane.name, &lane.millis, lane.idle);
+    }
+    page.push_str("</tbody>\n");
+    if builders.len() > 1 {
+        page.push_str("<tfoot>");
+        spent_row(page, "All", &run.millis, run.idle());
+        page.push_str("</tfoot>");
+    }
+    page.push_str("</table></div></section>\n");
+}
+
+fn spent_row(page: &mut String, name: &str, times: &RunTimes, idle: u64) {
+    put!(page, "<tr><th scope=\"row\"><bdi>{}</bdi></th>", escaped(name));
+    for part in [times.building, times.verifying, times.committing, times.waiting, times.asking, idle] {
+        let shown = if part == 0 { "–".to_owned() } else { took(part) };
+        put!(page, "<td>{shown}</td>");
+    }
+    page.push_str("</tr>\n");
+}
+
+fn lists(page: &mut String, run: &RunPage<'_>) {
+    section(page, "Questions", "decisions", &run.decisions, question_item);
+    section(page, "Commits", "commits", &run.commits, commit_item);
+    section(page, "Notes", "notes", &run.notes, |page, note| {
+        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(note));
+    });
+}
+
+fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {
+    if items.is_empty() {
+        return;
+    }
+    put!(
+        page,
+        "<section class=\"pane list\" aria-labelledby=\"{id}-title\"><div class=\"head\"><h2 id=\"{id}-title\">{title}</h2></div>\n"
+    );
+    put!(page, "<ul id=\"{id}\">");
+    for (number, item) in items.iter().enumerate() {
+        put!(page, "<li id=\"{id}-{number}\" tabindex=\"-1\">");
+        shown(page, item);
+        page.push_str("</li>\n");
+    }
+    page.push_str("</ul></section>\n");
+}
+
+fn question_item(page: &mut String, asked: &RunQuestion) {
+    put!(page, "<p class=\"note\" dir=\"auto\">{}</p><p class=\"line\">", prose(&asked.question));
+    let by = match asked.by {
+        Decider::User => "the user",
+        Decider::Auto => "a rule",
+    };
+    match asked.answer.is_empty() {
+        true => page.push_str("Not answered yet"),
+        false => put!(page, "<b dir=\"auto\">{}</b> – decided by {by}", escaped(&asked.answer.join(", "))),
+    }
+    put!(page, " · asked {}", time(asked.asked_at));
+    if let Some(at) = asked.answered_at {
+        put!(page, " · settled {}", time(at));
+    }
+    page.push_str("</p>");
+}
+
+fn commit_item(page: &mut String, made: &RunCommit) {
+    let undone = if made.undone { " · rolled back" } else { "" };
+    put!(
+        page,
+        "<code>{}</code> <span dir=\"auto\">{}</span>",
+        escaped(short(&made.hash)),
+        escaped(&made.subject)
+    );
+    put!(
+        page,
+        " <span class=\"line\">task <bdi>{}</bdi> · {}{undone}</span>",
+        escaped(made.task.as_str()),
+        time(made.at)
+    );
+}
+
+fn tasks(page: &mut String, run: &RunPage<'_>) {
+    page.push_str(
+        "<section class=\"pane tasks\" id=\"tasks\" aria-labelledby=\"tasks-title\" tabindex=\"-1\"><div class=\"head\">\
+         <h2 id=\"tasks-title\">Tasks</h2><button type=\"button\" id=\"fold\">Open all</button></div>\n",
+    );
+    if run.tasks.is_empty() {
+        page.push_str("<p class=\"empty\">Nothing was approved yet.</p>\n");
+    }
+    for (number, task) in run.tasks.iter().enumerate() {
+        task_row(page, number, task);
+    }
+    page.push_str("</section>\n");
+}
+
+fn task_row(page: &mut String, number: usize, task: &RunTask) {
+    let line = &task.line;
+    let state = line.state_word().to_lowercase();
+    put!(
+        page,
+        "<details class=\"task {state}\" id=\"t{number}\"><summary><span class=\"sign\" aria-hidden=\"true\"></span>"
+    );
+    put!(page, "<bdi class=\"id\">{}</bdi> ", escaped(line.id.as_str()));
+    put!(page, "<span class=\"title\" dir=\"auto\">{}</span> ", prose(&line.title));
+    put!(page, "<span class=\"facts\"><span class=\"state\">{state}</span>{}</span>", facts(task));
+    page.push_str("</summary>\n<div class=\"tries\">");
+    let reasons = |one: &TaskTry| one.attempt.end.as_ref().and_then(AttemptEnd::reason).map(str::to_owned);
+    let told = task.tries.last().and_then(reasons);
+    if let Some(detail) = line.detail.as_ref().filter(|detail| told.as_ref() != Some(*detail)) {
+        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(detail));
+    }
+    if task.millis.total() > 0 {
+        put!(page, "<p class=\"line\">{}</p>", times(&task.millis));
+    }
+    for granted in &line.granted {
+        let (path, reason) = (escaped(&granted.path), escaped(&granted.reason));
+        put!(
+            page,
+            "<p class=\"line\">May change <code>{path}</code> as well: <span dir=\"auto\">{reason}</span></p>"
+        );
+    }
+    for one in task.tries.iter().rev() {
+        attempt(page, one);
+    }
+    page.push_str("</div></details>\n");
+}
+
+fn facts(task: &RunTask) -> String {
+    let mut facts = String::new();
+    if task.tries.len() > 1 {
+        put!(facts, " <span>{} tries</span>", task.tries.len());
+    }
+    if let Some(last) = task.tries.last() {
+        put!(facts, " <bdi>{}</bdi>", escaped(last.attempt.builder.as_str()));
+    }
+    if task.millis.total() > 0 {
+        put!(facts, " <span>{}</span>", took(task.millis.total()));
+    }
+    if let Some(commit) = &task.line.commit {
+        put!(facts, " <code>{}</code>", escaped(short(commit)));
+    }
+    facts
+}
+
+fn times(times: &RunTimes) -> String {
+    let parts = [
+        (times.building, "built"),
+        (times.asking, "waited for an answer"),
+        (times.waiting, "waited for verification or to be taken up again"),
+        (times.verifying, "verified"),
+        (times.committing, "committed"),
+    ];
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(millis, _)| *millis > 0)
+        .map(|(millis, what)| format!("{what} {}", took(*millis)))
+        .collect();
+    told.join(" · ")
+}
+
+fn attempt(page: &mut String, one: &TaskTry) {
+    let (class, end) = match &one.attempt.end {
+        Some(AttemptEnd::Passed) => ("done", "passed"),
+        Some(AttemptEnd::Failed(_)) => ("failed", "did not pass"),
+        Some(AttemptEnd::Released(_)) => ("skipped", "was taken back"),
+        None => ("building", "is under way"),
+    };
+    put!(page, "<section class=\"try {class}\"><h3><span class=\"sign\" aria-hidden=\"true\"></span>");
+    put!(
+        page,
+        "Iteration {} by <bdi>{}</bdi> {end}</h3>",
+        one.attempt.iteration,
+        escaped(one.attempt.builder.as_str())
+    );
+    put!(page, "<p class=\"line\">{}</p>", moments(one));
+    if let Some(reason) =
+        one.attempt.end.as_ref().and_then(AttemptEnd::reason).filter(|reason| !reason.is_empty())
+    {
+        put!(page, "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>", prose(reason));
+    }
+    criteria(page, one);
+    if !one.summary.trim().is_empty() {
+        put!(page, "<h4>Summary</h4><p class=\"note\" dir=\"auto\">{}</p>", prose(one.summary.trim()));
+    }
+    checks(page, &one.checks);
+    files(page, &one.files);
+    page.push_str("</section>\n");
+}
+
+fn moments(one: &TaskTry) -> String {
+    let mut told = format!("from {}", time(one.from));
+    if let Some(at) = one.submitted_at {
+        put!(told, " · handed in {}", time(at));
+    }
+    if let Some(at) = one.judged_at {
+        put!(told, " · judged {}", time(at));
+    }
+    if let Some(verifier) = &one.verifier {
+        put!(told, " by <bdi>{}</bdi>", escaped(verifier.as_str()));
+    }
+    if one.nudges > 0 {
+        let times = if one.nudges == 1 { "once".to_owned() } else { format!("{} times", one.nudges) };
+        put!(told, " · told to go on {times}");
+    }
+    told
+}
+
+fn criteria(page: &mut String, one: &TaskTry) {
+    if one.criteria.is_empty() {
+        return;
+    }
+    page.push_str("<h4>Criteria</h4><ol class=\"criteria\">");
+    for judged in &one.criteria {
+        let (class, verdict) = if judged.pass { ("done", "met") } else { ("failed", "not met") };
+        put!(
+            page,
+            "<li class=\"{class}\" value=\"{}\"><span class=\"verdict\">{verdict}</span> ",
+            judged.number
+        );
+        put!(page, "<span dir=\"auto\">{}</span>", prose(&judged.text));
+        put!(page, "<p class=\"note\" dir=\"auto\">{}</p></li>", prose(&judged.evidence));
+    }
+    page.push_str("</ol>");
+}
+
+fn checks(page: &mut String, checks: &[Check]) {
+    if checks.is_empty() {
+        return;
+    }
+    page.push_str("<h4>Checks</h4><ul class=\"checks\">");
+    for check in checks {
+        let (class, verdict) = match check.verdict {
+            CheckVerdict::Pass => ("done", "pass"),
+            CheckVerdict::Fail => ("failed", "fail"),
+            CheckVerdict::Note => ("building", "note"),
+            CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
+        };
+        put!(
+            page,
+            "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{}</code> ",
+            escaped(&check.name)
+        );
+        match check.detail.split_once('\n') {
+            Some((first, output)) => put!(
+                page,
+                "<details class=\"output\"><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>",
+                escaped(first),
+                escaped(output)
+            ),
+            None => put!(page, "<span class=\"soft\" dir=\"auto\">{}</span>", escaped(&check.detail)),
+        }
+        page.push_str("</li>");
+    }
+    page.push_str("</ul>");
+}
+
+fn files(page: &mut String, files: &[String]) {
+    if files.is_empty() {
+        return;
+    }
+    put!(page, "<h4>{}</h4><ul class=\"files\">", counted(files.len(), "changed file"));
+    for file in files {
+        put!(page, "<li><code>{}</code></li>", escaped(file));
+    }
+    page.push_str("</ul>");
+}

@@ -1,0 +1,284 @@
+//! The checks, one function each. Each counts what it has looked at, since a check that finds nothing to look
+//! at proves nothing.
+
+use regex::Regex;
+use serde_yaml::Value;
+
+use super::command_line;
+use super::page::{Page, PageKind, Plugin};
+
+/// What a check saw and what it didn't like.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) checked: usize,
+    pub(super) findings: Vec<String>,
+}
+
+impl Outcome {
+    /// Counts one thing, and its problem if it has one.
+    fn look(&mut self, page: &Page, problem: Option<String>) {
+        self.checked += 1;
+        self.findings.extend(problem.map(|problem| format!("{}: {problem}", page.path)));
+    }
+
+    /// Findings; that nothing was checked is one as well.
+    pub(super) fn into_findings(self) -> Vec<String> {
+        if self.checked == 0 { vec!["nothing was checked".into()] } else { self.findings }
+    }
+}
+
+/// Keys of a skill that the client reads; any other is silently ignored.
+const SKILL_KEYS: &[&str] = &[
+    "name",
+    "description",
+    "model",
+    "allowed-tools",
+    "disallowed-tools",
+    "argument-hint",
+    "arguments",
+    "disable-model-invocation",
+    "user-invocable",
+    "effort",
+    "shell",
+    "when_to_use",
+    "paths",
+    "hooks",
+    "context",
+    "agent",
+    "background",
+    "metadata",
+];
+
+/// Keys that the client reads in an agent of a plugin.
+const AGENT_KEYS: &[&str] = &[
+    "name",
+    "description",
+    "tools",
+    "disallowedTools",
+    "model",
+    "effort",
+    "maxTurns",
+    "skills",
+    "isolation",
+    "memory",
+    "background",
+    "color",
+];
+
+/// Tools of the client. Some builds of it lack Grep and Glob, and do the same in Bash.
+const TOOLS: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "Edit",
+    "Glob",
+    "Grep",
+    "ListAgents",
+    "Monitor",
+    "NotebookEdit",
+    "Read",
+    "SendMessage",
+    "Skill",
+    "TaskStop",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+    "Write",
+];
+
+const DESCRIPTION_LIMIT: usize = 300;
+const SKILL_WORDS: usize = 900;
+const AGENT_WORDS: usize = 700;
+const ALL_SKILLS_WORDS: usize = 3_500;
+const ALL_AGENTS_WORDS: usize = 5_000;
+/// What names and descriptions may take of every context of the user's, in tokens.
+const ALWAYS_TOKENS: usize = 400;
+
+/// Every command that is shown is one that this program understands.
+pub(super) fn commands(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    for page in &plugin.pages {
+        for code in &page.code {
+            for line in command_line::calls(code) {
+                let mistake = command_line::mistake(&line, code.block.is_none());
+                outcome.look(page, mistake.map(|mistake| format!("`{line}`: {mistake}")));
+            }
+        }
+    }
+    outcome
+}
+
+/// Every link, and every path in the plugin's folder, leads to a file of the plugin.
+pub(super) fn links(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    let rooted = pattern(r"\$\{CLAUDE_PLUGIN_ROOT\}/([\w./-]+\w)");
+    for page in &plugin.pages {
+        for link in &page.links {
+            let problem = (!resolves(plugin, page, link)).then(|| format!("link to {link}"));
+            outcome.look(page, problem);
+        }
+        for found in rooted.captures_iter(&page.text) {
+            let problem = (!plugin.files.contains(&found[1])).then(|| format!("path {}", &found[0]));
+            outcome.look(page, problem);
+        }
+    }
+    outcome
+}
+
+fn resolves(plugin: &Plugin, page: &Page, link: &str) -> bool {
+    if link.starts_with("https://") {
+        return true;
+    }
+    let file = link.split('#').next().unwrap_or_default();
+    let mut parts: Vec<&str> = page.path.split('/').collect();
+    parts.pop();
+    for part in file.split('/') {
+        match part {
+            "." => {}
+            ".." => {
+                if parts.pop().is_none() {
+                    return false;
+                }
+            }
+            part => parts.push(part),
+        }
+    }
+    plugin.files.contains(&parts.join("/"))
+}
+
+/// Every `fp:agent` and `/fp:skill` that is named exists.
+pub(super) fn references(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    let named = pattern(r"(/?)\bfp:([a-z][a-z-]*)");
+    for page in &plugin.pages {
+        for found in named.captures_iter(&page.text) {
+            let file = match &found[1] {
+                "/" => format!("skills/{}/SKILL.md", &found[2]),
+                _ => format!("agents/{}.md", &found[2]),
+            };
+            let problem = (!plugin.files.contains(&file)).then(|| format!("{} does not exist", &found[0]));
+            outcome.look(page, problem);
+        }
+    }
+    outcome
+}
+
+/// Every key is one that the client reads, and the name is the one that it goes by.
+pub(super) fn keys(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    for page in plugin.described() {
+        let allowed = if page.kind == PageKind::Skill { SKILL_KEYS } else { AGENT_KEYS };
+        let Some(keys) = &page.keys else {
+            outcome.look(page, Some("no readable keys".into()));
+            continue;
+        };
+        for key in keys.keys() {
+            let known = key.as_str().is_some_and(|key| allowed.contains(&key));
+            outcome.look(page, (!known).then(|| format!("key {key:?} is ignored by the client")));
+        }
+        let name = page.key("name");
+        outcome.look(page, (name != page.name()).then(|| format!("name {name:?} is not its own")));
+    }
+    outcome
+}
+
+/// Every tool that is asked for exists.
+pub(super) fn tools(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    for page in plugin.described() {
+        for key in ["tools", "disallowedTools", "allowed-tools", "disallowed-tools"] {
+            let Some(value) = page.keys.as_ref().and_then(|keys| keys.get(key)) else { continue };
+            let Value::String(value) = value else {
+                outcome.look(page, Some(format!("{key} is not a line of names")));
+                continue;
+            };
+            for tool in names(value) {
+                let problem = (!TOOLS.contains(&tool)).then(|| format!("no tool {tool:?}"));
+                outcome.look(page, problem);
+            }
+        }
+    }
+    outcome
+}
+
+/// The names in a list such as `Bash(git log, git diff), Read`.
+fn names(list: &str) -> Vec<&str> {
+    let mut depth = 0_u32;
+    let outside = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    list.split(outside).map(|tool| tool.split('(').next().unwrap_or_default().trim()).collect()
+}
+
+/// A description says when, and briefly.
+pub(super) fn descriptions(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    for page in plugin.described() {
+        let description = page.key("description");
+        let length = description.chars().count();
+        let starts = description.starts_with("Use when ");
+        outcome.look(page, (!starts).then(|| "the description does not begin with \"Use when\"".into()));
+        let long = (length > DESCRIPTION_LIMIT).then(|| format!("a description of {length} characters"));
+        outcome.look(page, long);
+    }
+    outcome
+}
+
+/// Readers pay for every word.
+pub(super) fn budgets(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    let (mut skills, mut agents, mut always) = (0, 0, 0);
+    for page in &plugin.pages {
+        let (limit, total) = match page.kind {
+            PageKind::Skill | PageKind::Reference => (SKILL_WORDS, &mut skills),
+            PageKind::Agent => (AGENT_WORDS, &mut agents),
+            PageKind::Other => continue,
+        };
+        let words = page.words();
+        *total += words;
+        always += (page.key("name").len() + page.key("description").len()).div_ceil(4);
+        outcome.look(page, (words > limit).then(|| format!("{words} words, of at most {limit}")));
+    }
+    let totals = [
+        ("all skills: words", skills, ALL_SKILLS_WORDS),
+        ("all agents: words", agents, ALL_AGENTS_WORDS),
+        ("all names and descriptions: tokens", always, ALWAYS_TOKENS),
+    ];
+    for (what, found, limit) in totals {
+        if found > limit {
+            outcome.findings.push(format!("{what}: {found}, of at most {limit}"));
+        }
+    }
+    outcome
+}
+
+/// A placeholder that the client does not substitute would be read as it stands.
+pub(super) fn placeholders(plugin: &Plugin) -> Outcome {
+    const SKILL: &[&str] =
+        &["ARGUMENTS", "CLAUDE_SESSION_ID", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_SKILL_DIR"];
+    let mut outcome = Outcome::default();
+    let placeholder = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?");
+    for page in &plugin.pages {
+        let substituted = match page.kind {
+            PageKind::Skill => SKILL,
+            PageKind::Agent => &["CLAUDE_PLUGIN_ROOT"],
+            PageKind::Reference | PageKind::Other => &[],
+        };
+        for found in placeholder.captures_iter(&page.text) {
+            let problem =
+                (!substituted.contains(&&found[1])).then(|| format!("{} is not substituted here", &found[0]));
+            outcome.look(page, problem);
+        }
+    }
+    outcome
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is valid")
+}
