@@ -4,6 +4,8 @@
 //! file before and after an edit and lists the new comments, without documentation, directives of tools, licences and
 //! markers; [`remarks_of_edit`] does the same from what an editor says of its edit.
 
+#![warn(missing_docs)]
+
 mod added;
 mod check;
 mod edit;

@@ -5,7 +5,6 @@ pub mod claude;
 pub mod commit;
 pub mod config;
 pub mod config_file;
-pub mod debts;
 pub mod facts;
 pub mod file;
 pub mod git;

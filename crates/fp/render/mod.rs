@@ -6,7 +6,6 @@ pub(crate) mod schedule;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod visible;
-pub(crate) mod wrap;
 
 /// Columns of a terminal that text is made for.
 pub(crate) const WIDTH: usize = 80;

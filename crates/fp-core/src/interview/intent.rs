@@ -5,7 +5,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Settings;
-use crate::word_forms::SpacedWords;
 
 /// Kinds of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -422,6 +421,46 @@ pub fn strategy_for(intent: Intent) -> InterviewStrategy {
                 "what the technologies in question guarantee, by their own documentation",
             ],
         },
+    }
+}
+
+/// A text in lower case, its words separated and enclosed by single blanks.
+#[derive(Debug)]
+struct SpacedWords(String);
+
+/// Characters looked at, at most: a text says at its beginning what it is about.
+const LOOKED_AT: usize = 20_000;
+
+impl SpacedWords {
+    fn new(text: &str) -> Self {
+        let mut spaced = String::from(" ");
+        for c in text.chars().take(LOOKED_AT) {
+            if c.is_alphanumeric() {
+                spaced.extend(c.to_lowercase());
+            } else if !spaced.ends_with(' ') {
+                spaced.push(' ');
+            }
+        }
+        if !spaced.ends_with(' ') {
+            spaced.push(' ');
+        }
+        Self(spaced)
+    }
+
+    /// Whether `phrase` occurs as whole words; with a `*` behind it, as the beginning of one; in a script that glues
+    /// particles to words, anywhere.
+    fn have(&self, phrase: &str) -> bool {
+        if !phrase.is_ascii() {
+            return self.0.contains(phrase);
+        }
+        match phrase.strip_suffix('*') {
+            Some(start) => self.0.contains(&format!(" {start}")),
+            None => self.0.contains(&format!(" {phrase} ")),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.split_whitespace().count()
     }
 }
 

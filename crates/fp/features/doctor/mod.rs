@@ -78,7 +78,7 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum DoctorLevel {
+pub(crate) enum DoctorLevel {
     Ok,
     /// Something to know; work can go on.
     Warning,
@@ -87,7 +87,7 @@ enum DoctorLevel {
 }
 
 impl DoctorLevel {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Warning => "warning",
@@ -113,10 +113,10 @@ enum DoctorFix {
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct DoctorFinding {
+pub(crate) struct DoctorFinding {
     check: &'static str,
-    level: DoctorLevel,
-    detail: String,
+    pub(crate) level: DoctorLevel,
+    pub(crate) detail: String,
     /// The command that fixes it, where one does.
     command: Option<String>,
     #[serde(skip)]
@@ -124,26 +124,26 @@ struct DoctorFinding {
 }
 
 impl DoctorFinding {
-    fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn ok(check: &'static str, detail: impl Into<String>) -> Self {
         Self { check, level: DoctorLevel::Ok, detail: detail.into(), command: None, fix: None }
     }
 
-    fn warning(check: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn warning(check: &'static str, detail: impl Into<String>) -> Self {
         Self { level: DoctorLevel::Warning, ..Self::ok(check, detail) }
     }
 
-    fn error(check: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn error(check: &'static str, detail: impl Into<String>) -> Self {
         Self { level: DoctorLevel::Error, ..Self::ok(check, detail) }
     }
 
     /// An error of another part of the program, with its hints.
-    fn of_error(check: &'static str, error: impl Into<CommandError>) -> Self {
+    pub(crate) fn of_error(check: &'static str, error: impl Into<CommandError>) -> Self {
         let CommandError { message, hints, .. } = error.into();
         let parts: Vec<String> = [message].into_iter().chain(hints).collect();
         Self::error(check, parts.join("; "))
     }
 
-    fn fixed_by(self, command: impl Into<String>) -> Self {
+    pub(crate) fn fixed_by(self, command: impl Into<String>) -> Self {
         Self { command: Some(command.into()), ..self }
     }
 
@@ -172,7 +172,7 @@ fn counts(findings: &[DoctorFinding]) -> (usize, usize) {
 const LISTED: usize = 5;
 
 /// `ids` as a text, cut off with a count.
-fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
+pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     match ids.len() {
         1 => format!("task {}", ids[0]),
@@ -181,7 +181,7 @@ fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     }
 }
 
-fn one_or(count: usize, one: &'static str, several: &'static str) -> &'static str {
+pub(crate) fn one_or(count: usize, one: &'static str, several: &'static str) -> &'static str {
     if count == 1 { one } else { several }
 }
 

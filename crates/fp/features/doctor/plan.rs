@@ -1,13 +1,12 @@
 //! The checks of a plan, and the fixes that need no judgement.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
 use fp_core::interview::Interview;
-use fp_core::linear::{LinearId, MAX_ATTEMPTS, Mapping};
 use fp_core::plan::Plan;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::run::approval::edited;
@@ -17,7 +16,6 @@ use fp_core::run::{Refusal, State, notepad};
 use fp_core::text::counted;
 use fp_host::file::{self, FileError, TASKS_CAP};
 use fp_host::git::{Git, GitError, Oid};
-use fp_host::linear;
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
@@ -25,6 +23,7 @@ use jiff::Timestamp;
 
 use super::{DoctorFinding, DoctorFix, DoctorLevel, is_plain_path, listed_tasks, one_or};
 use crate::error::CommandError;
+use crate::features::linear::mirror_findings;
 
 /// Name of the notepad in a plan's folder.
 const NOTEPAD: &str = "notepad.md";
@@ -87,11 +86,7 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
         }
         Err(error) => found.push(DoctorFinding::of_error("git", error)),
     }
-    match linear::read(plan) {
-        Ok(None) => {}
-        Ok(Some(mapping)) => found.extend(linear_mapping(&mapping, parsed.as_ref())),
-        Err(error) => found.push(DoctorFinding::of_error("linear", error)),
-    }
+    found.extend(mirror_findings(plan, parsed.as_ref()));
     found
 }
 
@@ -371,45 +366,6 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
         }
         None => DoctorFinding::ok(check, "nothing is in the way of a commit"),
     }
-}
-
-/// Whether the mapping to issues fits the tree, and whether something in it needs the user.
-pub(super) fn linear_mapping(mapping: &Mapping, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
-    let check = "linear";
-    let retry = format!("fp linear retry {}", mapping.plan_id);
-    let mut found = Vec::new();
-    let gone: Vec<&TaskId> =
-        mapping.tasks.keys().filter(|id| tree.is_some_and(|tree| tree.find(id.as_str()).is_none())).collect();
-    if !gone.is_empty() {
-        let has = one_or(gone.len(), "has an issue, and is", "have issues, and are");
-        let tasks = listed_tasks(gone);
-        let detail = format!("{tasks} {has} not in the tree any more: close what is left in Linear");
-        found.push(DoctorFinding::warning(check, detail));
-    }
-    let mut by_issue: BTreeMap<&LinearId, Vec<&TaskId>> = BTreeMap::new();
-    for (task, issue) in &mapping.tasks {
-        by_issue.entry(&issue.linear_issue_id).or_default().push(task);
-    }
-    for (issue, tasks) in by_issue.into_iter().filter(|(_, tasks)| tasks.len() > 1) {
-        let tasks = listed_tasks(tasks);
-        let detail = format!("{tasks} have the same issue, {issue}: correct linear-mapping.json");
-        found.push(DoctorFinding::error(check, detail));
-    }
-    let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
-    if given_up > 0 {
-        let detail = format!("{} failed too often", counted(given_up, "call"));
-        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
-    }
-    if mapping.absent {
-        let detail = "Linear could not be reached, and is left alone";
-        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
-    }
-    if found.is_empty() {
-        let count = mapping.tasks.len();
-        let has = one_or(count, "task has its issue", "tasks have their issues");
-        found.push(DoctorFinding::ok(check, format!("{count} {has}")));
-    }
-    found
 }
 
 /// What killed processes have left behind.

@@ -13,7 +13,7 @@ use fp_host::store::{ExaminedLog, ExaminedSnapshot};
 
 use super::git::{CommitHooks, CommitSigning, commit_hooks, identity, signing};
 use super::place::{all_leftovers, left_by_run, room};
-use super::plan::{RunLead, approval, claims, commits, linear_mapping, log, snapshot};
+use super::plan::{RunLead, approval, claims, commits, log, snapshot};
 use super::setup::{SettingsSeen, agent_teams, permissions, program};
 use super::*;
 
@@ -141,28 +141,6 @@ fn commits_that_are_gone() {
     let found = commits(&state, &BTreeSet::from([commit.clone()]));
     assert_eq!(found.level, DoctorLevel::Warning);
     assert_eq!(found.command, Some(format!("git branch --contains {commit}")));
-}
-
-#[test]
-fn a_mapping_that_does_not_fit() {
-    let (tree, _) = parse(TREE);
-    let text = r#"{"planId": "sample-20261121", "absent": true,
-        "tasks": {"1": {"linearIssueId": "a"}, "2": {"linearIssueId": "a"}, "9": {"linearIssueId": "b"}},
-        "failures": {"create/root": {"attempts": 3, "reason": "down"}}}"#;
-    let mapping = fp_core::linear::Mapping::parse(text, &plan()).unwrap();
-    let found: Vec<String> = linear_mapping(&mapping, Some(&tree))
-        .into_iter()
-        .map(|f| format!("{}: {}", f.level.word(), f.detail))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "warning: task 9 has an issue, and is not in the tree any more: close what is left in Linear",
-            "error: tasks 1, 2 have the same issue, a: correct linear-mapping.json",
-            "warning: 1 call failed too often",
-            "warning: Linear could not be reached, and is left alone",
-        ]
-    );
 }
 
 #[test]

@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::diagnostic::Severity;
-use fp_core::interview::intent::classify;
+use fp_core::interview::GoalReading;
 use fp_core::interview::{Interview, Mode};
-use fp_core::linear::Mapping;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::plan::parse;
 use fp_core::rules::check;
 use fp_core::run::event::{Decider, Event, ImportedTask};
 use fp_core::run::notepad;
-use fp_core::settings::PartialSettings;
+use fp_core::settings::SettingsLayer;
 use fp_core::text::counted;
 use fp_exchange::{
     DoneBefore, ImportError, ImportNotice, NoticeKind, PlanDraft, PortablePlan, RecognisedSource,
@@ -34,6 +33,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::gather::gather_texts;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::linear::mapping_moved_to;
 use crate::printer::Format;
 
 /// The record of where a plan came from, in its folder.
@@ -172,13 +172,13 @@ impl Import {
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
             plan_id: into.id().clone(),
-            intent: classify(&goal).intent,
+            intent: GoalReading::of_goal(&goal).intent,
             goal,
             mode,
             mode_reason,
             created_at: context.now(),
             by: Decider::User,
-            settings: PartialSettings::default(),
+            settings: SettingsLayer::default(),
         };
         let written = self.fill(&into, &record, folder, context);
         if written.is_err() {
@@ -269,7 +269,9 @@ impl Import {
         if !self.keeps_ids() {
             return texts;
         }
-        if let Some(mapping) = folder.text("linear-mapping.json").and_then(|text| moved_mapping(text, plan)) {
+        if let Some(mapping) =
+            folder.text("linear-mapping.json").and_then(|text| mapping_moved_to(text, plan))
+        {
             take("linear-mapping.json", &mapping);
         }
         for id in &self.draft.ids {
@@ -278,14 +280,6 @@ impl Import {
         }
         texts
     }
-}
-
-/// The record of a mirror in Linear, for the plan `id`; `None` where it can't be read.
-fn moved_mapping(text: &str, id: &PlanId) -> Option<String> {
-    let mut mapping: Mapping = serde_json::from_str(text).ok()?;
-    mapping.plan_id = id.clone();
-    let text = serde_json::to_string_pretty(&mapping).ok()?;
-    Some(text + "\n")
 }
 
 /// A title for a plan without one: after the file or the nearest folder whose name says something.

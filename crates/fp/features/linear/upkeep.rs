@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fp_core::doctor::{Finding, listed, verb};
 use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
 use fp_core::run::State;
 use fp_core::run::next::LeadAction;
-use fp_host::doctor::advised;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
@@ -18,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::mapping::{LinearMapping, MAX_ATTEMPTS, MappingError};
 use super::outbox::LinearOutbox;
 use crate::error::CommandError;
+use crate::features::doctor::{DoctorFinding, listed_tasks, one_or};
 
 const MAPPING: &str = "linear-mapping.json";
 /// Largest mapping that is read, in bytes.
@@ -112,47 +111,49 @@ pub(crate) fn tracker_due(
 }
 
 /// What the doctor finds about the mirror of `plan`, whose tree is `tree` where that can be read.
-pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<Finding> {
+pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
     match read_mapping(plan) {
         Ok(None) => Vec::new(),
         Ok(Some(mapping)) => judge_mapping(&mapping, tree),
-        Err(error) => vec![Finding::error("linear", advised(&error))],
+        Err(error) => vec![DoctorFinding::of_error("linear", error)],
     }
 }
 
 /// Whether the mapping fits the tree, and whether something in it needs the user.
-pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) -> Vec<Finding> {
+pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
     let check = "linear";
     let retry = format!("fp linear retry {}", mapping.plan_id);
     let mut found = Vec::new();
     let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
     let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
     if !gone.is_empty() {
-        let has = verb(gone.len(), "has an issue, and is", "have issues, and are");
-        let detail = format!("{} {has} not in the tree any more: close what is left in Linear", listed(gone));
-        found.push(Finding::warning(check, detail));
+        let has = one_or(gone.len(), "has an issue, and is", "have issues, and are");
+        let detail =
+            format!("{} {has} not in the tree any more: close what is left in Linear", listed_tasks(gone));
+        found.push(DoctorFinding::warning(check, detail));
     }
     let mut by_issue: BTreeMap<&LinearId, Vec<&TaskId>> = BTreeMap::new();
     for (task, issue) in &mapping.tasks {
         by_issue.entry(&issue.linear_issue_id).or_default().push(task);
     }
     for (issue, tasks) in by_issue.into_iter().filter(|(_, tasks)| tasks.len() > 1) {
-        let detail = format!("{} have the same issue, {issue}: correct linear-mapping.json", listed(tasks));
-        found.push(Finding::error(check, detail));
+        let detail =
+            format!("{} have the same issue, {issue}: correct linear-mapping.json", listed_tasks(tasks));
+        found.push(DoctorFinding::error(check, detail));
     }
     let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
     if given_up > 0 {
-        let detail = format!("{given_up} {} failed too often", verb(given_up, "call", "calls"));
-        found.push(Finding::warning(check, detail).mended_by(&retry));
+        let detail = format!("{given_up} {} failed too often", one_or(given_up, "call", "calls"));
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if mapping.absent {
         let detail = "Linear could not be reached, and is left alone";
-        found.push(Finding::warning(check, detail).mended_by(&retry));
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if found.is_empty() {
         let count = mapping.tasks.len();
-        let have = verb(count, "task has its issue", "tasks have their issues");
-        found.push(Finding::ok(check, format!("{count} {have}")));
+        let have = one_or(count, "task has its issue", "tasks have their issues");
+        found.push(DoctorFinding::ok(check, format!("{count} {have}")));
     }
     found
 }

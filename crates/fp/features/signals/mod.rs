@@ -7,13 +7,10 @@ mod score;
 mod survey;
 mod text;
 
-use std::time::Duration;
-
 use fp_core::plan::{Plan, parse};
 use fp_core::signals_record::SIGNALS_VERSION;
 use fp_host::file;
 use fp_host::git::Git;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
@@ -53,11 +50,9 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
             .hint("`fp validate` says what is wrong with it"));
     }
     let root = &context.repo().worktree;
-    let progress = progress();
-    let mut survey = survey::survey(root, &context.settings()?.plans_dir, &tree, || progress.inc(1));
+    let mut survey = survey::survey(root, &context.settings()?.plans_dir, &tree);
     let mut notes = Vec::new();
     survey.history = history::file_history(Git::open(root).as_ref(), context.now(), &mut notes);
-    progress.finish_and_clear();
     let measured = MeasuredTree::new(&tree, &survey);
     for note in &notes {
         context.printer.note(&format!("note: {note}"));
@@ -72,16 +67,6 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
         Some(task) => explain(task, &tree, &measured, &source.name, context),
         None => context.report(&json!(record), &text::table(&tasks)),
     }
-}
-
-/// A sign of life on a terminal, and nothing anywhere else.
-fn progress() -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message("Files read");
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}: {human_pos}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
 }
 
 fn explain(

@@ -23,10 +23,10 @@ const SOURCE_CAP: u64 = 1024 * 1024;
 const SAMPLE: usize = 8000;
 
 /// Everything but history that the signals of `plan` need of the repository at `root`, absolute and without links. The
-/// folder `plans_dir` of plans is nobody's source. `progress` hears of every file that was met.
-pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan, progress: impl Fn()) -> RepositorySurvey {
+/// folder `plans_dir` of plans is nobody's source.
+pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySurvey {
     let mut survey = RepositorySurvey::default();
-    let mut files = walk(root, plans_dir, progress);
+    let mut files = walk(root, plans_dir);
     survey.paths = files.keys().cloned().collect();
     let entries: BTreeSet<ListedEntry> = plan.leaves().flat_map(ListedEntry::all_of).collect();
     // A listed file that is ignored is measured like any other.
@@ -50,7 +50,7 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan, progress: impl F
 }
 
 /// The files that are not ignored, by their names in the repository. What can't be read is left out.
-fn walk(root: &Path, plans_dir: &str, progress: impl Fn()) -> BTreeMap<String, PathBuf> {
+fn walk(root: &Path, plans_dir: &str) -> BTreeMap<String, PathBuf> {
     let plans = root.join(plans_dir);
     let walk = WalkBuilder::new(root)
         .hidden(false)
@@ -61,7 +61,6 @@ fn walk(root: &Path, plans_dir: &str, progress: impl Fn()) -> BTreeMap<String, P
         .build();
     let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let named = |file: DirEntry| {
-        progress();
         let name = file.path().strip_prefix(root).ok()?.to_string_lossy();
         let name = if cfg!(windows) { name.replace('\\', "/") } else { name.into_owned() };
         Some((name, file.into_path()))
