@@ -20,9 +20,7 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::reader::{
-    ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
-};
+pub use self::reader::{ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
 pub(crate) use self::snapshot::LogMark;
 

@@ -92,10 +92,6 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
     let repo = context.repo();
     let config = Config::load(&repo.config_file(), &|name| context.env(name)).unwrap_or_default();
     let plans = Plans::of(repo, &config.settings());
-    if plans.is_archiving() {
-        let detail = "archiving a plan was interrupted; any command that names a plan brings it to its end";
-        found.push((None, DoctorFinding::warning("leftovers", detail).fixed_by("fp plans")));
-    }
     let ids = plans.list().unwrap_or_default();
     for id in &ids {
         let Ok(folder) = plans.open(id) else { continue };
