@@ -16,7 +16,7 @@ use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ApproveArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// Who approves.
@@ -33,7 +33,7 @@ enum By {
     Auto,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;

@@ -41,7 +41,7 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
         context.notices(&loaded.notices);
         report = report.with_run(&parsed, &loaded.state);
         report.critique = CritiqueLine::new(&loaded.state, &text);
-        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.builders);
+        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
     if context.export.is_some() || context.format == Format::Json {
         let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
@@ -89,7 +89,7 @@ pub(crate) fn chart(
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
+    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state).with_schedules(
         tree,
         &schedule_options(settings),

@@ -1,8 +1,5 @@
 //! Renderers: one report, several forms.
 
-pub(crate) mod actions;
-pub(crate) mod commit;
-pub(crate) mod evidence;
 pub(crate) mod status;
 pub(crate) mod tree;
 

@@ -28,22 +28,28 @@ fn every_event_is_told() {
         rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
     let text = source("crates/fp-core/src/run/event.rs");
     let (_, events) = text.split_once("pub enum Event {").unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|,)$").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|\(\w+\),|,)$").unwrap();
     let events: Vec<String> =
         variant.captures_iter(events).map(|found| found[1].to_lowercase() + &found[2]).collect();
     assert_eq!(told.iter().collect::<BTreeSet<_>>(), events.iter().collect::<BTreeSet<_>>());
     assert_eq!(told.len(), events.len(), "an event is told twice");
 }
 
-/// The variants of an enum in a source, each with what stands in its braces.
+/// The variants of an enum in a source, each with what stands in its braces, or in those of the struct that it holds.
 fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let text = source(path);
     let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
     let body = body.split("\n}\n").next().unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|,)$").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|\((\w+)\),|,)$").unwrap();
+    let held = |name: &str| {
+        let (_, fields) = text.split_once(&format!("pub struct {name} {{\n")).unwrap();
+        let fields = fields.split("\n}\n").next().unwrap().replace("pub ", "");
+        fields.lines().map(|line| format!("    {line}\n")).collect::<String>()
+    };
     let found = variant.captures_iter(body).map(|found| {
-        let carries = found.get(3).map_or("", |carries| carries.as_str());
-        (found[1].to_lowercase() + &found[2], carries.to_owned())
+        let braces = found.get(3).map(|carries| carries.as_str().to_owned());
+        let carries = braces.or_else(|| found.get(4).map(|name| held(name.as_str()))).unwrap_or_default();
+        (found[1].to_lowercase() + &found[2], carries)
     });
     found.collect()
 }
@@ -103,7 +109,7 @@ fn every_action_and_every_state_is_told() {
     let page = Page::read("docs/run-protocol.md");
     let told: Vec<String> =
         rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
-    let actions = variants("crates/fp-core/src/run/next.rs", "Action");
+    let actions = variants("crates/fp-core/src/run/next.rs", "LeadAction");
     assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
     let states = rows(&page, &["state", "meaning"]);
     for row in &states {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::run::state::{Granted, TaskState};
 use crate::text::one_line;
-use crate::verification::{Check, CheckVerdict};
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 
 /// What an evidence file says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -176,14 +176,6 @@ fn granted(granted: &Granted) -> String {
     one_line(&format!("{} is not in the plan: {}", granted.path, granted.reason))
 }
 
-/// Name of the check that ran `command`.
-#[must_use]
-pub fn command_check_name(command: &str) -> String {
-    format!("{COMMAND}{command}")
-}
-
-const COMMAND: &str = "command: ";
-
 /// Every verdict of a check, with the word that it is written as.
 const CHECK_WORDS: [(CheckVerdict, &str); 4] = [
     (CheckVerdict::Pass, "PASS"),
@@ -193,7 +185,7 @@ const CHECK_WORDS: [(CheckVerdict, &str); 4] = [
 ];
 
 fn is_command(check: &Check) -> bool {
-    check.name.starts_with(COMMAND)
+    check.name.starts_with(COMMAND_CHECK)
 }
 
 fn word(pass: bool) -> &'static str {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Check, CheckVerdict, Facts, Scope, intent, list};
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
 use crate::text::one_line;
 
 /// What the check is called.
@@ -47,7 +47,7 @@ enum Weight {
     Fails,
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     if facts.lines.iter().all(|file| file.added.is_empty()) {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
     }

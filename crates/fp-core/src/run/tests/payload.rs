@@ -9,7 +9,7 @@ use crate::plan::task::Item;
 use crate::run::event::Note;
 use crate::run::notepad::NOTES_PER_PAYLOAD;
 use crate::run::payload::{Around, MAX_PAYLOAD_BYTES, payload, room_for_specs};
-use crate::run::state::{Claim, Verdict};
+use crate::run::state::{Claim, TaskVerdict};
 
 /// How many there are of something, of how many characters each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ impl Load {
             let task = state.task_mut(&id(&number.to_string())).unwrap();
             task.status = Status::Completed;
             let summary = self.text("summary", number, self.direct.chars);
-            task.verdict = Some(Verdict { pass: true, iteration: 1, judgements: Vec::new(), summary });
+            task.verdict = Some(TaskVerdict { pass: true, iteration: 1, judgements: Vec::new(), summary });
         }
         let notes = self.texts("note", self.notes).into_iter();
         state.notes = notes.map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap()).collect();

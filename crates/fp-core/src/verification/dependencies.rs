@@ -1,68 +1,17 @@
 //! New dependencies: a task gets one only if it lists the manifest and its own words ask for it.
 
-mod lock;
-mod manifest;
-
-use std::collections::BTreeSet;
-
-pub use lock::lock_names;
-
-use super::{ChangedText, Check, CheckVerdict, Facts, Scope, boundary::Boundary, intent, list};
+use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, boundary::Boundary, intent, list};
+use crate::package_files::{
+    PackageManager, PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind,
+};
 use crate::repo_path::RepoPath;
-
-/// Names of packages.
-type Names = BTreeSet<String>;
-
-/// Reads the names in a text; `None` if it isn't such a file.
-type Read = fn(&str) -> Option<Names>;
-
-/// Package managers, each with its own kind of manifest and of lock file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ecosystem {
-    Cargo,
-    Npm,
-    Python,
-    Go,
-    Ruby,
-    Jvm,
-    Php,
-    DotNet,
-    Swift,
-}
-
-/// Whether a file says what a program depends on.
-pub(super) fn is_of_interest(path: &RepoPath) -> bool {
-    let path = path.to_lossy().to_lowercase();
-    manifest::of(&path).is_some() || lock::of(&path).is_some()
-}
-
-/// Whether a file is a lock file.
-pub(super) fn is_lock(path: &RepoPath) -> bool {
-    lock::of(&path.to_lossy().to_lowercase()).is_some()
-}
-
-/// Whether `path` is a manifest: what a program depends on, as a person writes it.
-#[must_use]
-pub fn is_manifest(path: &str) -> bool {
-    manifest::of(&path.to_lowercase()).is_some()
-}
-
-/// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
-#[must_use]
-pub fn is_lock_of(path: &str, listed: &str) -> bool {
-    let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
-    let (Some((lock, _)), Some((manifest, _))) = (lock::of(path), manifest::of(listed)) else { return false };
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let below = listed.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
-    lock == manifest && below
-}
 
 /// A changed manifest or lock file.
 struct Listed<'f> {
     file: &'f ChangedText,
-    ecosystem: Ecosystem,
-    before: Option<Names>,
-    after: Option<Names>,
+    ecosystem: PackageManager,
+    before: Option<PackageNames>,
+    after: Option<PackageNames>,
 }
 
 impl Listed<'_> {
@@ -72,19 +21,19 @@ impl Listed<'_> {
     }
 }
 
-fn listed(facts: &Facts, of: fn(&str) -> Option<(Ecosystem, Read)>) -> Vec<Listed<'_>> {
+fn listed(facts: &ChangeFacts, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Vec<Listed<'_>> {
     facts.texts.iter().filter_map(|file| listing(file, of)).collect()
 }
 
-fn listing(file: &ChangedText, of: fn(&str) -> Option<(Ecosystem, Read)>) -> Option<Listed<'_>> {
+fn listing(file: &ChangedText, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Option<Listed<'_>> {
     let (ecosystem, read) = of(&file.path.to_lossy().to_lowercase())?;
-    let names = |text: &Option<String>| text.as_deref().map_or(Some(Names::new()), read);
+    let names = |text: &Option<String>| text.as_deref().map_or(Some(PackageNames::new()), read);
     Some(Listed { file, ecosystem, before: names(&file.before), after: names(&file.after) })
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
-    let (manifests, locks) = (listed(facts, manifest::of), listed(facts, lock::of));
-    let unread: Vec<&RepoPath> = facts.unread.iter().filter(|path| is_of_interest(path)).collect();
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
+    let (manifests, locks) = (listed(facts, manifest_kind), listed(facts, lock_kind));
+    let unread: Vec<&RepoPath> = facts.unread.iter().filter(|path| is_package_file(path)).collect();
     if manifests.is_empty() && locks.is_empty() && unread.is_empty() {
         return Check::new(
             "dependencies",
@@ -133,7 +82,7 @@ pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
 /// Whether the change only moved a dependency from one manifest to another.
 fn was_in_another(name: &str, manifest: &Listed, manifests: &[Listed]) -> bool {
     let gone = |other: &&Listed| {
-        let has = |names: &Option<Names>| names.as_ref().is_some_and(|names| names.contains(name));
+        let has = |names: &Option<PackageNames>| names.as_ref().is_some_and(|names| names.contains(name));
         other.ecosystem == manifest.ecosystem && has(&other.before) && !has(&other.after)
     };
     manifests.iter().any(|other| gone(&other))

@@ -1,16 +1,100 @@
-//! The names that manifests list. What lies in the repository itself (path, file, workspace) is no dependency.
+//! Manifests and lock files of package managers: by which names they go, and the names of packages that they hold.
+//! What lies in the repository itself (path, file, workspace) is no package.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::{Ecosystem, Names, Read};
+use crate::repo_path::RepoPath;
+
+use PackageManager::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
+
+/// PackageNames of packages.
+pub(crate) type PackageNames = BTreeSet<String>;
+
+/// Reads the names in a text; `None` if it isn't such a file.
+pub(crate) type ReadPackages = fn(&str) -> Option<PackageNames>;
+
+/// Package managers, each with its own kind of manifest and of lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PackageManager {
+    Cargo,
+    Npm,
+    Python,
+    Go,
+    Ruby,
+    Jvm,
+    Php,
+    DotNet,
+    Swift,
+}
+
+/// Every kind of lock file, by the name that its package manager gives it.
+const LOCKS: [(&str, PackageManager, ReadPackages); 17] = [
+    ("Cargo.lock", Cargo, toml_packages),
+    ("poetry.lock", Python, toml_packages),
+    ("uv.lock", Python, toml_packages),
+    ("pdm.lock", Python, toml_packages),
+    ("Pipfile.lock", Python, |text| json_keys(text, &["default", "develop"])),
+    ("package-lock.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
+    ("npm-shrinkwrap.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
+    ("yarn.lock", Npm, |text| Some(found(text, &[&YARN]))),
+    ("pnpm-lock.yaml", Npm, |text| Some(found(text, &[&PNPM]))),
+    ("bun.lock", Npm, |text| Some(found(text, &[&BUN]))),
+    ("go.sum", Go, |text| Some(found(text, &[&GO_SUM]))),
+    ("Gemfile.lock", Ruby, |text| Some(found(text, &[&GEMFILE]))),
+    ("composer.lock", Php, |text| Some(found(text, &[&NAME]))),
+    ("packages.lock.json", DotNet, |text| Some(found(text, &[&NUGET]))),
+    ("gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
+    ("buildscript-gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
+    ("Package.resolved", Swift, |text| Some(found(text, &[&IDENTITY]))),
+];
+
+/// The names of lock files.
+pub fn lock_names() -> impl Iterator<Item = &'static str> {
+    LOCKS.iter().map(|(name, ..)| *name)
+}
+
+/// Whether a file says what a program depends on.
+pub(crate) fn is_package_file(path: &RepoPath) -> bool {
+    let path = path.to_lossy().to_lowercase();
+    manifest_kind(&path).is_some() || lock_kind(&path).is_some()
+}
+
+/// Whether a file is a lock file.
+pub(crate) fn is_lock(path: &RepoPath) -> bool {
+    lock_kind(&path.to_lossy()).is_some()
+}
+
+/// Whether `path` is a manifest: what a program depends on, as a person writes it.
+#[must_use]
+pub fn is_manifest(path: &str) -> bool {
+    manifest_kind(&path.to_lowercase()).is_some()
+}
+
+/// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
+#[must_use]
+pub fn is_lock_of(path: &str, listed: &str) -> bool {
+    let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
+    let (Some((lock, _)), Some((manifest, _))) = (lock_kind(path), manifest_kind(listed)) else {
+        return false;
+    };
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let below = listed.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+    lock == manifest && below
+}
+
+/// The kind of lock file that a path is, in whatever case.
+pub(crate) fn lock_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    LOCKS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, kind, read)| (*kind, *read))
+}
 
 /// The kind of manifest that a path, in lower case, is.
-pub(super) fn of(path: &str) -> Option<(Ecosystem, Read)> {
-    use Ecosystem::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
+pub(crate) fn manifest_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_folder = |wanted: &str| folder == wanted || folder.ends_with(&format!("/{wanted}"));
     Some(match name {
@@ -35,7 +119,7 @@ pub(super) fn of(path: &str) -> Option<(Ecosystem, Read)> {
 }
 
 /// The names that `patterns` find, in their first group with a match.
-fn found(text: &str, patterns: &[&LazyLock<Regex>]) -> Names {
+fn found(text: &str, patterns: &[&LazyLock<Regex>]) -> PackageNames {
     let captures = patterns.iter().flat_map(|pattern| pattern.captures_iter(text));
     captures.filter_map(|found| Some(found.iter().skip(1).flatten().next()?.as_str().to_owned())).collect()
 }
@@ -57,9 +141,9 @@ fn table<'t>(parent: &'t dyn TableLike, path: &[&str]) -> Option<&'t dyn TableLi
     if rest.is_empty() { Some(inner) } else { table(inner, rest) }
 }
 
-fn cargo(text: &str) -> Option<Names> {
+fn cargo(text: &str) -> Option<PackageNames> {
     let document = toml(text)?;
-    let mut names = Names::new();
+    let mut names = PackageNames::new();
     cargo_tables(document.as_table(), &mut names);
     if let Some(workspace) = table(document.as_table(), &["workspace"]) {
         cargo_tables(workspace, &mut names);
@@ -72,7 +156,7 @@ fn cargo(text: &str) -> Option<Names> {
     Some(names)
 }
 
-fn cargo_tables(parent: &dyn TableLike, names: &mut Names) {
+fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
     for key in
         ["dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies"]
     {
@@ -87,9 +171,9 @@ fn cargo_tables(parent: &dyn TableLike, names: &mut Names) {
     }
 }
 
-fn catalog(text: &str) -> Option<Names> {
+fn catalog(text: &str) -> Option<PackageNames> {
     let document = toml(text)?;
-    let mut names = Names::new();
+    let mut names = PackageNames::new();
     for key in ["libraries", "plugins"] {
         for (name, _) in table(document.as_table(), &[key]).into_iter().flat_map(|t| t.iter()) {
             names.insert(name.to_owned());
@@ -106,7 +190,7 @@ fn requirement(text: &str) -> Option<String> {
     Some(name.to_lowercase().replace(['_', '.'], "-"))
 }
 
-fn requirements(text: &str) -> Option<Names> {
+fn requirements(text: &str) -> Option<PackageNames> {
     Some(text.lines().filter_map(requirement_line).collect())
 }
 
@@ -126,14 +210,14 @@ fn strings(item: &Item) -> impl Iterator<Item = &str> {
     item.as_array().into_iter().flatten().filter_map(toml_edit::Value::as_str)
 }
 
-fn pyproject(text: &str) -> Option<Names> {
+fn pyproject(text: &str) -> Option<PackageNames> {
     let document = toml(text)?;
     let root: &dyn TableLike = document.as_table();
     let list = |path: &[&str], key: &str| -> Vec<String> {
         let item = if path.is_empty() { root.get(key) } else { table(root, path).and_then(|t| t.get(key)) };
         item.into_iter().flat_map(strings).filter_map(requirement).collect()
     };
-    let mut names = Names::from_iter(list(&["project"], "dependencies"));
+    let mut names = PackageNames::from_iter(list(&["project"], "dependencies"));
     names.extend(list(&["build-system"], "requires"));
     names.extend(list(&["tool", "uv"], "dev-dependencies"));
     for groups in [
@@ -166,13 +250,13 @@ fn python_table(parent: &dyn TableLike, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn pipfile(text: &str) -> Option<Names> {
+fn pipfile(text: &str) -> Option<PackageNames> {
     let document = toml(text)?;
     let keys = ["packages", "dev-packages"];
     Some(keys.iter().flat_map(|key| python_table(document.as_table(), key)).collect())
 }
 
-fn npm(text: &str) -> Option<Names> {
+fn npm(text: &str) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
     let local = |version: &Value| {
         let text = version.as_str().unwrap_or_default();
@@ -191,7 +275,7 @@ fn npm(text: &str) -> Option<Names> {
     Some(entries.map(name).collect())
 }
 
-fn composer(text: &str) -> Option<Names> {
+fn composer(text: &str) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
     let tables = ["require", "require-dev"].into_iter().filter_map(|key| value.get(key)?.as_object());
     Some(tables.flatten().map(|(name, _)| name.to_lowercase()).filter(|name| name != "php").collect())
@@ -201,8 +285,8 @@ pattern!(GO_ENTRY, r"^([\w.~-]+(?:/[\w.~+-]+)*)\s+v\d");
 pattern!(GO_REPLACEMENT, r"=>\s*([\w~][\w.~-]*(?:/[\w.~+-]+)*)\s+v\d");
 pattern!(GO_TOOL, r"^tool\s+([\w.~-]+(?:/[\w.~+-]+)*)$");
 
-fn go(text: &str) -> Option<Names> {
-    let mut names = Names::new();
+fn go(text: &str) -> Option<PackageNames> {
+    let mut names = PackageNames::new();
     let mut block = "";
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or_default().trim();
@@ -230,7 +314,7 @@ fn go(text: &str) -> Option<Names> {
 pattern!(GEM, r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#);
 pattern!(GEMSPEC, r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#);
 
-fn ruby(text: &str) -> Option<Names> {
+fn ruby(text: &str) -> Option<PackageNames> {
     Some(found(text, &[&GEM, &GEMSPEC]))
 }
 
@@ -242,7 +326,7 @@ pattern!(
 pattern!(MAVEN_GROUP, r"<groupId>\s*([^<]*?)\s*</groupId>");
 pattern!(MAVEN_ARTIFACT, r"<artifactId>\s*([^<]*?)\s*</artifactId>");
 
-fn maven(text: &str) -> Option<Names> {
+fn maven(text: &str) -> Option<PackageNames> {
     let text = XML_COMMENT.replace_all(text, "");
     let part = |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
     let name = |block: &str| {
@@ -261,7 +345,7 @@ pattern!(GRADLE_CATALOG, r"(?m)^\s*\w+\s*[( ]\s*(?:(?:enforcedPlatform|platform)
 pattern!(GRADLE_MAP, r#"group\s*[:=]\s*["']([^"']+)["']\s*,\s*name\s*[:=]\s*["']([^"']+)["']"#);
 pattern!(GRADLE_PLUGIN, r#"(?m)^\s*id\s*[( ]\s*["']([^"']+)["']"#);
 
-fn gradle(text: &str) -> Option<Names> {
+fn gradle(text: &str) -> Option<PackageNames> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let text = lines.collect::<Vec<_>>().join("\n");
     let mut names = found(&text, &[&GRADLE, &GRADLE_CATALOG, &GRADLE_PLUGIN]);
@@ -275,15 +359,39 @@ pattern!(
 );
 pattern!(PACKAGE_ID, r#"(?i)<package\b[^>]*?\bid\s*=\s*"([^"]+)""#);
 
-fn dot_net(text: &str) -> Option<Names> {
+fn dot_net(text: &str) -> Option<PackageNames> {
     let text = XML_COMMENT.replace_all(text, "");
     Some(found(&text, &[&PACKAGE_REFERENCE, &PACKAGE_ID]))
 }
 
 pattern!(SWIFT_PACKAGE, r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#);
 
-fn swift(text: &str) -> Option<Names> {
+fn swift(text: &str) -> Option<PackageNames> {
     Some(found(text, &[&SWIFT_PACKAGE]))
+}
+
+pattern!(TOML_PACKAGE, r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#);
+pattern!(YARN, r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##);
+pattern!(PNPM, r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$");
+pattern!(BUN, r#"(?m)^\s+"([^"]+)":\s*\["#);
+pattern!(GO_SUM, r"(?m)^(\S+) v");
+pattern!(GEMFILE, r"(?m)^    ([\w.-]+) \(");
+pattern!(NAME, r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#);
+pattern!(NUGET, r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#);
+pattern!(GRADLE_LOCK, r"(?m)^([\w.-]+:[\w.-]+):");
+pattern!(IDENTITY, r#""identity"\s*:\s*"([^"]+)""#);
+
+fn toml_packages(text: &str) -> Option<PackageNames> {
+    Some(found(text, &[&TOML_PACKAGE]))
+}
+
+/// The keys of these objects; of a path such as `node_modules/a/node_modules/b`, the last name.
+fn json_keys(text: &str, objects: &[&str]) -> Option<PackageNames> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let keys = objects.iter().filter_map(|key| value.get(key)?.as_object()).flat_map(|object| object.keys());
+    let name =
+        |key: &String| key.rsplit_once("node_modules/").map_or(key.as_str(), |(_, name)| name).to_owned();
+    Some(keys.map(name).filter(|name| !name.is_empty()).collect())
 }
 
 #[cfg(test)]
@@ -293,7 +401,7 @@ mod tests {
     #[test]
     fn every_manifest() {
         let check = |path: &str, text: &str, expect: &[&str]| {
-            let (_, read) = of(path).unwrap_or_else(|| panic!("{path} is a manifest"));
+            let (_, read) = manifest_kind(path).unwrap_or_else(|| panic!("{path} is a manifest"));
             let names: Vec<String> =
                 read(text).unwrap_or_else(|| panic!("{path}: {text}")).into_iter().collect();
             assert_eq!(names, expect, "{path}: {text}");
@@ -360,8 +468,9 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_not_empty() {
-        let check =
-            |path: &str, text: &str| assert_eq!(of(path).and_then(|(_, read)| read(text)), None, "{path}");
+        let check = |path: &str, text: &str| {
+            assert_eq!(manifest_kind(path).and_then(|(_, read)| read(text)), None, "{path}")
+        };
         check("cargo.toml", "[dependencies\n");
         check("package.json", "{");
         check("pyproject.toml", "=");
@@ -370,10 +479,46 @@ mod tests {
 
     #[test]
     fn what_is_no_manifest() {
-        let check = |path: &str| assert!(of(path).is_none(), "{path}");
+        let check = |path: &str| assert!(manifest_kind(path).is_none(), "{path}");
         check("src/cargo.rs");
         check("my-package.json");
         check("requirements.md");
         check("pom.xml.bak");
+    }
+
+    #[test]
+    fn every_lock_file() {
+        let check = |path: &str, text: &str, expect: &[&str]| {
+            let (_, read) = lock_kind(path).unwrap_or_else(|| panic!("{path} is a lock file"));
+            let names: Vec<String> =
+                read(text).unwrap_or_else(|| panic!("{path}: {text}")).into_iter().collect();
+            assert_eq!(names, expect, "{path}: {text}");
+        };
+        let toml = "version = 3\n\n[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"b\"]\n\n[[package]]\nname = \"b\"\n";
+        check("cargo.lock", toml, &["a", "b"]);
+        check("uv.lock", toml, &["a", "b"]);
+        check("pipfile.lock", r#"{"default": {"a": {}}, "develop": {"b": {}}}"#, &["a", "b"]);
+        check(
+            "package-lock.json",
+            r#"{"name": "x", "packages": {"": {}, "node_modules/a": {}, "node_modules/a/node_modules/@s/b": {}}}"#,
+            &["@s/b", "a"],
+        );
+        check(
+            "yarn.lock",
+            "# yarn\n\na@^1, a@^2:\n  version \"1\"\n\"@s/b@npm:^1\":\n  version: 1\n",
+            &["@s/b", "a"],
+        );
+        check(
+            "pnpm-lock.yaml",
+            "packages:\n\n  /a@1.0.0:\n    x: 1\n  '@s/b@2.0.0(c@1)':\n    y: 1\n",
+            &["@s/b", "a"],
+        );
+        check("bun.lock", "{\n  \"packages\": {\n    \"a\": [\"a@1\"],\n  }\n}", &["a"]);
+        check("go.sum", "a.b/c v1.0.0 h1:x\na.b/c v1.0.0/go.mod h1:y\n", &["a.b/c"]);
+        check("gemfile.lock", "GEM\n  specs:\n    a (1.0)\n      b (>= 1)\n    b (2)\n", &["a", "b"]);
+        check("composer.lock", "{\n \"packages\": [\n {\n \"name\": \"v/a\",\n", &["v/a"]);
+        check("packages.lock.json", "{\n  \"A.B\": {\n    \"type\": \"Direct\",\n", &["A.B"]);
+        check("gradle.lockfile", "g:a:1.0=compileClasspath\n", &["g:a"]);
+        check("package.resolved", "{\"identity\" : \"a\"}", &["a"]);
     }
 }
