@@ -8,7 +8,7 @@ use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_core::rules::{RuleFacts, check, fix};
 use fp_core::run::approval;
 use fp_core::run::planning::{PASSES, Planning, Seen};
-use fp_core::text::{counted, one_column, one_line, visible_line};
+use fp_core::text::{counted, one_column, visible_line};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::store::StoreError;
@@ -316,7 +316,8 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
 /// hint. A source line never takes more than 80 columns: of a longer one, the part around the caret is shown.
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
-    let (name, severity, detail) = (visible_line(name), severity(found.severity), one_line(&found.detail));
+    let (name, severity, detail) =
+        (visible_line(name), severity(found.severity), visible_line(&found.detail));
     let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
     let line = lines.line(place.line);
     if !line.trim().is_empty() {
@@ -329,7 +330,7 @@ pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) ->
         text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
     }
     if let Some(hint) = &found.hint {
-        text.push_str(&format!("  hint: {}\n", one_line(hint)));
+        text.push_str(&format!("  hint: {}\n", visible_line(hint)));
     }
     text
 }
