@@ -2,7 +2,7 @@
 //! files. A name means the nearest file that has it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fp_core::language::Language;
 use serde::Serialize;
@@ -87,10 +87,15 @@ pub(super) fn file_links(
     wanted: &BTreeSet<usize>,
 ) -> BTreeMap<usize, FileLinks> {
     let names = NamedPaths::new(paths);
+    let hints = names.beginnings(wanted);
     let mut links: BTreeMap<usize, FileLinks> = wanted.iter().map(|at| (*at, FileLinks::default())).collect();
     for (from, words) in words {
         let path = paths[*from].as_str();
-        let targets: BTreeSet<&str> = words.iter().flat_map(|word| names.meant(path, word)).collect();
+        // In a file whose own links don't count, only words that can mean a wanted file are worth looking up.
+        let counts =
+            |word: &&String| wanted.contains(from) || word.split(['.', '/']).any(|part| hints.contains(part));
+        let words = words.iter().filter(counts);
+        let targets: BTreeSet<&str> = words.flat_map(|word| names.meant(path, word)).collect();
         for target in &targets {
             for at in &names.files[target] {
                 if let Some(link) = links.get_mut(at) {
@@ -131,6 +136,13 @@ impl<'p> NamedPaths<'p> {
             add(&format!("{}/", folder.rsplit('/').next().unwrap_or("")), Some(language), folder);
         }
         all
+    }
+
+    /// How the names of the files `wanted` and of their folders begin, up to a dot.
+    fn beginnings(&self, wanted: &BTreeSet<usize>) -> HashSet<&str> {
+        let is_wanted = |path: &&str| self.files[path].iter().any(|at| wanted.contains(at));
+        let known = self.named.iter().filter(|(_, paths)| paths.iter().any(|(_, path)| is_wanted(path)));
+        known.filter_map(|(name, _)| name.split(['.', '/']).find(|part| !part.is_empty())).collect()
     }
 
     /// The files and folders that `word` means in an import of the file `from`: of a path the end, else the whole word
