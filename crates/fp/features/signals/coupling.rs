@@ -2,13 +2,15 @@
 //! files. A name means the nearest file that has it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fp_core::language::Language;
 use serde::Serialize;
 
 /// Words that an import begins with in one language or another, some with more behind an underscore.
 const IMPORTS: [&str; 7] = ["use", "import", "from", "using", "require", "include", "load"];
+/// Calls that import.
+const CALLS: [&str; 2] = ["require(", "import("];
 /// Most lines of one import.
 const MOST_LINES: usize = 100;
 /// Stems that say nothing about a file: its folder names it.
@@ -18,9 +20,11 @@ const USELESS: [&str; 5] = ["mod", "index", "main", "lib", "__init__"];
 pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let (mut lines_left, mut open_brackets) = (0, 0);
+    // Few files import by a call, and looking for one in every line takes longest.
+    let has_calls = CALLS.iter().any(|call| text.contains(call));
     for line in text.lines().map(str::trim) {
         if lines_left == 0 {
-            if !begins_import(line) {
+            if !begins_import(line, has_calls) {
                 continue;
             }
             (lines_left, open_brackets) = (MOST_LINES, 0);
@@ -38,7 +42,7 @@ pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn begins_import(line: &str) -> bool {
+fn begins_import(line: &str, has_calls: bool) -> bool {
     let mut rest = line.trim_start_matches(['#', '@']);
     if let Some(public) = rest.strip_prefix("pub") {
         rest = public.trim_start();
@@ -55,10 +59,7 @@ fn begins_import(line: &str) -> bool {
         // A module with its text behind it is no import.
         "mod" => line.ends_with(';'),
         "export" => line.contains(" from "),
-        word => {
-            let is_call = || line.contains("require(") || line.contains("import(");
-            is_import(word) || line.contains('(') && is_call()
-        }
+        word => is_import(word) || has_calls && CALLS.iter().any(|call| line.contains(call)),
     }
 }
 
@@ -87,15 +88,10 @@ pub(super) fn file_links(
     wanted: &BTreeSet<usize>,
 ) -> BTreeMap<usize, FileLinks> {
     let names = NamedPaths::new(paths);
-    let hints = names.beginnings(wanted);
     let mut links: BTreeMap<usize, FileLinks> = wanted.iter().map(|at| (*at, FileLinks::default())).collect();
     for (from, words) in words {
         let path = paths[*from].as_str();
-        // In a file whose own links don't count, only words that can mean a wanted file are worth looking up.
-        let counts =
-            |word: &&String| wanted.contains(from) || word.split(['.', '/']).any(|part| hints.contains(part));
-        let words = words.iter().filter(counts);
-        let targets: BTreeSet<&str> = words.flat_map(|word| names.meant(path, word)).collect();
+        let targets: BTreeSet<&str> = words.iter().flat_map(|word| names.meant(path, word)).collect();
         for target in &targets {
             for at in &names.files[target] {
                 if let Some(link) = links.get_mut(at) {
@@ -136,13 +132,6 @@ impl<'p> NamedPaths<'p> {
             add(&format!("{}/", folder.rsplit('/').next().unwrap_or("")), Some(language), folder);
         }
         all
-    }
-
-    /// How the names of the files `wanted` and of their folders begin, up to a dot.
-    fn beginnings(&self, wanted: &BTreeSet<usize>) -> HashSet<&str> {
-        let is_wanted = |path: &&str| self.files[path].iter().any(|at| wanted.contains(at));
-        let known = self.named.iter().filter(|(_, paths)| paths.iter().any(|(_, path)| is_wanted(path)));
-        known.filter_map(|(name, _)| name.split(['.', '/']).find(|part| !part.is_empty())).collect()
     }
 
     /// The files and folders that `word` means in an import of the file `from`: of a path the end, else the whole word
