@@ -20,9 +20,8 @@ use self::model::{
     DEBT_VERSION, Debt, DebtEntry, DebtEvent, DebtOrigin, DebtPlan, DebtStanding, all_debts, debt_text,
     next_id, offer,
 };
-use crate::context::Context;
+use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult};
-use crate::open::Known;
 use crate::render::WIDTH;
 
 /// The lock of the log, in the folder of plans, which git ignores.

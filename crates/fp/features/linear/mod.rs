@@ -25,7 +25,7 @@ use self::upkeep::{read_mapping, write_mapping};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 pub(crate) use self::upkeep::{LinearError, mapping_moved_to, mirror_findings, tracker_due, tracker_ended};
 
@@ -160,7 +160,7 @@ fn create(plan: &OpenPlan, context: &Context) -> CommandResult {
     if mapping.absent {
         return Ok(Exit::Done);
     }
-    let source = Source::open(context, Some(plan.id().as_str()))?;
+    let source = PlanSource::open(context, Some(plan.id().as_str()))?;
     let text = source.text()?;
     let (tree, problems) = parse(&text);
     if plan.load()?.state.approval.is_none() {

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use fp_core::plan::field::FieldKind;
+use fp_core::plan::graph::PlanIndex;
 use fp_core::plan::id::{LinearId, PlanId, TaskId};
-use fp_core::plan::index::Index;
 use fp_core::plan::task::{Plan, Task};
 use fp_core::run::State;
 use fp_core::run::approval::hash;
@@ -117,8 +118,8 @@ fn new_issue(
 
 fn description(task: &Task<'_>, marker: &str) -> String {
     let mut text = String::new();
-    if let Some(description) = &task.fields.description {
-        let _ = write!(text, "{}\n\n", description.value.trim());
+    if let Some(description) = task.fields.text(FieldKind::Description) {
+        let _ = write!(text, "{}\n\n", description.trim());
     }
     let sections = [
         ("Acceptance", task.acceptance().map(str::to_owned).collect::<Vec<_>>()),
@@ -176,7 +177,7 @@ impl LinearOutbox {
 
     /// Adds the moves of the parents in `tree`, as they follow from their leaves: the innermost parents first.
     pub(super) fn and_parents(mut self, tree: &Plan<'_>, state: &State, mapping: &LinearMapping) -> Self {
-        let index = Index::new(tree);
+        let index = PlanIndex::new(tree);
         for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
             let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else { continue };
             let approved = |leaf: &usize| state.task(&TaskId::new(&*tree.tasks[*leaf].id).ok()?);

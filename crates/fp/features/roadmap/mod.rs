@@ -30,10 +30,10 @@ use self::check::{UNMADE_INPUT, check_roadmap};
 use self::model::{
     FORM, LayerPlan, LayerState, Roadmap, RoadmapLayer, RoadmapProgress, empty_page, plan_goal, read_roadmap,
 };
-use crate::context::Context;
+use crate::commands::validate::finding_text;
+use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::open::Known;
-use crate::render::{WIDTH, diagnostics};
+use crate::render::WIDTH;
 
 /// Columns of the id and title of a layer.
 const TITLE: usize = 44;
@@ -142,7 +142,7 @@ fn check(selector: Option<&str>, strict: bool, context: &Context) -> CommandResu
     let lines = Lines::new(&page.text);
     let valid = found.iter().all(|finding| !finding.fails(strict));
     let name = context.shown(&page.path);
-    let mut text: String = found.iter().map(|found| diagnostics::text(&name, &lines, found) + "\n").collect();
+    let mut text: String = found.iter().map(|found| finding_text(&name, &lines, found) + "\n").collect();
     let errors = found.iter().filter(|finding| finding.severity == Severity::Error).count();
     let counts = [(roadmap.layers.len(), "layer"), (errors, "error"), (found.len() - errors, "warning")];
     let counts = counts.map(|(number, what)| counted(number, what)).join(", ");

@@ -19,7 +19,7 @@ use self::score::{ANOTHER_LOOK, ExplainedSignal};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render::WIDTH;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Most columns of an id.
 const ID: usize = 20;
@@ -49,7 +49,7 @@ struct SignalsFile<'m> {
 }
 
 pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let (tree, _) = parse(&text);
     let leaves = || tree.leaves().filter(|task| !task.broken);

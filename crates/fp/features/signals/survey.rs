@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_core::commit_message::is_fix;
+use fp_core::commit_style::is_fix;
 use fp_core::language::Language;
 use fp_core::plan::Plan;
 use fp_core::verification::by_products::is_folder_of_tools;
