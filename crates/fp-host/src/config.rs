@@ -43,7 +43,6 @@ pub enum SettingOrigin {
 
 impl SettingOrigin {
     /// Its wire name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -92,13 +91,11 @@ impl Config {
     }
 
     /// The settings in force.
-    #[must_use]
     pub fn settings(&self) -> Settings {
         Settings::from_layers(self.layers.iter().map(|(_, layer)| layer))
     }
 
     /// Every setting as dotted key, value in force and origin, sorted by key.
-    #[must_use]
     pub fn explained(&self) -> BTreeMap<String, (Value, SettingOrigin)> {
         let defaults = Settings::default().by_key().into_iter().map(|(key, _)| (key, SettingOrigin::Default));
         let mut origins: BTreeMap<String, SettingOrigin> = defaults.collect();
@@ -111,13 +108,11 @@ impl Config {
 }
 
 /// Where the client keeps the options of plugins; `None` where there is no home.
-#[must_use]
 pub fn client_file(env: Environment<'_>) -> Option<PathBuf> {
     Some(client_home(env)?.join("settings.json"))
 }
 
 /// Where the user's own configuration file is or would be; `None` where there is no home.
-#[must_use]
 pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
     user_file_on(std::env::consts::OS, env, |path| path.exists())
 }
@@ -140,7 +135,6 @@ fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bo
 }
 
 /// Whether the environment variable `name` says yes: anything but nothing, `0` and `false`.
-#[must_use]
 pub fn is_set(env: Environment<'_>, name: &str) -> bool {
     env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
 }

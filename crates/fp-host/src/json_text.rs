@@ -22,7 +22,6 @@ pub(crate) const STRICT: ParseOptions = ParseOptions {
 };
 
 /// `text`, changed so that it says `target`. `None` where that can't be done in place, as with a repeated key.
-#[must_use]
 pub fn rewrite(text: &str, target: &Map<String, Value>) -> Option<String> {
     let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
     let root = CstRootNode::parse(body, &STRICT).ok()?;
