@@ -21,8 +21,6 @@ const CAP: u64 = 1024 * 1024;
 pub enum ConfigError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{} is empty, which is not JSON", path.display())]
-    Empty { path: PathBuf },
     /// Line and column count from 1.
     #[error("{}:{line}:{column}: not JSON: {detail}", path.display())]
     Syntax { path: PathBuf, line: usize, column: usize, detail: String },
@@ -38,7 +36,6 @@ impl Hint for ConfigError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         let (fault, otherwise) = match self {
             Self::File(error) => return error.hint(),
-            Self::Empty { .. } => return Some("write `{}` into it, or delete it".into()),
             Self::Syntax { .. } => {
                 return Some("look for a missing or extra comma, quote or bracket just before it".into());
             }
@@ -81,9 +78,6 @@ pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
 
 /// The layer that `text`, the content of `path`, gives.
 pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<SettingsLayer, ConfigError> {
-    if text.trim().is_empty() {
-        return Err(ConfigError::Empty { path: path.to_owned() });
-    }
     let value: Value = serde_json::from_str(text).map_err(|fault| {
         let (line, column) = (fault.line(), fault.column());
         let whole = fault.to_string();

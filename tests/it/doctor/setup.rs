@@ -156,7 +156,7 @@ fn a_setup_in_which_all_is_well() {
       ok       repository   [ROOT]/work
       ok       settings     user: none, project: none
       ok       leftovers    none; there is no plan
-      ok       disk         ROOM free for the repository and the plugin
+      ok       disk         ROOM free for the repository
 
     Everything looks good
     ");
@@ -297,7 +297,7 @@ fn everything_is_wrong_at_once() {
                             git is running, one that was killed has left it: remove
                             it
                             → rm [ROOT]/work/.git/index.lock
-      ok       disk         ROOM free for the repository and the plugin
+      ok       disk         ROOM free for the repository
 
     9 errors, 3 warnings
     ");

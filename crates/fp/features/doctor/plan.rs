@@ -21,7 +21,7 @@ use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use jiff::Timestamp;
 
-use super::{DoctorFinding, DoctorFix, DoctorLevel, is_plain_path, listed_tasks, one_or};
+use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks, one_or};
 use crate::error::CommandError;
 use crate::features::linear::mirror_findings;
 
@@ -353,11 +353,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
             "{} is there: git makes no commit; where no git is running, one that was killed has left it: remove it",
             lock.display()
         );
-        let finding = DoctorFinding::error(check, detail);
-        return match lock.to_str().filter(|path| is_plain_path(path)) {
-            Some(path) => finding.fixed_by(format!("rm {path}")),
-            None => finding,
-        };
+        return DoctorFinding::error(check, detail).fixed_on_path("rm", &lock);
     }
     match git.state() {
         Some(operation) => {

@@ -57,7 +57,7 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.push(place::repository(context));
     found.extend(place::settings(context));
     found.extend(place::leftovers(context));
-    found.push(place::disk(&context.cwd, bundle.as_deref()));
+    found.push(place::disk(&context.cwd));
     found.iter_mut().for_each(|finding| shorten(finding, context));
     found
 }
