@@ -8,7 +8,7 @@ use fp_core::hint::Hint as _;
 use fp_core::run::State;
 use fp_core::run::event::Entry;
 
-use super::snapshot::{self, LogMark};
+use super::snapshot;
 use super::{SNAPSHOT, Store, StoreError, io_error, line, open, replay};
 
 #[derive(Debug)]
@@ -32,11 +32,7 @@ pub enum ExaminedSnapshot {
     Missing,
     /// It is damaged, of another plan or of another version.
     Unreadable,
-    Read {
-        state: Box<State>,
-        /// Whether the log is what it was when this was written, by its length and time.
-        current: bool,
-    },
+    Read(Box<State>),
 }
 
 impl Store {
@@ -44,9 +40,7 @@ impl Store {
     pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
         let path = self.log();
         let mut text = Vec::new();
-        let mut mark = LogMark::default();
         if let Some(mut file) = open(&path, OpenOptions::new().read(true))? {
-            mark = LogMark::of(&file).map_err(io_error(&path))?;
             file.read_to_end(&mut text).map_err(io_error(&path))?;
         }
         let whole = line::whole(&text);
@@ -58,20 +52,16 @@ impl Store {
             fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
             torn: (text.len() - whole) as u64,
         };
-        Ok(ExaminedLedger { log, snapshot: self.snapshot(mark) })
+        Ok(ExaminedLedger { log, snapshot: self.snapshot() })
     }
 
-    fn snapshot(&self, mark: LogMark) -> ExaminedSnapshot {
+    fn snapshot(&self) -> ExaminedSnapshot {
         let path = self.folder.join(SNAPSHOT);
         if fs::symlink_metadata(&path).is_err() {
             return ExaminedSnapshot::Missing;
         }
-        match snapshot::stored(&path, &self.plan_id) {
-            Some((taken_at, state)) => {
-                ExaminedSnapshot::Read { state: Box::new(state), current: taken_at == mark }
-            }
-            None => ExaminedSnapshot::Unreadable,
-        }
+        snapshot::stored(&path, &self.plan_id)
+            .map_or(ExaminedSnapshot::Unreadable, |(_, state)| ExaminedSnapshot::Read(Box::new(state)))
     }
 }
 

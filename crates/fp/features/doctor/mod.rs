@@ -190,10 +190,6 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
     }
 }
 
-pub(crate) fn one_or(count: usize, one: &'static str, several: &'static str) -> &'static str {
-    if count == 1 { one } else { several }
-}
-
 /// Columns in front of a finding's words.
 const MARGIN: usize = 24;
 

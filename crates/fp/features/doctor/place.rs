@@ -40,7 +40,8 @@ pub(super) fn repository(context: &Context) -> DoctorFinding {
         Ok(_) | Err(GitError::NotInstalled) => {
             let worktree = repo.worktree.display();
             let is_linked = repo.worktree != repo.root;
-            let detail = if is_linked { format!("{worktree}, a worktree of {root}") } else { root.to_string() };
+            let detail =
+                if is_linked { format!("{worktree}, a worktree of {root}") } else { root.to_string() };
             DoctorFinding::ok(check, detail)
         }
         Err(error) => DoctorFinding::of_error(check, error),

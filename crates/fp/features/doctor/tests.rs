@@ -81,23 +81,18 @@ fn what_is_wrong_with_a_log() {
 
 #[test]
 fn what_is_wrong_with_a_snapshot() {
-    let of = |entries: &[Entry], current| ExaminedSnapshot::Read {
-        state: Box::new(State::replay(plan(), entries)),
-        current,
-    };
+    let of = |entries: &[Entry]| ExaminedSnapshot::Read(Box::new(State::replay(plan(), entries)));
     let all = entries();
     let found = |facts: &ExaminedSnapshot| snapshot(&plan(), &all, facts);
-    check(&found(&of(&all, true)), DoctorLevel::Ok, "what the log adds up to", None);
-    check(&found(&of(&all[..2], false)), DoctorLevel::Ok, "older than the log, and right", None);
+    check(&found(&of(&all)), DoctorLevel::Ok, "what the log adds up to", None);
+    check(&found(&of(&all[..2])), DoctorLevel::Ok, "what the log adds up to", None);
     assert_eq!(found(&ExaminedSnapshot::Missing).level, DoctorLevel::Ok);
     assert_eq!(found(&ExaminedSnapshot::Unreadable).fix, Some(DoctorFix::RebuildSnapshot));
     let mut other = all.clone();
     other[0].at -= jiff::SignedDuration::from_secs(1);
-    for current in [true, false] {
-        assert_eq!(found(&of(&other, current)).fix, Some(DoctorFix::RebuildSnapshot));
-        assert_eq!(found(&of(&other[..2], current)).level, DoctorLevel::Warning);
-    }
-    let longer = snapshot(&plan(), &all[..1], &of(&all, false));
+    assert_eq!(found(&of(&other)).fix, Some(DoctorFix::RebuildSnapshot));
+    assert_eq!(found(&of(&other[..2])).level, DoctorLevel::Warning);
+    let longer = snapshot(&plan(), &all[..1], &of(&all));
     assert_eq!((longer.level, longer.fix), (DoctorLevel::Error, None));
 }
 
@@ -109,9 +104,9 @@ fn what_differs_from_the_approval() {
     check(&of(&prose), DoctorLevel::Ok, "the text of the tree was edited, but none of its tasks", None);
     let approve = Some("fp approve sample-20261121");
     let edited = TREE.replace("] B", "] C");
-    check(&of(&edited), DoctorLevel::Warning, "task 2 was edited or removed since the approval", approve);
+    check(&of(&edited), DoctorLevel::Warning, "since the approval edited or removed: task 2", approve);
     let other = TREE.replace("ID: 2", "ID: 3");
-    let detail = "task 2 was edited or removed, and task 3 is new since the approval";
+    let detail = "since the approval edited or removed: task 2; new: task 3";
     check(&of(&other), DoctorLevel::Warning, detail, approve);
     let none = approval(&State::new(plan()), &parse(TREE).0, "x");
     check(&none, DoctorLevel::Ok, "the plan is not approved yet", None);
@@ -122,14 +117,14 @@ fn who_holds_what() {
     let start = Some("fp run start sample-20261121");
     check(&claims(&State::new(plan()), RunLead::Gone), DoctorLevel::Ok, "no task is held", None);
     let state = state();
-    check(&claims(&state, RunLead::There), DoctorLevel::Ok, "task 1 is held, and the session is there", None);
-    let gone = "task 1 is held by a session that is gone";
+    check(&claims(&state, RunLead::There), DoctorLevel::Ok, "held: task 1; the session is there", None);
+    let gone = "held: task 1; the session is gone";
     check(&claims(&state, RunLead::Gone), DoctorLevel::Warning, gone, start);
     assert_eq!(claims(&state, RunLead::Unknown).level, DoctorLevel::Ok);
     let mut log = entries();
     log.push(entry(4, 3, Event::Cancelled { by: Decider::User }));
     let over = State::replay(plan(), &log);
-    check(&claims(&over, RunLead::There), DoctorLevel::Warning, "task 1 is held, and the run is over", start);
+    check(&claims(&over, RunLead::There), DoctorLevel::Warning, "held: task 1; the run is over", start);
 }
 
 #[test]
@@ -138,7 +133,7 @@ fn commits_that_are_gone() {
     let mut log = entries();
     log.push(entry(4, 3, Event::Completed { task: task("1"), commit: Some(commit.clone()), note: None }));
     let state = State::replay(plan(), &log);
-    let detail = "1 task has its commit in the history of HEAD";
+    let detail = "1 commit in the history of HEAD";
     check(&commits(&state, &BTreeSet::new()), DoctorLevel::Ok, detail, None);
     let found = commits(&state, &BTreeSet::from([commit.clone()]));
     assert_eq!(found.level, DoctorLevel::Warning);
@@ -213,7 +208,8 @@ fn hooks_that_are_not_run_are_told() {
 #[test]
 fn a_signature_needs_a_program_and_a_key() {
     let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
-        let folder = repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
+        let folder =
+            repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
         let git = |args: &[&str]| fp_host::git::question::ask(folder.path(), args).unwrap();
         settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
         check(&signing(folder.path()).unwrap(), level, detail, command);

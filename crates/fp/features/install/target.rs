@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,12 +30,7 @@ pub(super) struct BundleTarget {
     machine: u64,
 }
 
-const fn target(
-    name: &'static str,
-    system: &'static str,
-    cpu: &'static str,
-    machine: u64,
-) -> BundleTarget {
+const fn target(name: &'static str, system: &'static str, cpu: &'static str, machine: u64) -> BundleTarget {
     BundleTarget { name, system, cpu, machine }
 }
 
@@ -175,13 +170,11 @@ impl TargetProgram {
     fn check(&self, version: &str) -> Result<(), CommandError> {
         let Self { target, path } = self;
         let mut start = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(START).read_to_end(&mut start))
-            .map_err(|error| {
-                let (path, reason) = (path.display(), reason(&error));
-                CommandError::failed(format!("the program for {target}, {path}, can't be read: {reason}"))
-                    .hint("name a program that is there and can be read")
-            })?;
+        File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)).map_err(|error| {
+            let (path, reason) = (path.display(), reason(&error));
+            CommandError::failed(format!("the program for {target}, {path}, can't be read: {reason}"))
+                .hint("name a program that is there and can be read")
+        })?;
         let shown = path.display();
         if !target.fits(&start) {
             return Err(CommandError::failed(format!("{shown} is no program for {target}"))
