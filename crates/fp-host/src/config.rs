@@ -144,12 +144,12 @@ pub fn is_set(env: Environment<'_>, name: &str) -> bool {
 fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key: &str, value: Value| layer.set(key, value).expect("the table takes it");
-    let disabled = |name: &str| is_set(env, name);
-    if disabled("NUDGE_DISABLED") {
-        give("nudge.enabled", false.into());
-    }
-    if disabled("COMMENT_CHECKER_DISABLED") {
-        give("commentChecker.enabled", false.into());
+    for (name, key) in
+        [("NUDGE_DISABLED", "nudge.enabled"), ("COMMENT_CHECKER_DISABLED", "commentChecker.enabled")]
+    {
+        if is_set(env, name) {
+            give(key, false.into());
+        }
     }
     if let Some(prompt) = env("COMMENT_CHECKER_PROMPT") {
         give("commentChecker.customPrompt", prompt.into());

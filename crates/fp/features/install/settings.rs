@@ -192,11 +192,6 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
     Ok(settings)
 }
 
-/// `text`, changed so that it says `target`; `None` where a key is there twice.
-pub(super) fn rewritten(text: &str, target: &Value) -> Option<String> {
-    json_text::rewrite(text, target.as_object()?)
-}
-
 /// What a settings file has in it.
 #[derive(Debug, Clone)]
 pub(super) struct SettingsText {
@@ -234,7 +229,7 @@ impl ClientSettingsFile {
         texts: impl IntoIterator<Item = &'t str>,
         target: &Value,
     ) -> Result<String, CommandError> {
-        texts.into_iter().find_map(|text| rewritten(text, target)).ok_or_else(|| {
+        texts.into_iter().find_map(|text| json_text::rewrite(text, target)).ok_or_else(|| {
             CommandError::failed(format!("{} has a key twice", self.path.display()))
                 .hint("keep one of the two, then run this again")
         })

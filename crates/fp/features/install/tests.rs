@@ -374,7 +374,7 @@ fn added(text: &str) -> String {
     let mut settings = parse_settings(text).unwrap();
     let added = AddedEntries::due(&settings, BOTH);
     added.add_to(&mut settings);
-    rewritten(text, &settings).unwrap()
+    fp_host::json_text::rewrite(text, &settings).unwrap()
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn a_key_that_is_there_twice_is_not_edited() {
     let text = r#"{"env": {"A": "1"}, "env": {"B": "2"}}"#;
     let mut settings = parse_settings(text).unwrap();
     AddedEntries::due(&settings, BOTH).add_to(&mut settings);
-    assert_eq!(rewritten(text, &settings), None);
+    assert_eq!(fp_host::json_text::rewrite(text, &settings), None);
 }
 
 #[test]
@@ -511,12 +511,12 @@ proptest! {
         let added = AddedEntries::due(&before, BOTH);
         let mut settings = before.clone();
         added.add_to(&mut settings);
-        let changed = rewritten(&text, &settings).expect("no key is there twice");
+        let changed = fp_host::json_text::rewrite(&text, &settings).expect("no key is there twice");
         let mut settings = parse_settings(&changed).unwrap();
         prop_assert_eq!(permissions_outcome(&settings, true), OfferOutcome::Kept);
         added.take_out_of(&mut settings);
         prop_assert_eq!(&settings, &before);
-        prop_assert_eq!(parse_settings(&rewritten(&changed, &settings).expect("nor is it now")).unwrap(), before);
+        prop_assert_eq!(parse_settings(&fp_host::json_text::rewrite(&changed, &settings).expect("nor is it now")).unwrap(), before);
     }
 }
 
