@@ -535,7 +535,7 @@ fn what_interrupted_runs_have_left() {
     warning  leftovers    sample-20261121: working trees of a run that is over, in
                           worktrees/: builder-1
                           → git worktree list
-    warning  leftovers    sample-20261121: task 2 is held, and the run is over
+    warning  leftovers    sample-20261121: held: task 2; the run is over
                           → fp run start sample-20261121
     ");
     home.0.write(&home.0.plan_text("events.jsonl"), "no log\n");

@@ -79,28 +79,20 @@ impl AddedEntries {
     pub(super) fn due(settings: &Value, offer: SettingsOffer) -> Self {
         let missing = CONTAINERS.iter().filter(|container| settings.pointer(container).is_none());
         Self {
-            permissions: if offer.permissions {
-                missing_rules(settings).map(str::to_owned).collect()
-            } else {
-                vec![]
-            },
+            permissions: missing_rules(settings).filter(|_| offer.permissions).map(str::to_owned).collect(),
             teams: teams_outcome(settings, offer.teams) == OfferOutcome::Added,
             made: missing.map(|container| dotted(container)).collect(),
         }
     }
 
     pub(super) fn add_to(&self, settings: &mut Value) {
-        if !self.permissions.is_empty() {
+        for rule in
+            missing_rules(&settings.clone()).filter(|rule| self.permissions.iter().any(|added| added == rule))
+        {
             let allow = &mut settings["permissions"]["allow"];
-            if allow.is_null() {
-                *allow = json!([]);
-            }
-            if let Value::Array(rules) = allow {
-                for rule in &self.permissions {
-                    if !rules.iter().any(|found| found == rule) {
-                        rules.push(rule.as_str().into());
-                    }
-                }
+            match allow {
+                Value::Array(rules) => rules.push(rule.into()),
+                _ => *allow = json!([rule]),
             }
         }
         if self.teams && settings.pointer("/env").is_none_or(|env| env.get(TEAMS).is_none()) {
@@ -180,11 +172,10 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
     if !settings.is_object() {
         return Err(": the file is not an object".into());
     }
-    if settings.get("env").is_some_and(|env| !env.is_object()) {
-        return Err(": `env` is not an object".into());
-    }
-    if settings.get("permissions").is_some_and(|permissions| !permissions.is_object()) {
-        return Err(": `permissions` is not an object".into());
+    let fields = ["env", "permissions"];
+    if let Some(name) = fields.iter().find(|name| settings.get(name).is_some_and(|found| !found.is_object()))
+    {
+        return Err(format!(": `{name}` is not an object"));
     }
     if settings.pointer("/permissions/allow").is_some_and(|allow| !allow.is_array()) {
         return Err(": `permissions.allow` is not a list".into());
