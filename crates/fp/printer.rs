@@ -1,7 +1,7 @@
 //! The only file that prints. Data goes to standard output, status and hints to standard error, a reader that
 //! goes away is no error, and no control character of a text reaches the terminal.
 
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use serde::Serialize;
 
@@ -16,15 +16,6 @@ pub(crate) enum Format {
     Text,
     /// For programs: one JSON value with `schemaVersion`.
     Json,
-}
-
-/// A form that only some commands have, for other tools to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Export {
-    /// A Mermaid flowchart.
-    Mermaid,
-    /// A page of its own.
-    Html,
 }
 
 /// What `--format` takes.
@@ -42,13 +33,9 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The export it asks for, if it is one.
-    pub(crate) fn export(self) -> Option<Export> {
-        match self {
-            Self::Text | Self::Json => None,
-            Self::Mermaid => Some(Export::Mermaid),
-            Self::Html => Some(Export::Html),
-        }
+    /// Whether only some commands have it.
+    pub(crate) fn is_export(self) -> bool {
+        matches!(self, Self::Mermaid | Self::Html)
     }
 
     /// The common form it asks for; text where it asks for an export.
@@ -70,19 +57,6 @@ impl Printer {
         ignore_closed(anstream::stdout().write_all(visible(text).as_bytes()));
     }
 
-    /// The same for a text that comes in parts, and may be larger than should be in memory at once.
-    pub(crate) fn parts(&self, parts: impl Iterator<Item = String>) {
-        let mut out = BufWriter::new(anstream::stdout());
-        let mut written = Ok(());
-        for part in parts {
-            written = written.and_then(|()| out.write_all(visible(&part).as_bytes()));
-            if written.is_err() {
-                break;
-            }
-        }
-        ignore_closed(written.and_then(|()| out.flush()));
-    }
-
     /// Prints `text` byte for byte where a program reads it, so that a patch stays one; a terminal gets it as
     /// [`Printer::data`] shows it.
     pub(crate) fn exact(&self, text: &str) {
@@ -100,18 +74,11 @@ impl Printer {
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints `value` as indented JSON while it is read, in the order of its fields: for what may be larger than
-    /// should be in memory at once.
+    /// Prints `value` as indented JSON byte for byte, in the order of its fields.
     pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), CommandError> {
-        let mut out = BufWriter::new(io::stdout());
-        match serde_json::to_writer_pretty(&mut out, value) {
-            Err(error) if !error.is_io() => Err(CommandError::failed(error)),
-            written => {
-                ignore_closed(written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n")));
-                ignore_closed(out.flush());
-                Ok(())
-            }
-        }
+        let text = serde_json::to_string_pretty(value).map_err(CommandError::failed)?;
+        ignore_closed(io::stdout().write_all((text + "\n").as_bytes()));
+        Ok(())
     }
 
     /// Prints `value` as [`json`].
@@ -140,18 +107,12 @@ impl Printer {
     }
 }
 
-/// `value` as indented JSON; an object gets a leading `schemaVersion`.
+/// `value` as indented JSON; an object gets a `schemaVersion`.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
-    let value = serde_json::to_value(value).map_err(CommandError::failed)?;
-    let mut whole = serde_json::Map::new();
-    whole.insert("schemaVersion".into(), SCHEMA_VERSION.into());
-    let value = match value {
-        serde_json::Value::Object(fields) => {
-            whole.extend(fields);
-            serde_json::Value::Object(whole)
-        }
-        other => other,
-    };
+    let mut value = serde_json::to_value(value).map_err(CommandError::failed)?;
+    if let serde_json::Value::Object(fields) = &mut value {
+        fields.insert("schemaVersion".into(), SCHEMA_VERSION.into());
+    }
     let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
     Ok(text + "\n")
 }

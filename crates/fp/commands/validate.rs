@@ -163,7 +163,7 @@ fn report(
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
             let findings = shown.map(|found| diagnostics::text(&source.name, &lines, found) + "\n");
-            printer.parts(findings.chain([summary(&source.name, &report, limit)]));
+            printer.data(&findings.chain([summary(&source.name, &report, limit)]).collect::<String>());
         }
     }
     Ok(if report.valid { Exit::Done } else { Exit::Findings })

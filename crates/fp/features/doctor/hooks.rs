@@ -8,11 +8,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::process::{self, Answer, End, Limits};
+use fp_host::process::{self, Answer, Limits};
 use serde_json::{Value, json};
 
-use super::DoctorFinding;
 use super::setup::{SettingsSeen, program_of};
+use super::{DoctorFinding, ended_wrong};
 use crate::assets;
 
 /// Milliseconds that a hook may take before anybody notices.
@@ -131,21 +131,14 @@ fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswe
 
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
 fn wrong(answer: &Answer) -> Option<String> {
-    match answer.end {
-        End::Exited(0) => {
-            let said = answer.stdout.to_text();
-            let silent_or_reply =
-                said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
-            (!silent_or_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
-        }
-        End::Exited(status) => {
-            let said = answer.stderr.to_text();
-            let said = said.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
-            Some(format!("ends with status {status}{said}"))
-        }
-        End::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        End::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
+    if let Some(fault) = ended_wrong(answer.end, LIMIT) {
+        let said = answer.stderr.to_text();
+        return Some(said.lines().next().map_or(fault.clone(), |line| format!("{fault}: {line}")));
     }
+    let said = answer.stdout.to_text();
+    let is_reply =
+        said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
+    (!is_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
 }
 
 /// An event about a file of the empty repository `place`, with every field that the client sends with one or another.

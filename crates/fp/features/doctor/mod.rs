@@ -10,10 +10,12 @@ mod setup;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
+use fp_host::process::End;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -187,6 +189,16 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
         1 => format!("task {}", ids[0]),
         count if count <= LISTED => format!("tasks {}", ids.join(", ")),
         count => format!("tasks {} and {} more", ids[..LISTED].join(", "), count - LISTED),
+    }
+}
+
+/// What is wrong with how a program ended that has to end with status 0 within `limit`.
+fn ended_wrong(end: End, limit: Duration) -> Option<String> {
+    match end {
+        End::Exited(0) => None,
+        End::Exited(status) => Some(format!("ends with status {status}")),
+        End::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        End::TimedOut => Some(format!("takes more than {} seconds", limit.as_secs())),
     }
 }
 

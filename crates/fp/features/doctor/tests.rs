@@ -261,7 +261,7 @@ fn settings_of_the_client_are_read_as_far_as_they_go() {
     assert_eq!(read(variable).teams().as_deref(), Some("1"));
     assert_eq!(
         read("\u{feff}{").value.unwrap_err(),
-        "not JSON: EOF while parsing an object at line 1 column 1"
+        "s: not JSON: EOF while parsing an object at line 1 column 1"
     );
 }
 
