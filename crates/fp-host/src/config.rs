@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fp_core::settings::{Settings, SettingsLayer};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::claude::{MARKETPLACE, PLUGIN, client_home};
@@ -157,13 +157,6 @@ fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     layer
 }
 
-/// The part of the client's settings that is about plugins.
-#[derive(Deserialize)]
-struct PluginConfigs {
-    #[serde(default, rename = "pluginConfigs")]
-    plugins: Map<String, Value>,
-}
-
 /// The layer that the plugin's options give. The client asks the user for them, keeps them in its own settings at
 /// `path` and tells them to hooks alone, so they are read from there. A file that can't be read, or says nothing of
 /// this plugin, gives none: the client itself reports a broken file.
@@ -176,8 +169,8 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     if !text.contains("pluginConfigs") {
         return Ok(layer);
     }
-    let Ok(configs) = serde_json::from_str::<PluginConfigs>(&text) else { return Ok(layer) };
-    let Some((id, options)) = own_options(&configs.plugins) else { return Ok(layer) };
+    let client: Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some((id, options)) = own_options(&client["pluginConfigs"]) else { return Ok(layer) };
     for (option, setting) in PLUGIN_OPTIONS {
         // An answer that was left empty is none.
         let given = options.get(option).filter(|value| !value.is_null() && value.as_str() != Some(""));
@@ -193,13 +186,11 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
 
 /// The options of this plugin with the name that the client knows it by; where several marketplaces have it, those of
 /// the one that `fp install` adds.
-fn own_options(plugins: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
-    let elsewhere = |id: &str| match id.split_once('@') {
-        Some((PLUGIN, marketplace)) => Some(marketplace != MARKETPLACE),
-        _ => None,
-    };
-    let found = plugins.iter().filter_map(|(id, config)| Some((elsewhere(id)?, id, config)));
-    let (_, id, config) = found.min_by_key(|(elsewhere, ..)| *elsewhere)?;
+fn own_options(plugins: &Value) -> Option<(&str, &Map<String, Value>)> {
+    let is_ours = |id: &str| id.split('@').next() == Some(PLUGIN) && id != PLUGIN;
+    let elsewhere = |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);
+    let found = plugins.as_object()?.iter().filter(|(id, _)| is_ours(id));
+    let (id, config) = found.min_by_key(|(id, _)| elsewhere(id))?;
     Some((id, config.get("options")?.as_object()?))
 }
 

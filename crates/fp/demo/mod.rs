@@ -37,8 +37,8 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
 
 /// One line a commit: hash, subject and files.
 fn commits(stage: &DemoStage) -> Result<String, CommandError> {
-    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x00%h  %s"])?;
-    let lines = log.split('\0').filter(|part| !part.is_empty()).map(|part| {
+    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x09%h  %s"])?;
+    let lines = log.split('\t').filter(|part| !part.is_empty()).map(|part| {
         let mut parts = part.lines().filter(|line| !line.is_empty());
         let head = parts.next().unwrap_or_default();
         format!("{head}  ({})\n", parts.collect::<Vec<_>>().join(", "))

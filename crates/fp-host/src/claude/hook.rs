@@ -25,6 +25,11 @@ impl HookEvent {
         self.0.get(name).and_then(Value::as_str).filter(|s| !s.is_empty())
     }
 
+    /// A text among what a call gives its tool.
+    fn input(&self, name: &str) -> Option<&str> {
+        self.0.get("tool_input")?.get(name)?.as_str()
+    }
+
     /// The session.
     pub fn session(&self) -> Option<&str> {
         self.text("session_id")
@@ -62,9 +67,7 @@ impl HookEvent {
 
     /// The command line of a Bash call.
     pub fn command(&self) -> Option<&str> {
-        (self.text("tool_name") == Some("Bash"))
-            .then(|| self.0.get("tool_input")?.get("command")?.as_str())
-            .flatten()
+        if self.text("tool_name")? == "Bash" { self.input("command") } else { None }
     }
 
     /// The path that a call of a tool edits, as the call has it.
@@ -74,7 +77,7 @@ impl HookEvent {
             "NotebookEdit" => "notebook_path",
             _ => return None,
         };
-        self.0.get("tool_input")?.get(field)?.as_str()
+        self.input(field)
     }
 
     /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
@@ -112,9 +115,9 @@ impl HookEvent {
         if self.text("tool_name") != Some("Agent") {
             return None;
         }
-        let input = |name: &str| self.0.get("tool_input")?.get(name)?.as_str();
         let id = self.0.get("tool_response")?.get("agentId")?.as_str()?;
-        Some((input("subagent_type")?, input("name").or_else(|| input("description"))?, id))
+        let name = self.input("name").or_else(|| self.input("description"));
+        Some((self.input("subagent_type")?, name?, id))
     }
 
     /// Whether the agent goes on only because a stop hook made it.

@@ -301,7 +301,7 @@ impl Installation {
     /// Looks at what there is, and writes nothing.
     fn look_ahead(&self, bundle: &Bundle<'_>, scope: InstallScope) -> Result<InstallProspect, CommandError> {
         let client_version = self.client.version()?.to_string();
-        let version = bundle.version()?;
+        let version = bundle.version();
         let lacks_marketplace = self.lacks_marketplace()?;
         let plugin = self.step_due(&self.client.plugins()?, scope, &version)?;
         let mut paths = vec![self.settings_path(scope)?, self.settings_path(InstallScope::User)?];
@@ -456,7 +456,7 @@ pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
     installation.client.version()?;
-    let version = bundle.version()?;
+    let version = bundle.version();
     let lacks_marketplace = installation.lacks_marketplace()?;
     let plugins = installation.installed()?;
     if plugins.is_empty() {
