@@ -3,10 +3,10 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use fp_core::text::visible;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::render::visible::visible;
 
 /// How results are printed; every command has these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,7 +74,7 @@ impl Printer {
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints `value` as indented JSON byte for byte, in the order of its fields.
+    /// Prints `value` as indented JSON, its fields in their own order.
     pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), CommandError> {
         let text = serde_json::to_string_pretty(value).map_err(CommandError::failed)?;
         ignore_closed(io::stdout().write_all((text + "\n").as_bytes()));

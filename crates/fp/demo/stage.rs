@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fp_host::file::reason;
-use fp_host::process::{self, End, Limits};
+use fp_host::process::{self, Limits, ProcessEnd};
 use serde_json::Value;
 
 use crate::context::this_program;
@@ -116,13 +116,13 @@ impl DemoStage {
             CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
         })?;
         match answer.end {
-            End::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
-            End::Exited(status) => {
+            ProcessEnd::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
+            ProcessEnd::Exited(status) => {
                 let said = answer.stderr.to_text();
                 let said = said.trim_end();
                 Err(CommandError::failed(format!("{shown} ended with status {status}: {said}")).hint(DOCTOR))
             }
-            End::Signalled(_) | End::TimedOut => {
+            ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => {
                 Err(CommandError::failed(format!("{shown} did not end by itself")).hint(DOCTOR))
             }
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::process::{self, Answer, Limits};
+use fp_host::process::{self, Limits, ProgramAnswer};
 use serde_json::{Value, json};
 
 use super::setup::{SettingsSeen, program_of};
@@ -130,7 +130,7 @@ fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswe
 }
 
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
-fn wrong(answer: &Answer) -> Option<String> {
+fn wrong(answer: &ProgramAnswer) -> Option<String> {
     if let Some(fault) = ended_wrong(answer.end, LIMIT) {
         let said = answer.stderr.to_text();
         return Some(said.lines().next().map_or(fault.clone(), |line| format!("{fault}: {line}")));

@@ -15,7 +15,7 @@ use std::time::Duration;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
-use fp_host::process::End;
+use fp_host::process::ProcessEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -57,7 +57,6 @@ fn of_setup(client: Option<PathBuf>, context: &Context) -> CommandResult {
 }
 
 fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
-    context.resume_archiving()?;
     let folder = context.plans()?.resolve(plan)?;
     // Settings of the plan that can't be read are one of the findings.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
@@ -193,12 +192,12 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
 }
 
 /// What is wrong with how a program ended that has to end with status 0 within `limit`.
-fn ended_wrong(end: End, limit: Duration) -> Option<String> {
+fn ended_wrong(end: ProcessEnd, limit: Duration) -> Option<String> {
     match end {
-        End::Exited(0) => None,
-        End::Exited(status) => Some(format!("ends with status {status}")),
-        End::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        End::TimedOut => Some(format!("takes more than {} seconds", limit.as_secs())),
+        ProcessEnd::Exited(0) => None,
+        ProcessEnd::Exited(status) => Some(format!("ends with status {status}")),
+        ProcessEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        ProcessEnd::TimedOut => Some(format!("takes more than {} seconds", limit.as_secs())),
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use fp_core::plan::meaning::leaf_text;
+use fp_core::plan::parse;
 use fp_core::plan::task::Task;
-use fp_core::plan::{canonical, parse};
 use fp_core::run::State;
 use fp_core::run::approval::hash;
 use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
@@ -38,7 +39,7 @@ fn entry(seq: u64, at: i64, event: Event) -> Entry {
 fn entries() -> Vec<Entry> {
     let (tree, _) = parse(TREE);
     let leaf = |task: &Task<'_>| {
-        let text = canonical::leaf_text(task);
+        let text = leaf_text(task);
         json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
     let leaves: Vec<Value> = tree.leaves().map(leaf).collect();
@@ -171,7 +172,7 @@ fn author_and_committer_have_to_be_known() {
 /// A repository with these settings of git.
 fn repository(settings: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let git = |args: &[&str]| fp_host::git::question::ask(folder.path(), args).unwrap();
+    let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
     git(&["init", "--quiet"]);
     settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
     folder
@@ -210,7 +211,7 @@ fn a_signature_needs_a_program_and_a_key() {
     let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
         let folder =
             repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
-        let git = |args: &[&str]| fp_host::git::question::ask(folder.path(), args).unwrap();
+        let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
         settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
         check(&signing(folder.path()).unwrap(), level, detail, command);
     };

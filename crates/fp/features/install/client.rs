@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file::reason;
-use fp_host::process::{self, Answer, End, Limits};
+use fp_host::process::{self, Limits, ProcessEnd, ProgramAnswer};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -177,7 +177,11 @@ impl ClaudeClient {
         })
     }
 
-    fn start<A: AsRef<OsStr>>(&self, arguments: &[A], folder: Option<&Path>) -> Result<Answer, CommandError> {
+    fn start<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        folder: Option<&Path>,
+    ) -> Result<ProgramAnswer, CommandError> {
         let mut command = Command::new(&self.path);
         command.args(arguments);
         if let Some(folder) = folder {
@@ -186,7 +190,7 @@ impl ClaudeClient {
         let limits = Limits { time: self.limit, head: LONGEST_ANSWER, tail: 0 };
         let answer =
             process::ask(command, b"", limits).map_err(|source| not_runnable(&self.path, &source))?;
-        if answer.end == End::TimedOut {
+        if answer.end == ProcessEnd::TimedOut {
             let (command, seconds) = (shown(arguments), self.limit.as_secs());
             return Err(CommandError::failed(format!("`{command}` did not end within {seconds} s")).hint(format!(
                 "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
@@ -201,15 +205,15 @@ impl ClaudeClient {
         arguments: &[A],
         folder: Option<&Path>,
     ) -> Result<String, CommandError> {
-        let Answer { end, stdout, stderr, .. } = self.start(arguments, folder)?;
-        if end == End::Exited(0) {
+        let ProgramAnswer { end, stdout, stderr, .. } = self.start(arguments, folder)?;
+        if end == ProcessEnd::Exited(0) {
             return Ok(stdout.to_text());
         }
         let said = [stderr, stdout].map(|output| shortened(&output.to_text()));
         let message = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| match end {
-            End::Exited(status) => format!("exit status: {status}"),
-            End::Signalled(signal) => format!("signal: {signal}"),
-            End::TimedOut => "it took too long".into(),
+            ProcessEnd::Exited(status) => format!("exit status: {status}"),
+            ProcessEnd::Signalled(signal) => format!("signal: {signal}"),
+            ProcessEnd::TimedOut => "it took too long".into(),
         });
         let command = shown(arguments);
         Err(CommandError::failed(format!("`{command}` failed: {message}"))

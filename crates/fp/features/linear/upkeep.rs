@@ -8,7 +8,7 @@ use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
 use fp_core::run::State;
-use fp_core::run::next::Action;
+use fp_core::run::next::LeadAction;
 use fp_core::text::counted;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
@@ -83,7 +83,7 @@ pub(crate) fn tracker_due(
     state: &State,
     ended: bool,
     now: Timestamp,
-) -> Result<Option<Action>, CommandError> {
+) -> Result<Option<LeadAction>, CommandError> {
     if !plan.settings.linear.enabled {
         return Ok(None);
     }
@@ -102,7 +102,7 @@ pub(crate) fn tracker_due(
         write_mapping(plan, &mapping)?;
     }
     let id = plan.id();
-    Ok(is_due.then(|| Action::Spawn {
+    Ok(is_due.then(|| LeadAction::Spawn {
         name: AgentName::new(TRACKER).expect("it is a name"),
         agent: TRACKER_AGENT,
         prompt: format!(
