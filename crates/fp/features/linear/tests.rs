@@ -263,7 +263,7 @@ fn a_mapping_that_does_not_fit() {
     assert_eq!(
         found,
         [
-            "warning: task 9 has an issue, and is not in the tree any more: close what is left in Linear",
+            "warning: no longer in the tree: task 9; close what is left in Linear",
             "warning: 1 call failed too often",
             "warning: Linear could not be reached, and is left alone",
         ]

@@ -8,6 +8,7 @@ use fp_core::plan::Plan;
 use fp_core::plan::id::{AgentName, PlanId, TaskId};
 use fp_core::run::State;
 use fp_core::run::next::LeadAction;
+use fp_core::text::counted;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::mapping::{LinearMapping, MAX_ATTEMPTS};
 use super::outbox::LinearOutbox;
 use crate::error::CommandError;
-use crate::features::doctor::{DoctorFinding, listed_tasks, one_or};
+use crate::features::doctor::{DoctorFinding, listed_tasks};
 
 const MAPPING: &str = "linear-mapping.json";
 /// Largest mapping that is read, in bytes.
@@ -126,14 +127,12 @@ pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) ->
     let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
     let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
     if !gone.is_empty() {
-        let has = one_or(gone.len(), "has an issue, and is", "have issues, and are");
-        let detail =
-            format!("{} {has} not in the tree any more: close what is left in Linear", listed_tasks(gone));
+        let detail = format!("no longer in the tree: {}; close what is left in Linear", listed_tasks(gone));
         found.push(DoctorFinding::warning(check, detail));
     }
     let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
     if given_up > 0 {
-        let detail = format!("{given_up} {} failed too often", one_or(given_up, "call", "calls"));
+        let detail = format!("{} failed too often", counted(given_up, "call"));
         found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if mapping.absent {
@@ -141,9 +140,7 @@ pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) ->
         found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if found.is_empty() {
-        let count = mapping.tasks.len();
-        let have = one_or(count, "task has its issue", "tasks have their issues");
-        found.push(DoctorFinding::ok(check, format!("{count} {have}")));
+        found.push(DoctorFinding::ok(check, counted(mapping.tasks.len(), "issue")));
     }
     found
 }
