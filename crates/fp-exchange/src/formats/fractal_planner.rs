@@ -13,7 +13,7 @@ use super::{ReadResult, SourceFormat};
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{page_lines, plain_text, tables_in};
-use crate::portable::{ImportNotice, NoticeKind, TaskWork};
+use crate::portable::{ImportNotice, TaskWork};
 use crate::words::work_of;
 
 fn pattern(pattern: &str) -> Regex {
@@ -63,7 +63,7 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
     let mut notices = Vec::new();
     for fault in faults {
         let place = lines.position(fault.span.start);
-        let notice = ImportNotice::new(NoticeKind::Broken, fault.detail).in_file(path).at_line(place.line);
+        let notice = ImportNotice::problem(fault.detail).in_file(path).at_line(place.line);
         notices.push(ImportNotice { column: Some(place.column), ..notice });
     }
     let record = folder.object(base, "plan.json");

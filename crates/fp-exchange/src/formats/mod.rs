@@ -22,7 +22,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::folder::SourceFolder;
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
 /// Most files or folders that an error names.
 const MAX_LISTED: usize = 5;
@@ -216,10 +216,24 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
 pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     let (plan, notices) = format.read(folder)?;
     if plan.tasks.iter().all(|task| task.work == TaskWork::Cancelled) {
-        let broken = notices.into_iter().find(|notice| notice.kind == NoticeKind::Broken);
+        let broken = notices.into_iter().find(|notice| notice.is_problem && notice.file.is_some());
         return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
     }
     Ok((plan, notices))
+}
+
+/// Reports ids that the file `path` lists and no task has, and tasks that it doesn't list.
+fn report_mismatch(path: &str, listed: &[String], tasks: &[PortableTask], notices: &mut Vec<ImportNotice>) {
+    let missing: Vec<&str> =
+        listed.iter().filter(|id| tasks.iter().all(|task| task.id != **id)).map(String::as_str).collect();
+    let unlisted: Vec<&str> =
+        tasks.iter().filter(|task| !listed.contains(&task.id)).map(|task| task.id.as_str()).collect();
+    for (ids, what) in [(missing, "listed and are not there"), (unlisted, "there and are not listed")] {
+        if !ids.is_empty() {
+            let text = format!("these tasks are {what}: {}", ids.join(", "));
+            notices.push(ImportNotice::problem(text).in_file(path));
+        }
+    }
 }
 
 /// The tasks in the order given, but parents first. `parents` has the position of each one's parent; a task that is
@@ -239,7 +253,7 @@ fn parents_first(
             if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
                 let id = &tasks[at].id;
                 let text = format!("{id} is a part of itself; it becomes a task without a parent");
-                notices.push(ImportNotice::new(NoticeKind::AncestorDependency, text).about(id));
+                notices.push(ImportNotice::problem(text));
                 parents[at] = None;
             }
             way.push(at);

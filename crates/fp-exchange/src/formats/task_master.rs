@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of};
 use crate::json_task::{id_of, ids_in, read_json_task};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 use crate::words::title_of;
 
 /// The tag that new plans have.
@@ -118,14 +118,13 @@ impl TaskMasterReader {
             let within = within.map(|(id, _)| format!(" of {id}")).unwrap_or_default();
             let Some(map) = task.as_object() else {
                 let text = format!("task {}{within} is no object; it is left out", at + 1);
-                self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(list.path));
+                self.notices.push(ImportNotice::problem(text).in_file(list.path));
                 continue;
             };
             let own = id_of(map).unwrap_or_else(|| {
                 let number = (at + 1).to_string();
                 let text = format!("task {number}{within} has no id; it is called {number}");
-                let notice = ImportNotice::new(NoticeKind::UnknownValue, text);
-                self.notices.push(notice.in_file(list.path).about(&number));
+                self.notices.push(ImportNotice::problem(text).in_file(list.path));
                 number
             });
             self.read_task(&own, map, &list);

@@ -8,7 +8,7 @@ use fp_core::plan::id::TaskId;
 use fp_core::plan::{Plan, Task};
 use fp_core::run::State;
 use fp_core::run::state::Status;
-use fp_exchange::{ExportFormat, TaskWork, export_text, github_bodies_too_long, portable_plan};
+use fp_exchange::{TaskWork, csv_text, github_text, json_text, markdown_text, portable_plan};
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
@@ -116,23 +116,23 @@ fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError
 
 fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
     let goal = plan.goal_if_kept();
-    let format = match to {
-        ExportTarget::Mermaid => return show::chart(context, tree, state, &plan.settings, goal),
-        ExportTarget::Json => ExportFormat::Json,
-        ExportTarget::Csv => ExportFormat::Csv,
-        ExportTarget::Markdown => ExportFormat::Markdown,
-        ExportTarget::Github => ExportFormat::Github,
-    };
     let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
     if whole.title.is_empty() {
         whole.title = plan.id().to_string();
     }
-    if format == ExportFormat::Github {
-        for task in github_bodies_too_long(&whole) {
-            context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+    match to {
+        ExportTarget::Mermaid => show::chart(context, tree, state, &plan.settings, goal),
+        ExportTarget::Json => json_text(&whole),
+        ExportTarget::Csv => csv_text(&whole),
+        ExportTarget::Markdown => markdown_text(&whole, tree),
+        ExportTarget::Github => {
+            let (text, too_long) = github_text(&whole);
+            for task in too_long {
+                context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+            }
+            text
         }
     }
-    export_text(format, &whole, tree)
 }
 
 fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {

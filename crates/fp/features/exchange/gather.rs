@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fp_exchange::{ImportNotice, NoticeKind, SourceFolder};
+use fp_exchange::{ImportNotice, SourceFolder};
 use fp_host::file::{self, FileError};
 
 use crate::error::CommandError;
@@ -106,7 +106,7 @@ impl TextWalk<'_> {
     }
 
     fn report(&mut self, path: &str, text: String) {
-        self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(path));
+        self.notices.push(ImportNotice::problem(text).in_file(path));
     }
 
     fn too_much(&self, limit: &str) -> CommandError {
