@@ -166,6 +166,9 @@ fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
         wanted.iter().map(|test| format!("{kind}: {test}")).collect::<Vec<_>>()
     });
     let tests = tests.concat();
+    // A place in braces is filled in by the system while it works.
+    let references = list_at(map, &REFERENCES)
+        .map(|all| all.into_iter().filter(|line| !line.contains("{{")).collect::<Vec<_>>());
     let wave = || line_at(&["wave"]).filter(|wave| !is_none(wave)).map(|wave| format!("wave {wave}"));
     let complexity = map.get("complexity").and_then(Value::as_u64).filter(|n| (1..=10).contains(n));
     PortableTask {
@@ -179,7 +182,7 @@ fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
         files: files_at(map),
         tests_required: (!tests.is_empty()).then_some(true),
         hints: joined_lists(list_at(map, &HINTS), Some(tests)),
-        references: joined_lists(list_at(map, &REFERENCES), pattern_at(map)),
+        references: joined_lists(references, pattern_at(map)),
         guardrails: list_at(map, &["constraints", "guardrails"]),
         test_commands: list_at(map, &["commands"]),
         verify,

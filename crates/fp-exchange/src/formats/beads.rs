@@ -27,9 +27,8 @@ fn has_issues(text: &str) -> bool {
     lines.any(|line| serde_json::from_str(line).is_ok_and(|map| is_issue(&map)))
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, _) = folder.files_in("jsonl").find(|(_, text)| has_issues(text))?;
-    Some(format!("{path} has an issue a line"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.files_in("jsonl").find(|(_, text)| has_issues(text)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -82,7 +81,7 @@ impl BeadsReader {
         }
         let (waits, part_of) = links_of(map);
         let mut own = map.clone();
-        own.insert("dependencies".into(), waits.into());
+        own.entry("dependencies").and_modify(|links| *links = waits.into());
         let mut task = PortableTask { ext: map.clone(), ..read_json_task(id, &own, path, &mut self.notices) };
         let reason = map.get("close_reason").and_then(Value::as_str).unwrap_or_default();
         match &mut task.work {

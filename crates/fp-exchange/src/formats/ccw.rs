@@ -39,20 +39,9 @@ pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
     folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    if reads_first(folder).is_some() {
-        return None;
-    }
-    let task = folder.objects().find(|(path, map)| is_task_in(path, map));
-    let task = task.map(|(path, map)| {
-        let marks = ["flow_control", "convergence"];
-        match marks.into_iter().find(|mark| map.contains_key(*mark)) {
-            Some(mark) => format!("{path} is a task with `{mark}`"),
-            None => format!("{path} is a task"),
-        }
-    });
-    let plan = || folder.objects().find(|(_, map)| is_plan(map));
-    task.or_else(|| plan().map(|(path, _)| format!("{path} counts its tasks")))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    let is_ours = |(path, map): &(&str, &Map<String, Value>)| is_task_in(path, map) || is_plan(map);
+    folder.objects().find(is_ours).map(|(path, _)| path).filter(|_| reads_first(folder).is_none())
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {

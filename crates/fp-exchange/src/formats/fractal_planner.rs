@@ -35,23 +35,17 @@ static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verif
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
-/// Where the first task of a tree begins.
-fn first_task(text: &str) -> Option<usize> {
-    TASK.find(text).or_else(|| HEADING.find(text)).map(|found| found.start())
-}
-
 fn trees(folder: &SourceFolder) -> Vec<(&str, &str)> {
     let alone = folder.files_in("md").count() == 1;
     let is_tree = |path: &str, text: &str| {
-        (alone || name_of(path).eq_ignore_ascii_case("tasks.md")) && first_task(text).is_some()
+        (alone || name_of(path).eq_ignore_ascii_case("tasks.md"))
+            && (TASK.is_match(text) || HEADING.is_match(text))
     };
     folder.files_in("md").filter(|(path, text)| is_tree(path, text)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, text) = trees(folder).first().copied()?;
-    let line = text[..first_task(text)?].lines().count() + 1;
-    Some(format!("{path}:{line} is a task of a tree"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    trees(folder).first().map(|(path, _)| *path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {

@@ -18,9 +18,8 @@ fn is_plan(map: &Map<String, Value>) -> bool {
         && map.get("tasks").is_some_and(Value::is_array)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, _) = folder.objects().find(|(_, map)| is_plan(map))?;
-    Some(format!("{path} has `schemaVersion`, `title` and `tasks`"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.objects().find(|(_, map)| is_plan(map)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {

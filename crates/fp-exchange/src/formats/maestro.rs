@@ -39,18 +39,12 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// What a file is to this format.
-fn shape_of(value: &Value) -> Option<&'static str> {
-    let has_tasks = || tasks_of(value).into_iter().any(|(_, task)| is_task(task));
+/// Whether a file has tasks, or an analysis of them.
+fn is_plan(value: &Value) -> bool {
     let is_analysis = |map: &Map<String, Value>| {
         map.get("dependency_graph").is_some_and(Value::is_object) || analysed_tasks(map).next().is_some()
     };
-    match value {
-        Value::Array(_) if has_tasks() => Some("is a list of tasks with `role` or `deps`"),
-        Value::Object(_) if has_tasks() => Some("has tasks with `role` or `deps`"),
-        Value::Object(map) if is_analysis(map) => Some("has a `dependency_graph`"),
-        _ => None,
-    }
+    tasks_of(value).into_iter().any(|(_, task)| is_task(task)) || value.as_object().is_some_and(is_analysis)
 }
 
 /// The plan's own tables: results and waves beside one are copies of it.
@@ -69,16 +63,13 @@ fn tables(folder: &SourceFolder) -> Vec<(&str, &str)> {
     all.iter().copied().filter(|(path, _)| is_plan(path) || !has_plan(path)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    if let Some(path) = reads_first(folder) {
-        return Some(format!("{path} is a task with `read_first`"));
-    }
-    let json = folder.values().find_map(|(path, value)| Some(format!("{path} {}", shape_of(value)?)));
-    json.or_else(|| tables(folder).first().map(|(path, _)| format!("{path} has columns for ids and roles")))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    let json = || folder.values().find(|(_, value)| is_plan(value)).map(|(path, _)| path);
+    reads_first(folder).or_else(json).or_else(|| tables(folder).first().map(|(path, _)| *path))
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let json = || folder.values().filter(|(_, value)| shape_of(value).is_some());
+    let json = || folder.values().filter(|(_, value)| is_plan(value));
     let tables = tables(folder);
     if reads_first(folder).is_some() || (json().next().is_none() && tables.is_empty()) {
         return read_task_folder(SourceFormat::Maestro, folder);

@@ -97,7 +97,7 @@ impl SourceFormat {
         }
     }
 
-    fn recognise(self, folder: &SourceFolder) -> Option<String> {
+    fn recognise(self, folder: &SourceFolder) -> Option<&str> {
         match self {
             Self::Uctm => uctm::recognise(folder),
             Self::Maestro => maestro::recognise(folder),
@@ -145,7 +145,7 @@ impl FromStr for SourceFormat {
 pub enum ImportError {
     #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file".to_owned(), |files| format!(" in {files}")))]
     NotRecognised(Option<String>),
-    #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}: {}", found.source, found.because)).collect::<String>())]
+    #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}, {}", found.source, found.because)).collect::<String>())]
     SeveralFormats(Vec<RecognisedSource>),
     #[error("there are several plans of {format} in it: {folders}")]
     SeveralPlans { format: SourceFormat, folders: String },
@@ -194,8 +194,9 @@ fn first_of(names: &[&str]) -> String {
 /// # Errors
 /// None of them, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
-    let recognised =
-        |source: SourceFormat| Some(RecognisedSource { source, because: source.recognise(folder)? });
+    let recognised = |source: SourceFormat| {
+        Some(RecognisedSource { source, because: format!("by {}", source.recognise(folder)?) })
+    };
     let mut found: Vec<RecognisedSource> = SourceFormat::ALL.into_iter().filter_map(recognised).collect();
     match (found.len(), folder.broken().next()) {
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
@@ -606,9 +607,34 @@ mod tests {
             said[..2],
             [
                 ".task/C.json: T-3 has `predecessor_depends`, which looks like dependencies and can't be read",
-                "plan.json: these tasks are listed and have no file: T-4"
+                "plan.json: these tasks are listed and are not there: T-4"
             ]
         );
+    }
+
+    #[test]
+    fn task_files_keep_their_dependencies_under_every_name_and_in_their_order() {
+        let files = |second: String| {
+            let first = r#"{"id": "IMPL-1", "title": "A", "depends_on": []}"#.to_owned();
+            let third = r#"{"id": "IMPL-10", "title": "C", "depends_on": ["IMPL-2", "IMPL-1"]}"#.to_owned();
+            [(".task/IMPL-1.json", first), (".task/IMPL-10.json", third), (".task/IMPL-2.json", second)]
+        };
+        let mut seconds: Vec<String> = crate::json_task::WAITS_FOR
+            .iter()
+            .map(|name| format!(r#"{{"id": "IMPL-2", "title": "B", "{name}": ["IMPL-1"]}}"#))
+            .collect();
+        seconds.push(r#"{"id": "IMPL-2", "title": "B", "depends_on": "IMPL-1"}"#.into());
+        seconds.push(
+            r#"{"id": "IMPL-2", "title": "B", "context": {"depends_on": ["IMPL-1"]}, "flow_control": {}}"#
+                .into(),
+        );
+        for second in seconds {
+            let files = files(second);
+            let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+            let (tasks, said) = told(SourceFormat::Ccw, &files);
+            assert_eq!(tasks, ["IMPL-1", "IMPL-2 IMPL-1", "IMPL-10 IMPL-2 IMPL-1"], "{files:?}");
+            assert_eq!(said, [""; 0], "{files:?}");
+        }
     }
 
     #[test]

@@ -38,13 +38,8 @@ fn is_plan(map: &Map<String, Value>) -> bool {
     !map.contains_key("schemaVersion") && !is_of_ccw && !lists_of(map).is_empty()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, map) = folder.objects().find(|(_, map)| is_plan(map))?;
-    let tags: Vec<&str> = lists_of(map).iter().filter_map(|(tag, _)| *tag).collect();
-    Some(match tags[..] {
-        [] => format!("{path} has a list of tasks with `dependencies` or `subtasks`"),
-        _ => format!("{path} has tasks by tag: {}", tags.join(", ")),
-    })
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.objects().find(|(_, map)| is_plan(map)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {

@@ -83,22 +83,18 @@ fn ids_named_in(text: &str) -> Vec<String> {
     TASK.captures_iter(text).map(|found| canonical_id(&found[1])).collect()
 }
 
-fn is_plan(path: &str, text: &str) -> bool {
-    name_of(path).eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text)
+fn our_files(folder: &SourceFolder) -> impl Iterator<Item = &str> {
+    let is_plan = |path: &str, text: &str| path.eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text);
+    let is_ours = move |path: &str, text: &str| is_plan(path, text) || FILE.is_match(path);
+    folder.files_in("md").filter(move |(path, text)| is_ours(name_of(path), text)).map(|(path, _)| path)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    folder.files_in("md").find_map(|(path, text)| match () {
-        () if is_plan(path, text) => Some(format!("{path} begins with `# WORK-`")),
-        () if FILE.is_match(name_of(path)) => Some(format!("there is {path}")),
-        () => None,
-    })
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    our_files(folder).next()
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let ours =
-        folder.files_in("md").filter(|(path, text)| is_plan(path, text) || FILE.is_match(name_of(path)));
-    let base = folder.only(SourceFormat::Uctm, ours.map(|(path, _)| folder_of(path)))?;
+    let base = folder.only(SourceFormat::Uctm, our_files(folder).map(folder_of))?;
     let mut reader = UctmReader::default();
     if let Some((path, text)) = folder.page(base, "PLAN.md") {
         reader.read_plan(path, text);
@@ -114,7 +110,9 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
             Some(_) => reader.read_status_lines(&id, path, &page_lines(text)),
             None => reader.read_task_file(&id, path, text),
         }
-        reader.entry(&id).task.ext.insert(name_of(path).to_owned(), text.into());
+        if let Some(entry) = reader.tasks.get_mut(&id) {
+            entry.task.ext.insert(name_of(path).to_owned(), text.into());
+        }
     }
     if let Some((path, text)) = folder.page(base, "PROGRESS.md") {
         for section in sections_of(text) {

@@ -1,7 +1,6 @@
 //! `fp export`.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_core::plan::id::TaskId;
@@ -86,17 +85,13 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
         return Ok(Exit::Done);
     };
     let path = context.cwd.join(out);
-    let replaced = write_file(context, &path, &text, args.force, file)?;
+    write_file(context, &path, &text, args.force, file)?;
     let shown = context.shown(&path);
-    if context.format == Format::Json {
-        let replaced: Vec<&str> = replaced.then_some(&*shown).into_iter().collect();
-        let told = json!({ "planId": plan.id(), "to": name, "written": [shown], "replaced": replaced });
-        context.printer.json(&told)?;
-    } else {
-        context.printer.note(&format!("note: written to {shown}"));
-        if replaced {
-            context.printer.note(&format!("note: {shown} was replaced"));
+    match context.format {
+        Format::Json => {
+            context.printer.json(&json!({ "planId": plan.id(), "to": name, "written": [shown] }))?;
         }
+        Format::Text => context.printer.note(&format!("note: written to {shown}")),
     }
     Ok(Exit::Done)
 }
@@ -151,15 +146,13 @@ fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
     }
 }
 
-/// Writes one file, and says whether it replaced another.
 fn write_file(
     context: &Context,
     path: &Path,
     text: &str,
     force: bool,
     name: &str,
-) -> Result<bool, CommandError> {
-    let there = fs::symlink_metadata(path).is_ok();
+) -> Result<(), CommandError> {
     if path.is_dir() {
         let hint = format!("name the file too, such as --out {}", context.shown(&path.join(name)));
         return Err(CommandError::failed(FileError::NotAFile { path: path.to_owned() }).hint(hint));
@@ -170,5 +163,5 @@ fn write_file(
         return Err(CommandError::refused(format!("{} is there already", context.shown(path)))
             .hint("name another place, or add --force to replace what is there"));
     }
-    Ok(there)
+    Ok(())
 }
