@@ -47,7 +47,7 @@ enum Command {
     Retry(commands::retry::Args),
     Fail(commands::fail::Args),
     Rollback(commands::rollback::Args),
-    Evidence(commands::evidence::Args),
+    Evidence(commands::evidence::EvidenceArgs),
     Cancel(commands::cancel::Args),
     Note(commands::note::Args),
     Specs(features::specs::command::SpecsArgs),

@@ -3,7 +3,6 @@
 pub(crate) mod actions;
 pub(crate) mod commit;
 pub(crate) mod diagnostics;
-pub(crate) mod evidence;
 pub(crate) mod rule;
 pub(crate) mod schedule;
 pub(crate) mod status;
