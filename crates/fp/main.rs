@@ -16,7 +16,6 @@ mod plugin_lint;
 mod printer;
 mod render;
 mod source;
-mod watch;
 
 use std::process::ExitCode;
 

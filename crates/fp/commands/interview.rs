@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 const RECORD: &str = "interview.json";
 

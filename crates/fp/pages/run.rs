@@ -1,7 +1,7 @@
 //! The page of a run: what came of it, who did what when, and what each verdict rests on. Tasks, questions and commits
 //! are in the page as it is sent; the course of time and the waves are drawn in the browser.
 
-use fp_core::report::duration::took;
+use fp_core::report::took;
 use fp_core::report::run_page::{
     AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunQuestion, RunTask, RunTimes, TaskTry,
 };

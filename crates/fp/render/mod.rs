@@ -6,8 +6,6 @@ pub(crate) mod diagnostics;
 pub(crate) mod rule;
 pub(crate) mod schedule;
 pub(crate) mod status;
-pub(crate) mod tree;
 pub(crate) mod visible;
 
-/// Columns of a terminal that text is made for.
-pub(crate) const WIDTH: usize = 80;
+pub(crate) use crate::printer::WIDTH;

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::took;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use crate::markdown::{code, inline};
@@ -37,6 +38,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         if let Some(at) = at {
             let _ = writeln!(page, "- {what}: {at}");
         }
+    }
+    if run.wall() > 0 {
+        let _ = writeln!(page, "- Took: {}", took(run.wall()));
+    }
+    if !run.chain.tasks.is_empty() {
+        let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
+        let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
     }
     page.push_str("\n## Tasks\n\n");
     task_list(&mut page, run);

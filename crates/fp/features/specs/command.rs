@@ -10,7 +10,7 @@ use super::model::{JudgedSpec, Spec, SpecCategory, judge_specs, named_line, word
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Columns of a name.
 const NAME: usize = 20;
