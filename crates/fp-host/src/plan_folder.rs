@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fp_core::interview::slug::slug;
+use fp_core::interview::slug;
 use fp_core::plan::id::PlanId;
 use fp_core::settings::Settings;
 use jiff::civil::Date;

@@ -4,7 +4,6 @@ mod course;
 pub mod evidence;
 pub mod handoff;
 pub mod log;
-pub mod next_step;
 pub mod results;
 pub mod run_page;
 pub mod status;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::log::{TaskConcern, ToldEvent, tell};
-use super::next_step::NextStep;
+use super::handoff::NextStep;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};

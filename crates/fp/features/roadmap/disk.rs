@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
-use fp_core::interview::slug::slug;
+use fp_core::interview::slug;
 use fp_core::plan::id::RoadmapId;
 use fp_core::text::counted;
 use fp_host::file::{self, FileError};
