@@ -25,7 +25,8 @@ pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     let (id, task) = (&args.task, loaded.state.expect_task(&args.task)?);
     if let Some(text) = evidence::read(&plan, id)? {
         context.notices(disagreement(&text, task).as_slice());
-        return context.report(&json!({ "task": id, "file": evidence::evidence_file(id), "text": text }), &text);
+        return context
+            .report(&json!({ "task": id, "file": evidence::evidence_file(id), "text": text }), &text);
     }
     let (why, hint) = if task.imported {
         (

@@ -107,7 +107,7 @@ fn unapproved(state: &State, source: &Source) -> Result<ReadyReport, CommandErro
 }
 
 fn ready_text(report: &ReadyReport) -> String {
-    let (plan, phase) = (&report.plan_id, report.phase.word());
+    let (plan, phase) = (&report.plan_id, report.phase.into_str());
     let (ready, all) = (report.ready.len(), report.tasks.len());
     let mut text = format!("Plan {plan} ({phase}): {ready} of {all} tasks ready\n");
     if let Some(bar) = &report.bar {

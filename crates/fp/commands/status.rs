@@ -101,7 +101,7 @@ impl PlanningStatus {
 
 /// The report as text, which `fp next` prints as well.
 pub(crate) fn status_text(report: &StatusReport) -> String {
-    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.word());
+    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.into_str());
     if report.counts.total > 0 {
         text.push_str(&format!("{}\n", report.counts.in_words()));
     }
@@ -241,7 +241,7 @@ fn watch_head(state: &State, report: &StatusReport, now: Timestamp, columns: usi
     let full = (width * counts.completed).checked_div(counts.total).unwrap_or(0);
     let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
     vec![
-        at_sides(&format!("Plan {} ({})", report.plan_id, report.phase.word()), &time, columns),
+        at_sides(&format!("Plan {} ({})", report.plan_id, report.phase.into_str()), &time, columns),
         format!("{bar}{}", counts.in_words()),
     ]
 }

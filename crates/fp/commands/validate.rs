@@ -176,7 +176,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
-    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
+    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
 }
 
 /// The command that takes the plan further, with the limits of this one.

@@ -43,12 +43,8 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     }
     for Check { name, verdict, detail } in commands {
         let (name, fence) = (one_line(name), fence(detail));
-        let _ = write!(
-            page,
-            "{name} ({})\n\n{fence}\n{}\n{fence}\n\n",
-            check_word(*verdict),
-            detail.trim_end()
-        );
+        let _ =
+            write!(page, "{name} ({})\n\n{fence}\n{}\n{fence}\n\n", check_word(*verdict), detail.trim_end());
     }
     page.push_str("\n## Files Reviewed\n\n");
     for change in task.changed() {

@@ -106,7 +106,7 @@ impl HandoffReport {
         let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n> {}\n\n## Progress\n\n{}\n",
-            self.phase.word(),
+            self.phase.into_str(),
             plain_text(&self.goal, GOAL),
             progress_line(&self.counts)
         );

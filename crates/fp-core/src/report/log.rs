@@ -9,8 +9,8 @@ use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
 use crate::text::counted;
-use crate::verification::change::Change;
 use crate::verification::CheckVerdict;
+use crate::verification::change::Change;
 
 /// Most files that a line names.
 const FILES: usize = 3;
@@ -48,12 +48,8 @@ fn words(event: &Event) -> ToldEvent {
     let run = |text: String| ToldEvent { task: None, text, details: Vec::new() };
     let of_task = |task: &TaskId, text: String| ToldEvent { task: Some(task.clone()), ..run(text) };
     match event {
-        Event::Interviewed { by: Decider::User } => {
-            run("the interview records what the user said".into())
-        }
-        Event::Interviewed { by: Decider::Auto } => {
-            run("the interview records what is assumed".into())
-        }
+        Event::Interviewed { by: Decider::User } => run("the interview records what the user said".into()),
+        Event::Interviewed { by: Decider::Auto } => run("the interview records what is assumed".into()),
         Event::Imported { from, tasks } => {
             let tasks_done = counted(tasks.len(), "task");
             run(format!("imported from {from}, with {tasks_done} that the source says is done"))
@@ -70,7 +66,7 @@ fn words(event: &Event) -> ToldEvent {
         )),
         Event::Critiqued { round, verdict, findings, .. } => {
             let found = counted(findings.len(), "finding");
-            run(format!("critique, round {round}: {}, {found}", verdict.word()))
+            run(format!("critique, round {round}: {}, {found}", verdict.into_str()))
                 .with(findings.iter().map(ToString::to_string).collect())
         }
         Event::RunStarted { session, builders, max_iterations, scaled_iterations, no_commit, .. } => {
@@ -154,14 +150,10 @@ fn words(event: &Event) -> ToldEvent {
                 .map_or_else(|| "without a commit".into(), |commit| format!("commit {}", short(commit)));
             of_task(task, format!("completed, {commit}")).with(note.iter().cloned().collect())
         }
-        Event::Released { task, reason, .. } => {
-            of_task(task, format!("its claim is taken back: {reason}"))
-        }
+        Event::Released { task, reason, .. } => of_task(task, format!("its claim is taken back: {reason}")),
         Event::Failed { task, reason } => of_task(task, "FAILED".into()).with(paragraphs(reason)),
         Event::Skipped { task, because } => of_task(task, format!("skipped because of {because}")),
-        Event::Retried { task, restored } if restored.is_empty() => {
-            of_task(task, "gets another try".into())
-        }
+        Event::Retried { task, restored } if restored.is_empty() => of_task(task, "gets another try".into()),
         Event::Retried { task, restored } => {
             of_task(task, format!("gets another try, and with it {}", List(restored)))
         }

@@ -13,7 +13,6 @@ pub mod why;
 
 use jiff::Timestamp;
 
-
 /// How long it is from `since` to `now`, in its two largest units; none where the clock has gone back.
 #[must_use]
 pub fn lasted(since: Timestamp, now: Timestamp) -> String {

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use super::took;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
+use super::took;
 use crate::markdown::{code, inline};
 use crate::run::event::Decider;
 use crate::run::payload::short;
@@ -23,7 +23,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let _ = write!(
         page,
         "\n- State: {}\n- Tasks: {} of {} done",
-        run.phase.word(),
+        run.phase.into_str(),
         counts.completed,
         counts.total
     );

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
 use super::super::answers::Answers;
 use super::*;
@@ -232,7 +233,7 @@ fn said(text: &str) -> Answers {
 fn grounds() -> impl Strategy<Value = Grounds> {
     let rounds = (0..40_u32, 0..40_u32).prop_map(|(user, auto)| InterviewRounds { user, auto });
     let by = prop_oneof![Just(Decider::User), Just(Decider::Auto)];
-    (prop::sample::select(&Intent::ALL), prop::sample::select(&Mode::ALL), by, rounds)
+    (prop::sample::select(Intent::VARIANTS), prop::sample::select(Mode::VARIANTS), by, rounds)
         .prop_map(|(intent, mode, by, rounds)| Grounds { intent, mode, by, rounds })
 }
 
