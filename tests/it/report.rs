@@ -48,7 +48,7 @@ fn under_way() -> Environment {
 }
 
 fn masked(output: &Output) -> Output {
-    let mask = regex::Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
+    let mask = regex::Regex::new(r"\b[0-9a-f]{7}([0-9a-f]{33})?\b").unwrap();
     Output { stdout: mask.replace_all(&output.stdout, "[HASH]").into_owned(), ..output.clone() }
 }
 

@@ -10,7 +10,6 @@ use super::took;
 use crate::markdown::{code, inline};
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use crate::run::state::Status;
 use crate::text::one_line;
 
 #[must_use]
@@ -76,7 +75,7 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
 fn outcome(task: &RunTask) -> String {
     let commit =
         task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
-    format!(": {}{commit}", word(task.line.status))
+    format!(": {}{commit}", task.line.state_word())
 }
 
 fn task_section(page: &mut String, task: &RunTask) {
@@ -90,7 +89,7 @@ fn task_section(page: &mut String, task: &RunTask) {
         "\n## {} {}\n\n- State: {}",
         text(line.id.as_str()),
         text(&line.title),
-        word(line.status)
+        line.state_word()
     );
     if line.iteration > 0 {
         let _ = write!(page, ", iteration {}", line.iteration);
@@ -133,17 +132,6 @@ fn decisions(page: &mut String, run: &RunPage<'_>) {
         };
         let answer = if asked.answer.is_empty() { "open".to_owned() } else { text(&asked.answer.join(", ")) };
         let _ = writeln!(page, "- {}\n  - {answer}{by}", text(&asked.question));
-    }
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "not begun",
-        Status::Implementing => "being built",
-        Status::AwaitingVerification => "awaiting verification",
-        Status::Completed => "done",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
     }
 }
 
