@@ -8,13 +8,11 @@ mod demo;
 mod error;
 mod features;
 mod input;
-mod open;
 mod pages;
 #[cfg(test)]
 #[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;
 mod printer;
-mod render;
 mod source;
 
 use std::process::ExitCode;

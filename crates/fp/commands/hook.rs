@@ -143,7 +143,7 @@ impl IncomingHook {
 
     /// Whether the run belongs to this session; `None` if it knows no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
-        let own = state.run.as_ref()?.session.as_deref()?;
+        let own = state.run.as_ref()?.terms.session.as_deref()?;
         Some(Some(own) == self.event.session())
     }
 }

@@ -10,7 +10,7 @@ use fp_core::report::status::{Phase, StatusReport, TaskLine};
 use fp_core::run::State;
 use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
-use fp_core::run::state::{Activity, Agent, Role, Status};
+use fp_core::run::state::{Activity, Role, RunAgent, Status};
 use fp_core::text::fitted;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
@@ -247,7 +247,7 @@ fn watch_head(state: &State, report: &StatusReport, now: Timestamp, columns: usi
 }
 
 fn agent_lines(state: &State, now: Timestamp, most: usize) -> Vec<String> {
-    let told = |(name, agent): (&AgentName, &Agent)| {
+    let told = |(name, agent): (&AgentName, &RunAgent)| {
         Some(format!("{name}  {}, {}", doing(state, name, agent)?, lasted(agent.since, now)))
     };
     let mut lines: Vec<String> = state.agents.iter().filter_map(told).collect();
@@ -259,7 +259,7 @@ fn agent_lines(state: &State, now: Timestamp, most: usize) -> Vec<String> {
     lines
 }
 
-fn doing(state: &State, name: &AgentName, agent: &Agent) -> Option<String> {
+fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
     Some(match (agent.role, agent.activity) {
         (Role::Verifier, Activity::Idle) => return None,
         (Role::Verifier, _) => match &agent.task {

@@ -65,7 +65,7 @@ impl<'e> HookAgent<'e> {
 }
 
 fn only_builder(state: &State) -> Option<AgentName> {
-    let alone = state.run.as_ref().is_some_and(|run| run.builders == 1);
+    let alone = state.run.as_ref().is_some_and(|run| run.terms.builders == 1);
     AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::plan::id::TaskId;
 use crate::run::state::TaskState;
 use crate::text::one_line;
-use crate::verification::{Check, CheckVerdict};
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 
 /// The evidence file of `task` with these `criteria`, written at `at`. Whatever a stranger wrote stays within its line,
 /// its table cell or its fence.
@@ -32,7 +32,7 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     }
     let all = task.verification.as_ref().map_or(&[][..], |measured| &measured.checks);
     let (commands, checks): (Vec<&Check>, Vec<&Check>) =
-        all.iter().partition(|check| check.name.starts_with(COMMAND));
+        all.iter().partition(|check| check.name.starts_with(COMMAND_CHECK));
     page.push_str("\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n");
     for Check { name, verdict, detail } in checks {
         let _ = writeln!(page, "| {} | {} | {} |", cell(name), check_word(*verdict), cell(detail));
@@ -64,14 +64,6 @@ pub fn evidence_head(task: &TaskId, pass: bool) -> String {
     format!("# Verification Evidence: Task {task}\n\nResult: {}\n", word(pass))
 }
 
-/// Name of the check that ran `command`.
-#[must_use]
-pub fn command_check_name(command: &str) -> String {
-    format!("{COMMAND}{command}")
-}
-
-const COMMAND: &str = "command: ";
-
 fn word(pass: bool) -> &'static str {
     if pass { "PASS" } else { "FAIL" }
 }
@@ -100,7 +92,7 @@ fn fence(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::run::event::{Judgement, Leaf};
-    use crate::run::state::{Measured, Verdict};
+    use crate::run::task_state::{MeasuredWork, TaskVerdict};
 
     #[test]
     fn no_text_can_pass_for_a_result() {
@@ -118,16 +110,16 @@ mod tests {
         };
         let mut task = TaskState::new(leaf);
         let judged = |criterion| Judgement { criterion, pass: false, evidence: text.into() };
-        task.verdict = Some(Verdict {
+        task.verdict = Some(TaskVerdict {
             pass: false,
             iteration: 3,
             judgements: vec![judged(1), judged(2)],
             summary: String::new(),
         });
-        let checks = [text.to_owned(), command_check_name(text)]
+        let checks = [text.to_owned(), format!("{COMMAND_CHECK}{text}")]
             .map(|name| Check { name, verdict: CheckVerdict::Fail, detail: text.into() })
             .to_vec();
-        task.verification = Some(Measured { tree: String::new(), files: Vec::new(), checks });
+        task.verification = Some(MeasuredWork { tree: String::new(), files: Vec::new(), checks });
         let page = evidence_page(&task, &[text.to_owned()], Timestamp::UNIX_EPOCH);
         insta::assert_snapshot!(page, @"");
     }

@@ -69,15 +69,15 @@ fn words(event: &Event) -> ToldEvent {
             run(format!("critique, round {round}: {}, {found}", verdict.into_str()))
                 .with(findings.iter().map(ToString::to_string).collect())
         }
-        Event::RunStarted { session, builders, max_iterations, scaled_iterations, no_commit, .. } => {
-            let iterations = match scaled_iterations.values().max() {
-                Some(most) => format!("{max_iterations} to {most} iterations"),
-                None => counted(*max_iterations as usize, "iteration"),
+        Event::RunStarted(terms) => {
+            let iterations = match terms.scaled_iterations.values().max() {
+                Some(most) => format!("{} to {most} iterations", terms.max_iterations),
+                None => counted(terms.max_iterations as usize, "iteration"),
             };
-            let (builders, commits) =
-                (counted(*builders as usize, "builder"), if *no_commit { "off" } else { "on" });
+            let builders = counted(terms.builders as usize, "builder");
+            let commits = if terms.no_commit { "off" } else { "on" };
             run(format!("the run starts: {builders}, {iterations}, commits {commits}"))
-                .with(session.iter().map(|session| format!("session {session}")).collect())
+                .with(terms.session.iter().map(|session| format!("session {session}")).collect())
         }
         Event::Dispatched { dispatch, name, task } => {
             let what = if *dispatch == Dispatch::Resume { "woken" } else { "started" };

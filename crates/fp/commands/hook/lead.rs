@@ -3,7 +3,7 @@
 use fp_core::hook::recovery::{self, LedRun, RunLeader};
 use fp_core::hook::stop::{LeadDue, lead_due, lead_stops};
 use fp_core::run::State;
-use fp_core::run::next::Surroundings;
+use fp_core::run::next::RunSurroundings;
 use fp_host::claude::hook::{block, keep_in_summary, session_context};
 
 use super::{IncomingHook, OngoingRun, PATIENCE};
@@ -44,7 +44,7 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     if !run.is_led_by(session, None) {
         return RunLeader::Another;
     }
-    let known = run.state.run.as_ref().and_then(|run| run.client);
+    let known = run.state.run.as_ref().and_then(|run| run.terms.client);
     let is_same = if process.is_some() && known.is_some() {
         run.is_led_by(session, process)
     } else {
@@ -102,11 +102,11 @@ fn goes_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, Comm
 fn look(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
     // What `fp next` would know without asking git.
-    let around = Surroundings::new(state, &run.plan.settings, context.now(), context.attended());
+    let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);
     if due == LeadDue::Nothing {
         return Ok(due);
     }
     let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() { due } else { lead_due(state, &Surroundings { edited, ..around }) })
+    Ok(if edited.is_empty() { due } else { lead_due(state, &RunSurroundings { edited, ..around }) })
 }

@@ -42,8 +42,8 @@ fn check(changes: Value, name: &str, what: &str) {
     let clearance = judge(&with(changes.clone()), &GROUNDS);
     for item in &clearance.items {
         let told = match &item.missing {
-            Some(missing) => format!("{}; {missing}", item.state.word()),
-            None => item.state.word().to_owned(),
+            Some(missing) => format!("{}; {missing}", item.state.into_str()),
+            None => item.state.into_str().to_owned(),
         };
         assert_eq!(told, if item.name == name { what } else { "clear" }, "{} of {changes}", item.name);
     }
@@ -145,7 +145,7 @@ fn small_work_needs_little() {
     let one = InterviewRounds { user: 1, auto: 0 };
     let states = |record: &Value, grounds: &Grounds| {
         let clearance = judge(record, grounds);
-        let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
+        let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
         (words.join(" "), clearance.clear)
     };
     let relieved = "clear automatic automatic automatic clear automatic";
@@ -200,7 +200,7 @@ fn where_nobody_is_asked_assumptions_are_enough() {
     assumed.merge(&said("a"), Decider::Auto).unwrap();
     let grounds = Grounds { by: Decider::Auto, rounds: InterviewRounds { user: 0, auto: 1 }, ..GROUNDS };
     let clearance = Clearance::new(&assumed, &grounds);
-    let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
+    let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
     assert_eq!(words.join(" "), "assumed assumed clear assumed clear assumed");
     assert!(clearance.clear, "{clearance:?}");
     assert!(!Clearance::new(&assumed, &GROUNDS).clear);

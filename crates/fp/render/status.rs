@@ -1,1 +1,0 @@
-pub(crate) use fp_core::text::fitted as fit;
