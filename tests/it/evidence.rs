@@ -28,7 +28,50 @@ fn judged(pass: bool) -> Environment {
 fn what_a_verdict_rests_on() {
     let environment = judged(true);
     let text = shown(&environment, &[]).stdout;
-    assert_snapshot!(text, @"");
+    assert_snapshot!(text, @r"
+    # Verification Evidence: Task 1
+
+    Result: PASS
+    Timestamp: 2026-11-21T09:00:00Z
+    Task: Write part 1
+    Iteration: 1
+
+    ## Criteria Results
+
+    | # | Criterion | Result | Evidence |
+    |---|-----------|--------|---------|
+    | 1 | `a.txt` has a line about 1 | PASS | seen |
+
+    ## Mechanical Checks
+
+    | Check | Result | Detail |
+    |-------|--------|--------|
+    | changes | PASS | 1 file changed |
+    | boundary | PASS | every change is within the task's files |
+    | dependencies | N/A | no manifest and no lock file changed |
+    | leftovers | PASS | none in the added lines |
+    | tests | N/A | no test was touched |
+
+    ## Test Output
+
+    command: cat a.txt (PASS)
+
+    ````
+    exit status 0 after [TIME], output sha256 02f8b74c30e6987d…
+    about | 1
+    ```
+    ## Summary
+    ````
+
+
+    ## Files Reviewed
+
+    - a.txt
+
+    ## Summary
+
+    fine
+    ");
     let json = environment.done(&["evidence", PLAN, "1", "--format", "json"]).json();
     assert_eq!(json["text"], environment.read(FILE));
     assert!(FILE.ends_with(json["file"].as_str().unwrap()) && json["task"] == "1", "{json}");

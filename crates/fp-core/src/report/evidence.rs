@@ -92,7 +92,7 @@ fn fence(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::run::event::{Judgement, Leaf};
-    use crate::run::task_state::{MeasuredWork, TaskVerdict};
+    use crate::run::state::{MeasuredWork, TaskVerdict};
 
     #[test]
     fn no_text_can_pass_for_a_result() {
@@ -121,6 +121,11 @@ mod tests {
             .to_vec();
         task.verification = Some(MeasuredWork { tree: String::new(), files: Vec::new(), checks });
         let page = evidence_page(&task, &[text.to_owned()], Timestamp::UNIX_EPOCH);
-        insta::assert_snapshot!(page, @"");
+        let (above, below) = page.split_once("\n## Test Output\n").unwrap();
+        let results: Vec<&str> = above.lines().filter(|line| line.starts_with("Result: ")).collect();
+        assert_eq!(results, ["Result: FAIL"]);
+        assert_eq!(above.lines().filter(|line| line.contains(" | FAIL | ")).count(), 3, "{above}");
+        assert!(!above.contains(" | PASS | "), "{above}");
+        assert_eq!(below.matches("\n`````\n").count(), 2, "{below}");
     }
 }
