@@ -253,9 +253,9 @@ fn the_page_tells_what_came_of_it() {
 
     - root Sample goal
       - 1 Write part 1: done, `[COMMIT]`
-      - 2 Write part 2: failed
+      - 2 Write part 2: FAILED
       - 3 Write part 3: skipped
-      - 4 Write part 4: not begun
+      - 4 Write part 4: ready
 
     ## 1 Write part 1
 
@@ -270,7 +270,7 @@ fn the_page_tells_what_came_of_it() {
 
     ## 2 Write part 2
 
-    - State: failed, iteration 1
+    - State: FAILED, iteration 1
     - Reason: Criterion 1 (`b.txt` has a line about 2): not seen
     - Begun: 2026-11-21T09:00:00Z
     - Ended: 2026-11-21T09:00:00Z

@@ -10,6 +10,7 @@ use fp_core::run::planning::ROUNDS;
 use fp_core::text::{clipped, counted};
 use fp_host::file;
 use serde_json::json;
+use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -136,7 +137,7 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
         NotJudged::LeftOut(_) => {
             "read them, and name each with --pass or in a finding, together with all that you have".to_owned()
         }
-        NotJudged::Item(unknown) => meant(&unknown.0),
+        NotJudged::UnknownItem(word) => meant(word),
         NotJudged::NoText(_) => "say what is wrong, and what would mend it".to_owned(),
         NotJudged::TooLong { .. } => {
             "say what is wrong and what would mend it; name evidence as path:line".to_owned()
@@ -148,11 +149,14 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
 
 /// The item that `word` may have been meant for, or all there are.
 fn meant(word: &str) -> String {
-    let likeness = |item: &CritiqueItem| strsim::jaro_winkler(&word.to_lowercase(), item.word());
-    let best = CritiqueItem::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let likeness = |item: &CritiqueItem| strsim::jaro_winkler(&word.to_lowercase(), item.into_str());
+    let best = CritiqueItem::VARIANTS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match best.filter(|item| likeness(item) > LIKE) {
-        Some(item) => format!("did you mean `{}`?", item.word()),
-        None => format!("they are {}", CritiqueItem::ALL.map(CritiqueItem::word).join(", ")),
+        Some(item) => format!("did you mean `{}`?", item.into_str()),
+        None => format!(
+            "they are {}",
+            CritiqueItem::VARIANTS.iter().map(|item| item.into_str()).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
@@ -160,7 +164,10 @@ fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
-    format!("{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass", verdict.word())
+    format!(
+        "{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass",
+        verdict.into_str()
+    )
 }
 
 fn next(critique: &Critique) -> String {

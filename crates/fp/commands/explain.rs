@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Print the documentation of a rule
 #[derive(Debug, clap::Args)]

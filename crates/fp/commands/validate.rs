@@ -20,8 +20,8 @@ use unicode_width::UnicodeWidthChar as _;
 use super::explain::severity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::WIDTH;
 use crate::printer::{Format, SCHEMA_VERSION};
-use crate::render::WIDTH;
 use crate::source::PlanSource;
 
 /// How many findings the text shows without `--all`.
@@ -197,7 +197,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
-    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
+    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
 }
 
 /// The command that takes the plan further, with the limits of this one.

@@ -415,7 +415,7 @@ impl<'i> ImportReport<'i> {
         let (mode, reason) = self.import.mode();
         let id = folder.id();
         let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(folder.path()));
-        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.name());
+        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
             text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
