@@ -111,10 +111,10 @@ impl GuardedEdit<'_> {
     }
 }
 
-/// What has to be logged of an edit that was made at `path` of a checkout in which several builders work: whose it
-/// is, where the files of the task don't tell, and unless that is known.
+/// The event that remembers who edited `path` in a checkout that several builders share, unless the task's files or the
+/// log tell already.
 #[must_use]
-pub fn seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
+pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
     let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.builders > 1);
     let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
     telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })
