@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fp_core::plan::{format, parse};
-use fp_core::rules::{Facts, check};
-use fp_core::schedule::{Options, schedule};
+use fp_core::rules::{RuleFacts, check};
+use fp_core::schedule::{ScheduleOptions, schedule};
 use pulldown_cmark::Parser;
 
 mod trees;
@@ -19,8 +19,8 @@ fn ways(criterion: &mut Criterion) {
         let Some(shape) = trees::Shape::named(name) else { continue };
         let text = trees::tree(shape, leaves);
         let (plan, parsed) = parse(&text);
-        let facts = Facts::default();
-        let options = Options { max_parallel_tasks: 4, ..Options::default() };
+        let facts = RuleFacts::default();
+        let options = ScheduleOptions { max_parallel_tasks: 4, ..ScheduleOptions::default() };
         let mut group = criterion.benchmark_group(name);
         group.sample_size(if leaves > 1_000 { 10 } else { 50 });
         group.throughput(Throughput::Bytes(text.len() as u64));

@@ -8,7 +8,6 @@ mod demo;
 mod error;
 mod features;
 mod input;
-mod open;
 mod pages;
 #[cfg(test)]
 #[path = "../../tests/plugin_lint/mod.rs"]

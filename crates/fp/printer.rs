@@ -1,12 +1,12 @@
 //! The only file that prints. Data goes to standard output, status and hints to standard error, a reader that
 //! goes away is no error, and no control character of a text reaches the terminal.
 
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write};
 
+use fp_core::text::visible;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::render::visible::visible;
 
 /// How results are printed; every command has these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,19 +70,6 @@ impl Printer {
         ignore_closed(anstream::stdout().write_all(visible(text).as_bytes()));
     }
 
-    /// The same for a text that comes in parts, and may be larger than should be in memory at once.
-    pub(crate) fn parts(&self, parts: impl Iterator<Item = String>) {
-        let mut out = BufWriter::new(anstream::stdout());
-        let mut written = Ok(());
-        for part in parts {
-            written = written.and_then(|()| out.write_all(visible(&part).as_bytes()));
-            if written.is_err() {
-                break;
-            }
-        }
-        ignore_closed(written.and_then(|()| out.flush()));
-    }
-
     /// Prints `text` byte for byte where a program reads it, so that a patch stays one; a terminal gets it as
     /// [`Printer::data`] shows it.
     pub(crate) fn exact(&self, text: &str) {
@@ -100,18 +87,11 @@ impl Printer {
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints `value` as indented JSON while it is read, in the order of its fields: for what may be larger than
-    /// should be in memory at once.
+    /// Prints `value` as indented JSON, its fields in their own order.
     pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), CommandError> {
-        let mut out = BufWriter::new(io::stdout());
-        match serde_json::to_writer_pretty(&mut out, value) {
-            Err(error) if !error.is_io() => Err(CommandError::failed(error)),
-            written => {
-                ignore_closed(written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n")));
-                ignore_closed(out.flush());
-                Ok(())
-            }
-        }
+        let text = serde_json::to_string_pretty(value).map_err(CommandError::failed)?;
+        ignore_closed(io::stdout().write_all((text + "\n").as_bytes()));
+        Ok(())
     }
 
     /// Prints `value` as [`json`].

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::interview::Interview;
 use fp_core::plan::{Plan, parse};
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
+use fp_core::text::shell_quoted;
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
@@ -18,7 +19,7 @@ const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
 
 /// Where a tree comes from.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct PlanSource {
     /// What it is called in messages.
     pub(crate) name: String,
     /// Its file.
@@ -29,7 +30,7 @@ pub(crate) struct Source {
     max_complexity: u32,
 }
 
-impl Source {
+impl PlanSource {
     /// What `argument` means: a value that ends in `.md` is a file, every other one a plan, and none the only
     /// active plan.
     pub(crate) fn open(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
@@ -70,12 +71,11 @@ impl Source {
     /// What names it on a command line, quoted for a shell where it has to be.
     pub(crate) fn argument(&self) -> String {
         let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
-        if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+        shell_quoted(name)
     }
 
     /// What the rules need to know about `plan`, the tree in it.
-    pub(crate) fn facts(&self, plan: &Plan) -> Result<Facts, CommandError> {
+    pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let path = self.path.with_file_name("interview.json");
         let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
             None => None,

@@ -8,7 +8,7 @@ use fp_core::report::duration::lasted;
 use fp_core::report::status::{Phase, StatusReport, TaskLine};
 use fp_core::run::State;
 use fp_core::run::payload::short;
-use fp_core::run::state::{Activity, Agent, Role, Status};
+use fp_core::run::state::{Activity, Role, RunAgent, Status};
 use fp_core::text::fitted;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
@@ -96,7 +96,7 @@ impl WatchReport {
     }
 }
 
-fn agent_line(state: &State, name: &AgentName, agent: &Agent) -> Option<AgentLine> {
+fn agent_line(state: &State, name: &AgentName, agent: &RunAgent) -> Option<AgentLine> {
     let doing = match (agent.role, agent.activity) {
         (Role::Verifier, Activity::Idle) => return None,
         (Role::Verifier, _) => match &agent.task {

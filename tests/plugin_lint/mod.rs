@@ -186,6 +186,6 @@ fn figures_of_every_page() {
     let skills = figures(&plugin, "all skills", &[PageKind::Skill, PageKind::Reference]);
     let agents = figures(&plugin, "all agents", &[PageKind::Agent]);
     println!("| page | words | tokens, about |\n| --- | --- | --- |\n{skills}{agents}");
-    let described = include_str!("../../ARCHITECTURE.md");
-    assert!(described.contains(&(skills + &agents)), "ARCHITECTURE.md has other figures");
+    let described = include_str!("../../docs/internals/prompts.md");
+    assert!(described.contains(&(skills + &agents)), "docs/internals/prompts.md has other figures");
 }

@@ -31,7 +31,7 @@ pub enum Severity {
 
 /// A mechanical edit that resolves a finding: replace `span` by `replacement`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fix {
+pub struct TextFix {
     /// What the edit does, in the imperative.
     pub title: String,
     /// The bytes that are replaced; empty for an insertion.
@@ -62,7 +62,7 @@ pub struct Diagnostic {
     /// What to do about it, one sentence without a full stop.
     pub hint: Option<String>,
     /// The edits that resolve it, in source order; empty where judgement is needed.
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<TextFix>,
 }
 
 impl Diagnostic {

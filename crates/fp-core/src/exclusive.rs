@@ -1,9 +1,9 @@
 //! Generated files that one task at a time may change: lock files, which whoever lists their manifest may change
 //! without listing them, and what the settings name.
 
+use crate::package_files::{is_lock_of, is_manifest, lock_names};
 use crate::plan::path::overlap;
 use crate::plan::task::Task;
-use crate::verification::{is_lock_of, is_manifest, lock_names};
 
 /// The lock files that `task` may change since it lists their manifest, and those of `named`, files and folders, in
 /// which it lists something.

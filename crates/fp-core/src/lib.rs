@@ -4,7 +4,7 @@
 //! Nothing here reads a file, the environment, the clock, a process or the network; `clippy.toml` beside
 //! this crate forbids it. That is what makes every decision testable with a table.
 
-pub mod commit_message;
+pub mod commit_style;
 pub mod critique;
 pub mod diagnostic;
 pub mod exclusive;
@@ -13,6 +13,7 @@ pub mod hook;
 pub mod interview;
 pub mod language;
 pub mod markdown;
+pub mod package_files;
 pub mod plan;
 pub mod reading_language;
 pub mod repo_path;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use fp_core::plan::id::TaskId;
 use fp_core::plan::meaning::{Difference, difference};
-use fp_core::plan::{Field, FieldKind, Fields, Item, Plan, Risk, Task, parse, write};
+use fp_core::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
 use fp_core::text::one_line;
 use jiff::Timestamp;
 use regex::Regex;
@@ -85,7 +85,8 @@ impl PlanDraft {
                 let known = list.iter().filter_map(|id| positions.get(id.as_str()));
                 known.map(|&at| text_item(ids[at].clone())).collect()
             };
-            drafted.task.fields.dependencies = task.dependencies.as_ref().map(|list| field_of(known(list)));
+            *drafted.task.fields.slot(FieldKind::Dependencies) =
+                task.dependencies.as_ref().map(|list| known(list).into());
         }
         let text = write_readable(plan, &mut drafted);
         let unwritten: Vec<Map<String, Value>> =
@@ -249,7 +250,7 @@ impl DraftedTask {
     /// Adds those of `items` that are read back, and keeps the others.
     fn add_readable(&mut self, kind: FieldKind, items: Vec<Item<'static>>) {
         let reads = |items: Vec<Item<'static>>| {
-            let mut alone = Task { fields: Fields::default(), ..self.task.clone() };
+            let mut alone = Task { fields: TaskFields::default(), ..self.task.clone() };
             set_field(&mut alone.fields, kind, items) && reads_back(&alone)
         };
         let (mut readable, mut lost): (Vec<_>, Vec<_>) =
@@ -263,7 +264,7 @@ impl DraftedTask {
         if !readable.is_empty() && !reads(readable.clone()) {
             lost.append(&mut readable);
         }
-        let is_text = self.task.fields.list(kind).is_none() && is_text_field(kind);
+        let is_text = !kind.form().is_list();
         if lost.is_empty() || !readable.is_empty() {
             set_field(&mut self.task.fields, kind, readable);
         }
@@ -285,16 +286,12 @@ impl DraftedTask {
     /// Leaves title and dependencies alone.
     fn strip(&mut self, portable: &PortableTask) {
         for (kind, items) in said_fields(portable) {
-            self.lose(kind, is_text_field(kind), &items);
+            self.lose(kind, !kind.form().is_list(), &items);
         }
-        let dependencies = self.task.fields.dependencies.take();
-        self.task.fields = Fields { dependencies, ..Fields::default() };
+        let dependencies = self.task.fields.slot(FieldKind::Dependencies).take();
+        self.task.fields = TaskFields::default();
+        *self.task.fields.slot(FieldKind::Dependencies) = dependencies;
     }
-}
-
-fn is_text_field(kind: FieldKind) -> bool {
-    use FieldKind::{Description, Group, Priority, Risk, TestsRequired, Verify};
-    matches!(kind, Description | Group | Priority | Risk | TestsRequired | Verify)
 }
 
 /// The name of a field in a portable task as JSON, such as `testCommands`.
@@ -343,31 +340,20 @@ fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
 }
 
 /// Whether the value fits the field.
-fn set_field(fields: &mut Fields<'static>, kind: FieldKind, items: Vec<Item<'static>>) -> bool {
-    let list = || Some(field_of(items.clone()));
-    let text = || items.first().map(|item| field_of(item.text.clone()));
-    match kind {
-        FieldKind::Acceptance => fields.acceptance = list(),
-        FieldKind::Dependencies => fields.dependencies = list(),
-        FieldKind::Files => fields.files = list(),
-        FieldKind::Hints => fields.hints = list(),
-        FieldKind::References => fields.references = list(),
-        FieldKind::Guardrails => fields.guardrails = list(),
-        FieldKind::TestCommands => fields.test_commands = list(),
-        FieldKind::Covers => fields.covers = list(),
-        FieldKind::Description => fields.description = text(),
-        FieldKind::Verify => fields.verify = text(),
-        FieldKind::Group => fields.group = text(),
-        FieldKind::Priority => fields.priority = text(),
-        FieldKind::TestsRequired => fields.tests_required = text().map(|text| field_of(text.value == "yes")),
-        FieldKind::Risk => {
-            let word = text().map(|text| text.value).unwrap_or_default();
-            let mut levels = [Risk::Low, Risk::Medium, Risk::High].into_iter();
-            fields.risk = levels.find(|risk| risk.word().eq_ignore_ascii_case(&word)).map(field_of);
-            return fields.risk.is_some();
+fn set_field(fields: &mut TaskFields<'static>, kind: FieldKind, items: Vec<Item<'static>>) -> bool {
+    let items = match kind.form() {
+        FieldForm::Number => return false,
+        FieldForm::Choice(words) => {
+            let given = items.first().map(|item| item.text.to_lowercase()).unwrap_or_default();
+            let Some(word) = words.iter().map(|same| same[0]).find(|word| *word == given) else {
+                return false;
+            };
+            vec![text_item(word.to_owned())]
         }
-        FieldKind::Complexity => return false,
-    }
+        _ => items,
+    };
+    let is_given = kind.form().is_list() || !items.is_empty();
+    *fields.slot(kind) = is_given.then(|| items.into());
     true
 }
 
@@ -378,10 +364,6 @@ fn text_item(text: String) -> Item<'static> {
 fn file_item(file: &PortableFile) -> Item<'static> {
     let note = file.note.as_deref().map(one_line).filter(|note| !note.is_empty());
     Item { note: note.map(Into::into), ..text_item(one_line(&file.path)) }
-}
-
-fn field_of<T>(value: T) -> Field<T> {
-    Field { value, span: Default::default(), entry_indent: None, written: None }
 }
 
 /// Whether a task is read as it was meant, and what follows it too.
@@ -554,7 +536,7 @@ pub(crate) mod tests {
         };
         let draft = PlanDraft::new(&plan);
         let tree = tree(&draft);
-        assert_eq!(tree.tasks[1].fields.description.as_ref().map(|field| &*field.value), Some(long.trim()));
+        assert_eq!(tree.tasks[1].fields.text(FieldKind::Description), Some(long.trim()));
     }
 
     #[test]

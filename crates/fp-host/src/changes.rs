@@ -6,23 +6,23 @@ use std::path::{Component, Path};
 
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::change::Change;
-use fp_core::verification::ownership::{Divided, Evidence, divide};
-use fp_core::verification::surroundings::Surroundings;
-use fp_core::verification::{Boundary, ChangedText, Facts, Scope, wants_text};
+use fp_core::verification::ownership::{Divided, OwnershipEvidence, divide};
+use fp_core::verification::surroundings::GitSurroundings;
+use fp_core::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_text};
 
-use crate::git::{Blobs, Commit, Git, GitError, Oid, Snapshot};
+use crate::git::{Blobs, Git, GitCommit, GitError, Oid, Snapshot};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
-pub struct Request<'r> {
+pub struct ChangeRequest<'r> {
     /// The working tree at the claim.
     pub base: &'r Oid,
     /// HEAD at the claim.
     pub head: &'r Oid,
     /// What lay around the working tree at the claim, if that is known.
-    pub around: Option<&'r Surroundings>,
+    pub around: Option<&'r GitSurroundings>,
     /// What the task may do.
-    pub scope: &'r Scope,
+    pub scope: &'r TaskScope,
     /// Whether other tasks work in the same working tree.
     pub shared: bool,
     /// The commits that `fp` has made in this run.
@@ -33,27 +33,27 @@ pub struct Request<'r> {
 
 /// What was measured.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct MeasuredChange {
     /// The working tree now, a git tree or the commit it equals.
     pub tree: Oid,
-    /// The facts; lines and texts only after [`Measured::read`].
-    pub facts: Facts,
+    /// The facts; lines and texts only after [`MeasuredChange::read`].
+    pub facts: ChangeFacts,
     base: Oid,
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// Measures what the task of `request` changed. Two processes where it alone has worked since the claim and every
+/// Measures what the task of `request` changed. Three processes where it alone has worked since the claim and every
 /// file it lists has changed; up to four more where something differs from HEAD or HEAD has moved.
 ///
 /// # Errors
 /// A failing git, or a tree that is gone.
-pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
+pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, GitError> {
     let snapshot = git.snapshot_tree()?;
     let commits = commits(git, request, &snapshot)?;
     let (changes, blobs): (Vec<Change>, Vec<Blobs>) =
         git.diff_with_blobs(request.base, &snapshot.tree)?.into_iter().unzip();
     let blobs = by_path(&changes, blobs);
-    let evidence = Evidence {
+    let evidence = OwnershipEvidence {
         shared: request.shared,
         settled: commits.as_deref().map_or(HashSet::new(), |commits| settled(commits, request, &snapshot)),
         seen: request.seen.clone(),
@@ -61,9 +61,9 @@ pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
     let Divided { own, elsewhere, made_locks } = divide(changes, request.scope, &evidence);
     let ignored = ignored(git, request.scope, &own)?;
     let now = request.around.map(|_| git.surroundings(&snapshot.status)).transpose()?;
-    let foreign = |commit: &&Commit| !request.committed.contains(&commit.hash);
-    let told = |commit: &Commit| format!("{} {:?}", commit.hash.short(), commit.subject);
-    let facts = Facts {
+    let foreign = |commit: &&GitCommit| !request.committed.contains(&commit.hash);
+    let told = |commit: &GitCommit| format!("{} {:?}", commit.hash.short(), commit.subject);
+    let facts = ChangeFacts {
         changes: own,
         elsewhere,
         made_locks,
@@ -71,12 +71,12 @@ pub fn measure(git: &Git, request: &Request) -> Result<Measured, GitError> {
         base_kept: commits.is_some(),
         commits: commits.iter().flatten().filter(foreign).map(told).collect(),
         around: request.around.cloned().zip(now),
-        ..Facts::default()
+        ..ChangeFacts::default()
     };
-    Ok(Measured { tree: snapshot.tree, facts, base: request.base.clone(), blobs })
+    Ok(MeasuredChange { tree: snapshot.tree, facts, base: request.base.clone(), blobs })
 }
 
-impl Measured {
+impl MeasuredChange {
     /// Adds the lines and texts that the checks look at. Up to three processes.
     ///
     /// # Errors
@@ -126,7 +126,11 @@ fn by_path(changes: &[Change], blobs: Vec<Blobs>) -> HashMap<RepoPath, Blobs> {
 }
 
 /// The commits since the claim; `None` if HEAD doesn't contain what it was then.
-fn commits(git: &Git, request: &Request, snapshot: &Snapshot) -> Result<Option<Vec<Commit>>, GitError> {
+fn commits(
+    git: &Git,
+    request: &ChangeRequest,
+    snapshot: &Snapshot,
+) -> Result<Option<Vec<GitCommit>>, GitError> {
     match &snapshot.status.commit {
         Some(head) if head == request.head => Ok(Some(Vec::new())),
         Some(_) if git.contains(request.head)? => git.commits_since(request.head).map(Some),
@@ -135,7 +139,7 @@ fn commits(git: &Git, request: &Request, snapshot: &Snapshot) -> Result<Option<V
 }
 
 /// Paths that other tasks' commits have changed, and that nobody has changed after that.
-fn settled(commits: &[Commit], request: &Request, snapshot: &Snapshot) -> HashSet<RepoPath> {
+fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) -> HashSet<RepoPath> {
     let mut paths: HashSet<RepoPath> = commits
         .iter()
         .filter(|commit| request.committed.contains(&commit.hash))
@@ -148,7 +152,7 @@ fn settled(commits: &[Commit], request: &Request, snapshot: &Snapshot) -> HashSe
 }
 
 /// Listed files that are there, that the change doesn't show, and that git ignores.
-fn ignored(git: &Git, scope: &Scope, changes: &[Change]) -> Result<Vec<String>, GitError> {
+fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> Result<Vec<String>, GitError> {
     let unseen = |file: &&String| {
         let listed = Boundary::new([file]);
         let inside =

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use fp_core::repo_path::RepoPath;
 
-use crate::git::{Entry, EntryState, FileStat, Git, GitError, Outcome, Status};
+use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
 
 /// What is to be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenChanges {
     /// The named files; `None` for what is staged.
     files: Option<Vec<RepoPath>>,
     /// How each file changes.
@@ -70,7 +70,7 @@ fn listed(files: &[(PathBuf, Unfit)]) -> String {
 ///
 /// # Errors
 /// A failing git, and whatever is not to be committed.
-pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<Chosen, ChoiceError> {
+pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges, ChoiceError> {
     let status = git.status()?;
     let staged = || status.entries.iter().filter(|entry| entry.is_staged()).map(|entry| entry.path.clone());
     if names.is_empty() {
@@ -80,7 +80,7 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<Chosen, Choice
             let empty = changed.is_empty();
             return Err(if empty { ChoiceError::NothingChanged } else { ChoiceError::NothingNamed(changed) });
         }
-        return Ok(Chosen { files: None, stats, kept: Vec::new() });
+        return Ok(ChosenChanges { files: None, stats, kept: Vec::new() });
     }
     let (mut files, mut unfit) = (Vec::new(), Vec::new());
     for name in names {
@@ -95,15 +95,15 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<Chosen, Choice
     }
     let stats = git.stat_files(&status, &files)?;
     let kept = staged().filter(|path| !files.contains(path)).collect();
-    Ok(Chosen { files: Some(files), stats, kept })
+    Ok(ChosenChanges { files: Some(files), stats, kept })
 }
 
-fn file(git: &Git, status: &Status, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
+fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
     let Some(file) = git.locate(path) else {
         let is_top = std::fs::canonicalize(path).is_ok_and(|path| path == git.worktree());
         return Ok(Err(if is_top { Unfit::Folder } else { Unfit::Outside }));
     };
-    let of = |entry: &&Entry| entry.path == file;
+    let of = |entry: &&StatusEntry| entry.path == file;
     Ok(match status.entries.iter().find(of).map(|entry| &entry.state) {
         Some(EntryState::NestedRepository) => Err(Unfit::Repository),
         Some(_) => Ok(file),
@@ -129,7 +129,7 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError>
     }
 }
 
-impl Chosen {
+impl ChosenChanges {
     /// The files that change, by path.
     #[must_use]
     pub fn files(&self) -> Vec<RepoPath> {
@@ -139,8 +139,8 @@ impl Chosen {
     /// Makes the commit with this message.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
-    pub fn commit(&self, git: &Git, message: &str) -> Result<Outcome, GitError> {
+    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    pub fn commit(&self, git: &Git, message: &str) -> Result<CommitOutcome, GitError> {
         match &self.files {
             Some(files) => git.commit(files, message),
             None => git.commit_staged(message),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fp_core::interview::Interview;
 use fp_core::plan::Plan;
-use fp_core::rules::{Facts, PathFact, Requirement, mentioned};
+use fp_core::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
 
 /// Largest file whose lines are counted, in bytes; in a larger one every line number is believed.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
@@ -16,8 +16,8 @@ const LINES_CAP: u64 = 32 * 1024 * 1024;
 /// The facts about `plan` in the repository at `root`, which is absolute and without links. `interview` is what
 /// the user confirmed, where that is known.
 #[must_use]
-pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> Facts {
-    let wanted = mentioned(plan);
+pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
+    let wanted = mentioned_paths(plan);
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
     let paths = wanted.paths.into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
@@ -28,10 +28,13 @@ pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&
     });
     let paths = paths.collect();
     let requirements = interview.map(Interview::requirements).unwrap_or_default();
-    Facts {
+    RuleFacts {
         max_complexity,
         paths,
-        requirements: requirements.into_iter().map(|r| Requirement { id: r.id, text: r.text }).collect(),
+        requirements: requirements
+            .into_iter()
+            .map(|r| ConfirmedRequirement { id: r.id, text: r.text })
+            .collect(),
         scope_exclusions: interview
             .map(|i| i.scope_exclusions().into_iter().map(str::to_owned).collect())
             .unwrap_or_default(),

@@ -216,7 +216,8 @@ impl OpenPlan {
     /// The checkout that the run's commits are made in: the one that it was started in, where builders have
     /// worktrees of their own, else the one that `fp` was called in. Fails without git, or where it is gone.
     pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
-        let Some(path) = state.run.as_ref().and_then(|run| run.checkout.as_ref()).map(PathBuf::from) else {
+        let Some(path) = state.run.as_ref().and_then(|run| run.terms.checkout.as_ref()).map(PathBuf::from)
+        else {
             return self.git();
         };
         let found = Repo::find(&path);

@@ -4,9 +4,7 @@
 //! snapshot only spares reading it again, and is believed exactly as long as the log still has the length and
 //! the modification time that it was taken at.
 
-mod examine;
-pub(crate) mod line;
-mod reader;
+pub(crate) mod reader;
 mod snapshot;
 
 use std::borrow::Cow;
@@ -22,8 +20,8 @@ use fp_core::run::State;
 use fp_core::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::examine::{ExaminedLedger, ExaminedLog, ExaminedSnapshot};
-pub use self::reader::{Line, Past, Portion, Reader};
+pub use self::reader::{ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion};
+use self::reader::{line_entry, whole_lines};
 pub(crate) use self::snapshot::LogMark;
 
 use crate::file::{self, FileError};
@@ -316,9 +314,9 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
 /// Folds a log. The second value is how many bytes are whole lines.
 fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), StoreError> {
     let mut state = State::new(plan_id.clone());
-    let whole = line::whole(text);
+    let whole = whole_lines(text);
     for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
-        if let Some(entry) = line::entry(path, i + 1, line, state.seq + 1)? {
+        if let Some(entry) = line_entry(path, i + 1, line, state.seq + 1)? {
             state.apply(&entry);
         }
     }

@@ -11,7 +11,7 @@ use crate::error::CommandResult;
 
 /// Record what the user chose
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct AnswerArgs {
     /// The plan.
     plan: String,
     /// The question's id, as `fp next` printed it.
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     option: Vec<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: AnswerArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let answer = |state: &State| state.answer(&args.question, &args.option, Decider::User, fresh_token());
     let before = plan.load()?.state;

@@ -6,16 +6,17 @@ use fp_core::plan::id::TaskId;
 use fp_core::run::decide::Approve;
 use fp_core::run::event::Decider;
 use fp_core::run::{State, approval};
+use fp_core::text::counted;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ApproveArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// Who approves.
@@ -32,8 +33,8 @@ enum By {
     Auto,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;
     let parsed = source.valid_tree(&text)?;
@@ -114,8 +115,4 @@ impl Before {
             done => format!("Done before the import: {}{proof}\n", counted(done, "task")),
         }
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

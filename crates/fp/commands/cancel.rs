@@ -8,12 +8,12 @@ use crate::error::CommandResult;
 
 /// End the run at once; what is done stays
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CancelArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let mut ledger = plan.lock()?;
     let events = ledger.state().cancel(Decider::User)?;

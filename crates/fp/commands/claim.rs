@@ -12,8 +12,9 @@ use fp_core::run::payload::{Around, payload};
 use fp_core::run::state::{Status, TaskState};
 use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan, Tree};
+use fp_host::run::fresh_token;
+use fp_host::run::verify::check_before;
 use fp_host::run::worktree::{self, Worktrees};
-use fp_host::run::{before, fresh_token};
 use serde_json::json;
 
 use crate::context::Context;
@@ -23,7 +24,7 @@ use crate::printer::Format;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ClaimArgs {
     /// The plan.
     pub(crate) plan: String,
     /// Who claims.
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     task: Option<TaskId>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
     let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
             let part = tree.part_with(&chosen);
-            before::check(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
+            check_before(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
         }
         false => None,
     };
@@ -103,7 +104,7 @@ struct Prepared<'p> {
 
 fn prepare<'p>(
     plan: &'p OpenPlan,
-    args: &Args,
+    args: &ClaimArgs,
     tree: &Tree,
     context: &Context,
 ) -> Result<Prepared<'p>, CommandError> {
@@ -111,7 +112,7 @@ fn prepare<'p>(
     let edited = tree.edited(&state);
     // A builder that gets nothing should not wait for git to be told so.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let own = state.run.as_ref().is_some_and(|run| run.checkout.is_some())
+    let own = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
         || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
     let worktrees = own.then(|| Worktrees::lock(plan)).transpose()?;
     if own {

@@ -1,7 +1,7 @@
 //! `fp clarify`.
 
 use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::run::question::Choice;
+use fp_core::run::question::AnswerOption;
 use serde_json::json;
 
 use crate::context::Context;
@@ -9,7 +9,7 @@ use crate::error::CommandResult;
 
 /// Ask the user one question about a claimed task
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ClarifyArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     option: Vec<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -40,7 +40,7 @@ pub(super) fn asked(task: &TaskId) -> String {
     format!("The user is asked about task {task}. End your turn now: a message tells you the answer.\n")
 }
 
-fn choice(text: &str) -> Choice {
+fn choice(text: &str) -> AnswerOption {
     let (label, description) = text.split_once('|').unwrap_or((text, ""));
-    Choice { label: label.trim().into(), description: description.trim().into() }
+    AnswerOption { label: label.trim().into(), description: description.trim().into() }
 }

@@ -2,27 +2,30 @@
 
 use std::path::PathBuf;
 
-use fp_core::commit_message::check::{Objection, check};
-use fp_core::commit_message::{History, SUBJECTS};
+use fp_core::commit_style::{CommitHistory, CommitStyle, SUBJECTS, style_of};
 use fp_core::repo_path::RepoPath;
-use fp_host::commit::{ChoiceError, Chosen, choose};
-use fp_host::git::{Blocked, Git, Outcome};
+use fp_core::verification::change::ChangeStatus;
+use fp_host::commit::{ChoiceError, ChosenChanges, choose};
+use fp_host::git::{Blocked, CommitOutcome, FileStat, Git};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::commit;
+use fp_core::text::{fitted, one_line};
 
 /// Changed files that the hint lists where none was named.
 const LISTED: usize = 20;
+/// Subjects that are shown as examples.
+const EXAMPLES: usize = 5;
+/// Columns of a subject that is shown.
+const SUBJECT: usize = 72;
 
 /// Commit the named files, or what is staged, with a message in the repository's own style
 ///
-/// Without a message it says how one has to be written here, and ends with 1. A message that does not fit is refused
-/// with the reasons, and nothing is committed. What else is staged stays staged.
+/// Without a message it says how messages are written here, and ends with 1. A message that does not fit is refused
+/// with the reasons, and nothing is committed. Whatever else is staged stays staged.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CommitArgs {
     /// The files, each by its own name; without one, what is staged.
     files: Vec<PathBuf>,
     /// The message: a subject, and below a blank line a body where there is more to say.
@@ -36,69 +39,105 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     let git = Git::open(&context.cwd)?;
     let subjects = git.recent_subjects(SUBJECTS)?;
-    let history = History::of(&subjects).in_language(context.settings()?.language.as_deref());
+    let history = CommitHistory::of(&subjects).in_language(context.settings()?.language.as_deref());
     if args.explain {
-        let json = json!({ "style": style(&history), "subjects": subjects });
-        return context.report(&json, &commit::explanation(&history, &subjects));
+        let json = json!({ "style": style_json(&history), "subjects": subjects });
+        return context.report(&json, &style_text(&history, &subjects));
     }
     if let Some(blocked) = git.commit_obstacle()? {
         return Err(refused(&blocked));
     }
     let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
+    let with_files = |mut json: Value| {
+        json["files"] = json!(chosen.stats);
+        json["kept"] = json!(chosen.kept);
+        json
+    };
     let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
-        let examples = commit::examples(&subjects, |_| true, commit::EXAMPLES);
-        let mut json = json!({ "style": style(&history), "rules": history.rules(), "examples": examples });
-        told_of(&mut json, &chosen);
-        context.report(&json, &commit::guide(&history, &subjects, &chosen))?;
+        let json = json!({
+            "style": style_json(&history), "rules": history.rules(), "examples": examples(&subjects),
+        });
+        let files = files_text(&chosen);
+        let guide = style_text(&history, &subjects);
+        let text = format!("{guide}{files}\nNext: the same command with --message 'SUBJECT'\n");
+        context.report(&with_files(json), &text)?;
         return Ok(if args.dry_run { Exit::Done } else { Exit::Findings });
     };
-    let objections = check(&history, &message);
+    let objections = history.objections(&message);
     if !objections.is_empty() {
-        return objected(&objections, &history, context);
+        let json = json!({
+            "objections": objections, "style": style_json(&history), "rules": history.rules(),
+        });
+        let (objections, rules) = (list(&objections), list(&history.rules()));
+        context.report(
+            &json,
+            &format!(
+                "Nothing is committed: the message does not fit.\n{objections}\nA subject is, here:\n{rules}"
+            ),
+        )?;
+        return Ok(Exit::Findings);
     }
     let message = message.trim();
     if args.dry_run {
-        let mut json = json!({ "message": message });
-        told_of(&mut json, &chosen);
-        return context.report(&json, &commit::preview(message, &chosen));
+        let lines: String =
+            message.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
+        let files = files_text(&chosen);
+        let text = format!("The message fits. Nothing is committed (--dry-run).\n\n{lines}{files}");
+        return context.report(&with_files(json!({ "message": message })), &text);
     }
-    made(&git, &chosen, message, context)
+    commit(&git, &chosen, message, context)
 }
 
-fn style(history: &History) -> Value {
+fn style_json(history: &CommitHistory) -> Value {
     json!({
         "style": history.style(), "language": history.language_name(), "reasons": history.reasons(), "counts": history,
     })
 }
 
-fn told_of(json: &mut Value, chosen: &Chosen) {
-    json["files"] = json!(chosen.stats);
-    json["kept"] = json!(chosen.kept);
-}
-
-fn objected(objections: &[Objection], history: &History, context: &Context) -> CommandResult {
-    let objections: Vec<String> = objections.iter().map(ToString::to_string).collect();
-    match context.format {
-        Format::Text => context.printer.data(&commit::objections(&objections, history)),
-        Format::Json => context.printer.json(&json!({
-            "objections": objections, "style": style(history), "rules": history.rules(),
-        }))?,
+/// How messages are written in this repository, and how that was found.
+fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
+    let style = match history.style() {
+        CommitStyle::Semantic => "SEMANTIC",
+        CommitStyle::Plain => "PLAIN",
+        CommitStyle::Short => "SHORT",
+    };
+    let language = if history.is_korean() { ", Korean" } else { "" };
+    let mut text = format!("Style: {style}{language}\n");
+    for reason in history.reasons() {
+        text.push_str(&format!("  {reason}\n"));
     }
-    Ok(Exit::Findings)
+    text.push_str("\nA subject is:\n");
+    text.push_str(&list(&history.rules()));
+    let examples = examples(subjects);
+    if !examples.is_empty() {
+        text.push_str("\nThe last ones, as examples:\n");
+        examples.iter().for_each(|subject| text.push_str(&format!("  {subject}\n")));
+    }
+    text
 }
 
-fn made(git: &Git, chosen: &Chosen, message: &str, context: &Context) -> CommandResult {
+fn list(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  - {line}\n")).collect()
+}
+
+/// The newest subjects that tell something of the style.
+fn examples(subjects: &[String]) -> Vec<String> {
+    let told = subjects.iter().filter(|subject| style_of(subject).is_some());
+    told.take(EXAMPLES).map(|subject| fitted(&one_line(subject), SUBJECT)).collect()
+}
+
+fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -> CommandResult {
     let hash = match chosen.commit(git, message)? {
-        Outcome::Committed { hash } => hash,
-        Outcome::NothingToCommit => {
+        CommitOutcome::Committed { hash } => hash,
+        CommitOutcome::NothingToCommit => {
             return Err(CommandError::refused(
                 "there is nothing to commit: the files are as in the last commit",
             ));
         }
-        Outcome::Blocked(blocked) => return Err(refused(&blocked)),
+        CommitOutcome::Blocked(blocked) => return Err(refused(&blocked)),
     };
     // Hooks may have changed both.
     let made = git.last_commit()?.filter(|commit| commit.hash == hash);
@@ -110,7 +149,47 @@ fn made(git: &Git, chosen: &Chosen, message: &str, context: &Context) -> Command
     let json = json!({
         "commit": hash, "subject": subject, "files": files, "byHooks": by_hooks, "kept": chosen.kept,
     });
-    context.report(&json, &commit::made(hash.short(), &subject, &files, &by_hooks, &chosen.kept))
+    let mut text = format!("Committed {}: {}\n", hash.short(), one_line(&subject));
+    for file in &files {
+        let by_hook = if by_hooks.contains(&file) { "  (by a hook)" } else { "" };
+        text.push_str(&format!("  {file}{by_hook}\n"));
+    }
+    context.report(&json, &(text + &still_staged(&chosen.kept)))
+}
+
+fn files_text(chosen: &ChosenChanges) -> String {
+    let sum = |of: fn(&FileStat) -> Option<u64>| chosen.stats.iter().filter_map(of).sum::<u64>();
+    let (added, removed) = (sum(|stat| stat.added), sum(|stat| stat.removed));
+    let count = match chosen.stats.len() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    };
+    let mut text = format!("\n{count}, +{added} -{removed}:\n");
+    let number =
+        |sign: char, lines: Option<u64>| lines.map_or("-".to_owned(), |lines| format!("{sign}{lines}"));
+    for FileStat { change, added, removed } in &chosen.stats {
+        let (added, removed) = (number('+', *added), number('-', *removed));
+        text.push_str(&format!("  {} {added:>5} {removed:>5}  {}\n", letter(&change.status), change.path));
+    }
+    text + &still_staged(&chosen.kept)
+}
+
+fn still_staged(kept: &[RepoPath]) -> String {
+    if kept.is_empty() {
+        return String::new();
+    }
+    let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
+    format!("Staged, and left so: {}\n", kept.join(", "))
+}
+
+fn letter(status: &ChangeStatus) -> char {
+    match status {
+        ChangeStatus::Added => 'A',
+        ChangeStatus::Modified | ChangeStatus::ModeChanged => 'M',
+        ChangeStatus::Deleted => 'D',
+        ChangeStatus::Renamed { .. } => 'R',
+        ChangeStatus::TypeChanged => 'T',
+    }
 }
 
 fn refused(blocked: &Blocked) -> CommandError {

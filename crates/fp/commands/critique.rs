@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Largest file of findings that is read, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: CritiqueArgs, context: &Context) -> CommandResult {
 }
 
 fn record(args: &RecordArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, Some(&args.plan))?;
+    let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
     let opinion = opinion(args, context)?;
@@ -124,7 +124,7 @@ fn remark(text: &str, verdict: FindingWeight) -> Result<CriticRemark, CommandErr
     })
 }
 
-fn refused(error: &NotJudged, source: &Source) -> CommandError {
+fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
     let hint = match error {
         NotJudged::UnknownLeaf(_) | NotJudged::NoLeaf(_) => {
             format!(
@@ -174,7 +174,7 @@ fn next(critique: &Critique) -> String {
 }
 
 fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let past = plan.store.past()?;
     context.notices(&past.notices);

@@ -1,25 +1,26 @@
 //! `fp evidence`.
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::TaskEvidence;
+use fp_core::report::evidence::{EvidenceCheck, EvidenceCriterion, EvidenceOutput, TaskEvidence};
 use fp_core::run::state::TaskState;
+use fp_core::verification::CheckVerdict;
 use fp_host::run::evidence::{self, ReadError};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render;
+use fp_core::text::one_line;
 
 /// Show what the last verdict on a task rests on
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct EvidenceArgs {
     /// The plan.
     plan: String,
     /// The task.
     task: TaskId,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
@@ -46,7 +47,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     };
     context.notices(disagreement(&evidence, task).as_slice());
     match context.format {
-        Format::Text => context.printer.data(&render::evidence::text(&evidence)),
+        Format::Text => context.printer.data(&text(&evidence)),
         Format::Json => context.printer.json(&evidence)?,
     }
     Ok(Exit::Done)
@@ -62,7 +63,7 @@ fn unreadable(error: ReadError) -> CommandError {
 
 /// What the file says that the log, which alone counts, does not.
 fn disagreement(evidence: &TaskEvidence, task: &TaskState) -> Option<String> {
-    let word = |pass: bool| if pass { "PASS" } else { "FAIL" };
+    let verdict_word = |pass: bool| if pass { "PASS" } else { "FAIL" };
     let verdict = task.verdict.as_ref();
     if evidence.task != task.leaf.id.as_str() {
         return Some(format!("the file is about task {}", evidence.task));
@@ -72,9 +73,61 @@ fn disagreement(evidence: &TaskEvidence, task: &TaskState) -> Option<String> {
         None => Some("the file is older than the last try of the task".to_owned()),
         Some(verdict) if verdict.pass != evidence.pass => Some(format!(
             "the file says {}, but the log says {}: it was edited",
-            word(evidence.pass),
-            word(verdict.pass)
+            verdict_word(evidence.pass),
+            verdict_word(verdict.pass)
         )),
         Some(_) => None,
+    }
+}
+
+fn text(evidence: &TaskEvidence) -> String {
+    let iteration = evidence.iteration.map_or_else(String::new, |number| format!(", iteration {number}"));
+    let mut text = format!(
+        "# Task {}: {}\n\n{}{iteration}, {}\n\n## Criteria\n\n",
+        one_line(&evidence.task),
+        one_line(&evidence.title),
+        word(evidence.pass),
+        evidence.at
+    );
+    for EvidenceCriterion { number, criterion, pass, evidence } in &evidence.criteria {
+        text.push_str(&format!("{}  {number}. {criterion}\n", word(*pass)));
+        if !evidence.is_empty() {
+            text.push_str(&format!("         {evidence}\n"));
+        }
+    }
+    if !evidence.checks.is_empty() || !evidence.outputs.is_empty() {
+        text.push_str("\n## Checks\n\n");
+    }
+    for EvidenceCheck { name, verdict, detail } in &evidence.checks {
+        text.push_str(&format!("{}  {name}", check_word(*verdict)));
+        text.push_str(&if detail.is_empty() { "\n".to_owned() } else { format!(": {detail}\n") });
+    }
+    for EvidenceOutput { name, verdict, text: output } in &evidence.outputs {
+        text.push_str(&format!("{}  {name}\n", verdict.map_or("    ", check_word)));
+        for line in output.lines() {
+            text.push_str(format!("      {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    if !evidence.files.is_empty() {
+        text.push_str("\n## Files\n\n");
+        evidence.files.iter().for_each(|file| text.push_str(&format!("- {file}\n")));
+    }
+    if !evidence.summary.is_empty() {
+        text.push_str(&format!("\n## Summary\n\n{}\n", evidence.summary));
+    }
+    text
+}
+
+fn word(pass: bool) -> &'static str {
+    if pass { "pass" } else { "FAIL" }
+}
+
+fn check_word(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Pass => "pass",
+        CheckVerdict::Fail => "FAIL",
+        CheckVerdict::Note => "note",
+        CheckVerdict::NotApplicable => "n/a ",
     }
 }

@@ -1,15 +1,17 @@
 //! `fp explain`.
 
+use fp_core::diagnostic::Severity;
 use fp_core::rules::{RULES, Rule, rule};
+use fp_core::text::wrapped;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::rule::{list, page, severity};
+use crate::render::WIDTH;
 
 /// Print the documentation of a rule
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ExplainArgs {
     /// Id of the rule, as findings name it; all of them, with what they find, where left out.
     rule: Option<String>,
 }
@@ -17,7 +19,7 @@ pub(crate) struct Args {
 /// How like a rule's id, from 0 to 1, a name has to be for it to be what was meant.
 const LIKE: f64 = 0.8;
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
     let Some(id) = args.rule else {
         let rules: Vec<Value> = RULES.iter().copied().map(data).collect();
         return context.report(&json!({ "rules": rules }), &list(RULES));
@@ -44,4 +46,50 @@ fn data(rule: &Rule) -> Value {
         "id": rule.id, "severity": severity(rule.severity), "finds": rule.finds, "why": rule.why,
         "fix": rule.fix, "bad": rule.bad, "good": rule.good,
     })
+}
+
+/// All rules, each with what it finds.
+fn list(rules: &[&Rule]) -> String {
+    rules.iter().map(|rule| format!("{}\n{}", title(rule), paragraph(rule.finds, "    "))).collect()
+}
+
+/// All that is said about a rule.
+fn page(rule: &Rule) -> String {
+    let mut text = format!("{}\n\n", title(rule));
+    text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
+    text.push('\n');
+    text.push_str(&paragraph(rule.why, ""));
+    for (title, tree) in [("Bad", rule.bad), ("Good", rule.good)] {
+        text.push_str(&format!("\n{title}:\n\n"));
+        for line in tree.lines() {
+            text.push_str(format!("    {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text.push('\n');
+    text + &paragraph(&remedy(rule), "")
+}
+
+/// The name of a severity.
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn title(rule: &Rule) -> String {
+    format!("{} ({})", rule.id, severity(rule.severity))
+}
+
+fn remedy(rule: &Rule) -> String {
+    match rule.fix {
+        Some(fix) => format!("`fp validate --fix`: {fix}"),
+        None => "`fp validate --fix` leaves it to you.".to_owned(),
+    }
+}
+
+/// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.
+fn paragraph(text: &str, indent: &str) -> String {
+    wrapped(text, WIDTH - indent.len()).iter().map(|line| format!("{indent}{line}\n")).collect()
 }

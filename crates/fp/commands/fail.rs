@@ -10,7 +10,7 @@ use crate::error::CommandResult;
 
 /// Give up a task, and with it what waits for it
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FailArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     reason: String,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: FailArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     let events = ledger.state().fail(&args.task, &args.reason)?;

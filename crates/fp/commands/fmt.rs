@@ -8,11 +8,11 @@ use similar::TextDiff;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Write a task tree in its canonical form
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct FmtArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
     /// Write nothing, and end with status 1 when there is something to change.
@@ -32,8 +32,8 @@ struct Report {
     written: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let formatted = format(&text).map_err(|error| refusal(&source, &error))?;
     let changed = formatted != text;
@@ -61,7 +61,7 @@ fn outcome(changed: bool, written: bool) -> &'static str {
     }
 }
 
-fn refusal(source: &Source, error: &FormatError) -> CommandError {
+fn refusal(source: &PlanSource, error: &FormatError) -> CommandError {
     let hint = match error {
         FormatError::NoTask => "name a task tree: `fp plans` lists the plans".to_owned(),
         FormatError::Unreadable(_) => format!("`fp validate {}` shows what is wrong", source.argument()),

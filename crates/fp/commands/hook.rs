@@ -15,7 +15,7 @@ use fp_core::hook::{
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Event;
-use fp_core::run::next::Surroundings;
+use fp_core::run::next::RunSurroundings;
 use fp_core::settings::{CommentMode, GuardMode};
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
 use fp_host::plan::OpenPlan;
@@ -144,7 +144,7 @@ impl IncomingHook {
 
     /// Whether the run belongs to this session; `None` if it knows no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
-        let own = state.run.as_ref()?.session.as_deref()?;
+        let own = state.run.as_ref()?.terms.session.as_deref()?;
         Some(Some(own) == self.event.session.as_deref())
     }
 }
@@ -346,7 +346,7 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     if !run.is_led_by(session, None) {
         return RunLeader::Another;
     }
-    let known = run.state.run.as_ref().and_then(|run| run.client);
+    let known = run.state.run.as_ref().and_then(|run| run.terms.client);
     let is_same = if process.is_some() && known.is_some() {
         run.is_led_by(session, process)
     } else {
@@ -404,11 +404,11 @@ fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<Strin
 fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
     // What `fp next` would know without asking git.
-    let around = Surroundings::new(state, &run.plan.settings, context.now(), context.attended());
+    let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);
     if due == LeadDue::Nothing {
         return Ok(due);
     }
     let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() { due } else { lead_due(state, &Surroundings { edited, ..around }) })
+    Ok(if edited.is_empty() { due } else { lead_due(state, &RunSurroundings { edited, ..around }) })
 }

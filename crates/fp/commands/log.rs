@@ -9,7 +9,7 @@ use fp_core::run::State;
 use fp_core::text::{fitted, wrapped_within};
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
-use fp_host::store::{Line, Portion};
+use fp_host::store::{LogLine, Portion};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -111,7 +111,7 @@ impl LogView {
         portion.lines.iter().map(|line| self.shown(line)).collect()
     }
 
-    fn shown(&mut self, line: &Line) -> String {
+    fn shown(&mut self, line: &LogLine) -> String {
         let concerned = self.concern.as_mut().map(|concern| concern.of(&line.entry));
         let is_shown = |at: usize| concerned.as_ref().is_none_or(|all| all[at]);
         match self.format {

@@ -2,7 +2,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod approve;
-pub(crate) mod archive;
 pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod clarify;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::commit_message::{History, SUBJECTS};
+use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::reading_language;
@@ -17,11 +17,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::context::Known;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
 use crate::features::roadmap::{LayerToPlan, layer_to_plan};
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
-use crate::open::Known;
 use crate::printer::Format;
 
 /// Make a plan folder for a goal and say how to plan it
@@ -65,7 +65,7 @@ struct NewPlan {
     interrupted: Vec<InterruptedPlan>,
     debts: DebtOffer,
     attended: bool,
-    history: History,
+    history: CommitHistory,
     /// What people read is written in it, where that is known.
     language: Option<String>,
     specs: PlanningSpecs,
@@ -223,9 +223,9 @@ fn git_warning(context: &Context) -> Option<String> {
 }
 
 /// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
-fn history(context: &Context) -> History {
+fn history(context: &Context) -> CommitHistory {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
-    History::of(&subjects.unwrap_or_default())
+    CommitHistory::of(&subjects.unwrap_or_default())
 }
 
 /// The plans whose run is not over; one whose log can't be read becomes a warning.

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fp_core::plan::id::{AgentName, TaskId};
+use fp_core::plan::id::{AgentName, PlanId, TaskId};
 use fp_core::report::status::StatusReport;
-use fp_core::run::next::{Action, Surroundings};
-use fp_core::run::state::{Activity, Agent};
+use fp_core::run::next::{LeadAction, RunSurroundings};
+use fp_core::run::state::{Activity, RunAgent};
 use fp_core::run::{State, approval};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
-use fp_host::run::commit::{COMMIT_PATIENCE, settle};
-use fp_host::run::drift;
+use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::fresh_token;
 use serde_json::{Value, json};
 
@@ -20,11 +19,10 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::linear::{tracker_due, tracker_ended};
 use crate::printer::Format;
-use crate::render::actions;
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NextArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// An agent that has just ended or gone idle.
@@ -32,27 +30,28 @@ pub(crate) struct Args {
     ended: Vec<AgentName>,
 }
 
-pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let had_tracker = tracker_ended(&mut args.ended);
     let plan = context.open(args.plan.as_deref())?;
-    let works =
-        |(name, agent): (&AgentName, &Agent)| agent.activity != Activity::Idle && !args.ended.contains(name);
+    let works = |(name, agent): (&AgentName, &RunAgent)| {
+        agent.activity != Activity::Idle && !args.ended.contains(name)
+    };
     // Whoever still works wakes the lead again; a commit that another process makes does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
     let tree = context.tree(&plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
-        (state.head.clone(), drift::moved(&plan, &state)?)
+        (state.head.clone(), head_moved(&plan, &state)?)
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let around = Surroundings {
+    let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // Whoever looked meanwhile has told it.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
-        ..Surroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
+        ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
     };
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(&args.ended, &around)?;
@@ -75,15 +74,15 @@ pub(crate) fn run(mut args: Args, context: &Context) -> CommandResult {
         report += &what_comes_after(&plan, context);
     }
     let actions = turn.actions.into_iter().map(|action| match action {
-        Action::Finish { .. } => Action::Finish { report: report.clone() },
+        LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
     // Before what ends the lead's turn.
-    let mut actions: Vec<Action> = actions.collect();
+    let mut actions: Vec<LeadAction> = actions.collect();
     let end = actions.len().saturating_sub(1);
     actions.splice(end..end, tracker);
     match context.format {
-        Format::Text => context.printer.data(&actions::text(plan.id(), &actions)),
+        Format::Text => context.printer.data(&actions_text(plan.id(), &actions)),
         Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
     }
     if let Some(mut ledger) = ledger {
@@ -107,8 +106,8 @@ fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
 }
 
 /// The actions with ids that no other answer has.
-fn numbered(first: u64, actions: &[Action]) -> Result<Vec<Value>, CommandError> {
-    let with_id = |(i, action): (usize, &Action)| {
+fn numbered(first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
+    let with_id = |(i, action): (usize, &LeadAction)| {
         let mut whole = BTreeMap::from([("id".to_owned(), Value::from(format!("a{first}-{}", i + 1)))]);
         if let Value::Object(fields) = serde_json::to_value(action).map_err(CommandError::failed)? {
             whole.extend(fields);
@@ -132,4 +131,53 @@ fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<Ta
             .printer
             .note(&format!("note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"));
     }
+}
+
+/// The actions as a numbered list.
+fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
+    let mut text = String::new();
+    for (i, action) in actions.iter().enumerate() {
+        text.push_str(&format!("{}. {}", i + 1, action_text(plan, action)));
+    }
+    text
+}
+
+fn action_text(plan: &PlanId, action: &LeadAction) -> String {
+    match action {
+        LeadAction::Spawn { name, agent, prompt } => start_text("spawn", name.as_str(), agent, prompt),
+        LeadAction::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
+        LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
+        LeadAction::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
+        LeadAction::Ask { question, text, header, options, .. } => {
+            let mut ask = format!("ask {question}\n   question: {text}\n   header: {header}\n   options:\n");
+            for option in options {
+                ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
+            }
+            ask + &format!("   then: fp answer {plan} {question} --option 'LABEL'\n")
+        }
+        LeadAction::Wait { on } => format!(
+            "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \
+             The same for one that is not running at all.\n",
+            on.join(", ")
+        ),
+        LeadAction::Deadlock { chain } => {
+            let mut dead = String::from("deadlock\n   Nothing can go on by itself:\n");
+            for line in chain {
+                dead.push_str(&format!("   - {line}\n"));
+            }
+            dead
+        }
+        LeadAction::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
+    }
+}
+
+fn start_text(what: &str, name: &str, agent: &str, prompt: &str) -> String {
+    format!(
+        "{what} {name}\n   agent: {agent}\n   name and description: {name}\n   prompt:\n{}",
+        indented(prompt)
+    )
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("     {line}\n")).collect()
 }

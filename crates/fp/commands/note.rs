@@ -14,7 +14,7 @@ use crate::features::specs::promote::{self, PromoteArgs};
 
 /// Add to the notepad, tell another builder something, or read both
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NoteArgs {
     /// The plan.
     plan: String,
     #[command(subcommand)]
@@ -50,7 +50,7 @@ struct Add {
     to: Vec<AgentName>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     match args.action {
         Action::Add(add) => match &add.from {

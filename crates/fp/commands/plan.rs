@@ -1,25 +1,29 @@
 //! `fp plan`.
 
-use std::mem::ManuallyDrop;
-use std::thread;
-
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_core::critique::CritiqueLine;
 use fp_core::plan::parse;
-use fp_core::schedule::{Options, Schedule, ScheduleError, markdown, schedule};
+use fp_core::schedule::{Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule};
 use fp_core::settings::ExecutionOrder;
+use fp_core::text::{counted, fitted, wrapped};
 use fp_host::file;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, json};
-use crate::render;
-use crate::source::Source;
+use crate::printer::Format;
+use crate::render::WIDTH;
+use crate::source::PlanSource;
+
+/// Columns of an id, at most.
+const ID: usize = 20;
+/// Columns of what delays a task, at most.
+const WHY: usize = 30;
 
 /// Order the tasks and write plan.md
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ScheduleArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// Which of several tasks that could be next is next; else as configured.
@@ -31,12 +35,11 @@ pub(crate) struct Args {
     parallel: Option<u32>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let tree_text = source.text()?;
-    // The process ends with this command, and gives back all of its memory faster than piece by piece.
-    let (tree, problems) = &*ManuallyDrop::new(parse(&tree_text));
+    let (tree, problems) = parse(&tree_text);
     let settings = &plan.settings;
     let order = args.order.unwrap_or(settings.execution_order);
     let composite = plan.composites()?;
@@ -46,52 +49,101 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
             plan.id()
         ));
     }
-    let options = Options {
+    let options = ScheduleOptions {
         order,
         model: settings.execution_model,
         max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),
         composite: composite.unwrap_or_default(),
         exclusive: settings.exclusive.clone(),
     };
-    let (scheduled, valid) = at_once(|| schedule(tree, &options), || source.refuse_invalid(tree, problems));
-    valid?;
-    let schedule = ManuallyDrop::new(scheduled.map_err(|error @ ScheduleError::Cycle { .. }| {
+    source.refuse_invalid(&tree, &problems)?;
+    let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
-    })?);
+    })?;
     let critique = CritiqueLine::new(&plan.load()?.state, &tree_text);
     let path = plan.folder.file("plan.md");
-    let format = context.format;
-    let (text, written) = at_once(
-        || match format {
-            Format::Json => json(&Printed { schedule: &schedule, critique: critique.as_ref() }),
-            Format::Text => Ok(render::schedule::text(&schedule) + &line(critique.as_ref())),
-        },
-        || file::atomic_write(&path, markdown(&schedule).as_bytes()),
-    );
-    written?;
-    context.printer.data(&text?);
+    file::atomic_write(&path, markdown(&schedule).as_bytes())?;
+    match context.format {
+        Format::Json => {
+            context.printer.json(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() })?;
+        }
+        Format::Text => {
+            let critique = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n"));
+            context.printer.data(&(text(&schedule) + &critique));
+        }
+    }
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
 
 /// What `--format json` prints.
 #[derive(Serialize)]
-struct Printed<'s> {
+struct PrintedSchedule<'s> {
     #[serde(flatten)]
     schedule: &'s Schedule<'s>,
     #[serde(skip_serializing_if = "Option::is_none")]
     critique: Option<&'s CritiqueLine>,
 }
 
-fn line(critique: Option<&CritiqueLine>) -> String {
-    critique.map_or_else(String::new, |critique| format!("\n{critique}\n"))
+/// The schedule on 80 columns.
+fn text(schedule: &Schedule<'_>) -> String {
+    let mut text = format!(
+        "{} in {}, at most {} at once\n",
+        counted(schedule.order.len(), "task"),
+        counted(schedule.waves.len(), "wave"),
+        schedule.max_parallel_tasks
+    );
+    let widest = |width: fn(&ScheduleStep<'_>) -> usize, most: usize| {
+        schedule.order.iter().map(width).max().unwrap_or(0).min(most)
+    };
+    let columns = ScheduleColumns {
+        position: schedule.order.len().to_string().len(),
+        wave: schedule.waves.len().to_string().len(),
+        why: widest(|step| why(step).width(), WHY),
+        id: widest(|step| step.id.width(), ID),
+        title: widest(|step| step.title.width() + 5, WIDTH),
+    };
+    for step in &schedule.order {
+        text.push_str(&columns.row(step));
+    }
+    let path = &schedule.critical_path;
+    let way = if path.tasks.is_empty() { "none".to_owned() } else { path.tasks.join(" → ") };
+    text.push('\n');
+    let label = format!("Critical path, {} of {} complexity: ", path.complexity, schedule.total_complexity);
+    text.push_str(&(wrapped(&(label + &way), WIDTH - 2).join("\n  ") + "\n"));
+    let factors = schedule.speed_up.iter().map(|gain| format!("{:.1}x with {}", gain.factor, gain.builders));
+    text.push_str(&format!("Ideal speed-up: {} builders\n", factors.collect::<Vec<_>>().join(", ")));
+    text
 }
 
-/// What both give, the first one on a thread of its own.
-fn at_once<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
-    })
+struct ScheduleColumns {
+    position: usize,
+    wave: usize,
+    id: usize,
+    title: usize,
+    why: usize,
+}
+
+impl ScheduleColumns {
+    fn row(&self, step: &ScheduleStep<'_>) -> String {
+        let (number, wave) = (self.position, self.wave);
+        let head = format!("{:>number$}. wave {:<wave$}  ", step.position, step.wave);
+        let id = padded(&fitted(step.id, self.id), self.id);
+        let complexity = format!(" ({})", step.complexity);
+        let room = WIDTH.saturating_sub(head.len() + self.id + 2 + self.why + 2).min(self.title);
+        let title = fitted(step.title, room.saturating_sub(complexity.len()).max(8));
+        let title = padded(&fitted(&(title + &complexity), room), room);
+        let row = format!("{head}{id}  {title}  {}", fitted(&why(step), self.why));
+        format!("{}\n", row.trim_end())
+    }
+}
+
+/// What delays a task.
+fn why(step: &ScheduleStep<'_>) -> String {
+    step.delay.as_ref().map_or_else(String::new, ToString::to_string)
+}
+
+/// `text`, and blanks up to `width` columns.
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }

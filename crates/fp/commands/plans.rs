@@ -1,11 +1,12 @@
 //! `fp plans`.
 
+use std::time::Duration;
+
 use fp_core::report::status::{Phase, StatusReport};
 use fp_host::store::Store;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::archive;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
@@ -26,18 +27,24 @@ pub(crate) struct PlansArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Archive(archive::Args),
+    Archive(ArchiveArgs),
+}
+
+/// Put a plan away that is not running; nothing of it is deleted
+#[derive(Debug, clap::Args)]
+pub(crate) struct ArchiveArgs {
+    /// The plan.
+    plan: String,
 }
 
 pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
-        Some(Action::Archive(args)) => archive::run(args, context),
+        Some(Action::Archive(args)) => archive(&args, context),
         None => list(&args, context),
     }
 }
 
 fn list(args: &PlansArgs, context: &Context) -> CommandResult {
-    context.resume_archiving()?;
     let plans = if args.archived { context.plans()?.archived() } else { context.plans()? };
     let mut rows = Vec::new();
     let mut hidden = 0;
@@ -106,4 +113,15 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
         text.push_str(&format!("({hidden} that are over: fp plans --all)\n"));
     }
     text
+}
+
+fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
+    let folder = context.plans()?.archive(&plan.folder, context.now(), patience)?;
+    let shown = context.shown(&folder);
+    let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
+    let back = context.shown(plan.folder.path());
+    context
+        .report(&json, &format!("{} is archived in {shown}\nTo have it back: mv {shown} {back}\n", plan.id()))
 }

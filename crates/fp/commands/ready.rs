@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::render::WIDTH;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Most columns of an id, and columns of the widest state.
 const ID: usize = 20;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
     context.notices(&loaded.notices);
     let state = &loaded.state;
     let report = if state.approval.is_none() {
-        unapproved(state, &Source::open(context, Some(plan.id().as_str()))?)?
+        unapproved(state, &PlanSource::open(context, Some(plan.id().as_str()))?)?
     } else {
         let edited = context.tree(&plan)?.edited(state);
         let (bar, obstacles) = (state.bar(), state.obstacles(&edited));
@@ -88,7 +88,7 @@ fn ready_line(state: &State, task: &fp_core::run::state::TaskState, why: Option<
 }
 
 /// The tasks of a tree that nobody has approved.
-fn unapproved(state: &State, source: &Source) -> Result<ReadyReport, CommandError> {
+fn unapproved(state: &State, source: &PlanSource) -> Result<ReadyReport, CommandError> {
     let text = source.text()?;
     let line = |task: &fp_core::plan::Task| ReadyLine {
         id: task.id.to_string(),

@@ -9,14 +9,14 @@ use crate::error::CommandResult;
 
 /// Take a claim back; the task can be claimed again, and the attempt does not count
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReleaseArgs {
     /// The plan.
     plan: String,
     /// The task.
     task: TaskId,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ReleaseArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     let events = ledger.state().release(&args.task, "released by hand")?;

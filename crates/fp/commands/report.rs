@@ -86,7 +86,7 @@ fn tree(plan: &OpenPlan) -> Result<Option<Tree>, CommandError> {
 
 fn report<'p>(plan: &OpenPlan, past: &Past, tree: &'p Plan<'p>) -> RunPage<'p> {
     let settings = &plan.settings;
-    let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
+    let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let tree = TreeReport::new(tree, plan.goal_if_kept()).with_run(tree, &past.state).with_schedules(
         tree,
         &schedule_options(settings),

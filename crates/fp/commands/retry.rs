@@ -12,14 +12,14 @@ use crate::error::CommandResult;
 ///
 /// A task that was done before the plan was imported is done again.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RetryArgs {
     /// The plan.
     plan: String,
     /// The task.
     task: TaskId,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = plan.lock()?;
     let events = ledger.state().retry(&args.task)?;

@@ -15,7 +15,7 @@ use crate::error::{CommandError, CommandResult};
 ///
 /// Refused while something that was built on it is done or under way, and where its files have uncommitted changes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RollbackArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);

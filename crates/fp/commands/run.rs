@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use fp_core::interview::Mode;
 use fp_core::plan::id::TaskId;
 use fp_core::reading_language;
+use fp_core::run::Policy;
+use fp_core::run::event::RunTerms;
 use fp_core::run::state::{State, Status};
-use fp_core::run::{Policy, decide};
 use fp_core::settings::Isolation;
 use fp_core::signals_record;
 use fp_host::git::{Git, GitError, Operation};
@@ -20,7 +21,7 @@ use crate::printer::Format;
 
 /// Start or resume the run of a plan
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     #[command(subcommand)]
     action: Action,
 }
@@ -56,7 +57,7 @@ struct Start {
     allow_dirty: bool,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let Action::Start(args) = args.action;
     let plan = context.open(args.plan.as_deref())?;
     let git = plan.git()?;
@@ -82,7 +83,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let start = decide::Start {
+    let start = RunTerms {
         session,
         client: context.client(),
         attended: args.attended,
@@ -203,9 +204,9 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
     let Some(run) = &state.run else { return Ok(Exit::Done) };
     match context.format {
         Format::Json => context.printer.json(&json!({
-            "planId": state.plan_id, "session": run.session, "builders": run.builders,
-            "maxIterations": run.max_iterations, "scaledIterations": run.scaled_iterations,
-            "noCommit": run.no_commit, "language": language, "checkout": run.checkout,
+            "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
+            "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
+            "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
             "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
             "total": total, "released": released,
         }))?,
@@ -221,16 +222,16 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
                     text.push_str(&format!(", {count} {what}"));
                 }
             }
-            let iterations = match run.scaled_iterations.values().max() {
-                Some(most) => format!("{} to {most}", run.max_iterations),
-                None => run.max_iterations.to_string(),
+            let iterations = match run.terms.scaled_iterations.values().max() {
+                Some(most) => format!("{} to {most}", run.terms.max_iterations),
+                None => run.terms.max_iterations.to_string(),
             };
             text.push_str(&format!(
                 "\nBuilders: {}{}, iterations: {}, commits: {}\n{}Next: fp next {}\n",
-                run.builders,
-                if run.checkout.is_some() { " in worktrees of their own" } else { "" },
+                run.terms.builders,
+                if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" },
                 iterations,
-                if run.no_commit { "off" } else { "on" },
+                if run.terms.no_commit { "off" } else { "on" },
                 language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
                 state.plan_id
             ));

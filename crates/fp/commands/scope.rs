@@ -10,7 +10,7 @@ use crate::error::{CommandError, CommandResult};
 
 /// Ask for files beyond those of a claimed task
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ScopeArgs {
     #[command(subcommand)]
     action: Action,
 }
@@ -38,7 +38,7 @@ struct Extend {
     reason: String,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
     let Action::Extend(args) = args.action;
     if args.reason.trim().is_empty() {
         return Err(CommandError::failed("the reason is empty")

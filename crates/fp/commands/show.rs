@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use fp_core::critique::CritiqueLine;
 use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::tree::TreeReport;
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 use fp_core::run::State;
-use fp_core::schedule::{BUILDERS, Options};
+use fp_core::schedule::{BUILDERS, ScheduleOptions};
 use fp_core::settings::Settings;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
@@ -17,7 +17,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
 use crate::printer::{Export, Format, json};
 use crate::render::tree;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub(crate) struct ShowTreeArgs {
 }
 
 pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);
@@ -41,10 +41,10 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
         context.notices(&loaded.notices);
         report = report.with_run(&parsed, &loaded.state);
         report.critique = CritiqueLine::new(&loaded.state, &text);
-        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.builders);
+        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
     if context.export.is_some() || context.format == Format::Json {
-        let facts = Facts { max_complexity: settings.max_complexity, ..Facts::default() };
+        let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
         report = report
             .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.export))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
@@ -65,7 +65,7 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
 
 fn rendered(
     context: &Context,
-    source: &Source,
+    source: &PlanSource,
     report: &TreeReport<'_>,
     at_once: u32,
 ) -> Result<String, CommandError> {
@@ -89,7 +89,7 @@ pub(crate) fn chart(
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.builders);
+    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state).with_schedules(
         tree,
         &schedule_options(settings),
@@ -100,12 +100,12 @@ pub(crate) fn chart(
     chart
 }
 
-pub(super) fn schedule_options(settings: &Settings) -> Options {
-    Options {
+pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
+    ScheduleOptions {
         order: settings.execution_order,
         model: settings.execution_model,
         exclusive: settings.exclusive.clone(),
-        ..Options::default()
+        ..ScheduleOptions::default()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::printer::Format;
 
 /// Hand in a claimed task for verification
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SubmitArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     note: Vec<String>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
     let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fp_core::diagnostic::Severity;
-use fp_core::plan::edit::{NotPlaced, Place, with_leaf};
+use fp_core::plan::edit::{LeafPlace, NotPlaced, with_leaf};
 use fp_core::plan::id::TaskId;
 use fp_core::plan::parse;
 use fp_core::rules::check;
@@ -17,14 +17,14 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 use crate::printer::Format;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// How many of the findings an edit would cause are shown.
 const SHOWN: usize = 5;
 
 /// Add a task to a plan, or change one that nobody has begun; the plan is approved again afterwards
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TaskArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -54,13 +54,13 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let (plan, place, file) = match &args.command {
-        Command::Add { plan, under, file } => (plan, Place::Below(under), file),
-        Command::Revise { plan, task, file } => (plan, Place::Instead(task.as_str()), file),
+        Command::Add { plan, under, file } => (plan, LeafPlace::Below(under), file),
+        Command::Revise { plan, task, file } => (plan, LeafPlace::Instead(task.as_str()), file),
     };
     let given = Input::read(file, TASKS_CAP, context)?;
-    let source = Source::open(context, Some(plan))?;
+    let source = PlanSource::open(context, Some(plan))?;
     let plan = source.plan()?;
     // Nobody approves, or claims by, a tree that is being edited.
     let ledger = plan.lock()?;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
         ledger.state().approve(Approve { tree_hash, leaves, base: None, by: Decider::User })?;
     }
     file::atomic_write(&source.path, edited.text.as_bytes())?;
-    let done = if matches!(place, Place::Below(_)) { "added" } else { "revised" };
+    let done = if matches!(place, LeafPlace::Below(_)) { "added" } else { "revised" };
     let id = &edited.task;
     match context.format {
         Format::Json => context.printer.json(&json!({ "planId": plan.id(), "task": id, "done": done }))?,
@@ -96,7 +96,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn refused(error: &NotPlaced, source: &Source) -> CommandError {
+fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
     let refused = CommandError::refused(error);
     match error {
         NotPlaced::UnknownTask(_) | NotPlaced::HasSubtasks(_) => {

@@ -1,31 +1,38 @@
 //! `fp validate`.
 
-mod pass;
-
-use std::mem::ManuallyDrop;
+use std::ops::Range;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
 use fp_core::plan::{Lines, Plan, parse};
 use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
-use fp_core::rules::{Facts, check, fix};
+use fp_core::rules::{RuleFacts, check, fix};
+use fp_core::run::approval;
+use fp_core::run::planning::{PASSES, Planning, Seen};
+use fp_core::text::{counted, one_column, visible_line};
 use fp_host::file;
+use fp_host::plan::OpenPlan;
+use fp_host::store::StoreError;
 use serde::Serialize;
 use serde_json::json;
 use similar::TextDiff;
+use unicode_width::UnicodeWidthChar as _;
 
-use self::pass::Pass;
+use super::explain::severity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, SCHEMA_VERSION};
-use crate::render::diagnostics;
-use crate::source::Source;
+use crate::render::WIDTH;
+use crate::source::PlanSource;
 
 /// How many findings the text shows without `--all`.
 const SHOWN: usize = 50;
 
+/// Columns that are shown in front of what is meant where a line is cut there.
+const LEAD: usize = 24;
+
 /// Check a task tree and report every finding
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
     /// Let warnings fail as well.
@@ -52,15 +59,14 @@ pub(crate) struct Args {
 struct Checked<'t> {
     text: &'t str,
     plan: Plan<'t>,
-    facts: Facts,
+    facts: RuleFacts,
     found: Vec<Diagnostic>,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
-    // The process ends with this command, and gives back all of its memory faster than piece by piece.
-    let checked = ManuallyDrop::new(Checked::read(&source, &text, args.max_complexity)?);
+    let checked = Checked::read(&source, &text, args.max_complexity)?;
     if args.diff {
         return show_diff(context, &source, &checked);
     }
@@ -72,7 +78,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 impl<'t> Checked<'t> {
-    fn read(source: &Source, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
+    fn read(source: &PlanSource, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
         let (plan, parsed) = parse(text);
         let mut facts = source.facts(&plan)?;
         facts.max_complexity = max_complexity.unwrap_or(facts.max_complexity);
@@ -82,30 +88,39 @@ impl<'t> Checked<'t> {
 }
 
 /// Applies every fix to the file and reports what is left. In a plan that is a pass, of which there are so many.
-fn fix_and_report(args: &Args, context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+fn fix_and_report(
+    args: &ValidateArgs,
+    context: &Context,
+    source: &PlanSource,
+    checked: &Checked<'_>,
+) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let again;
     let after = if fixed.resolved == 0 {
         checked
     } else {
-        again = ManuallyDrop::new(Checked::read(source, &fixed.text, args.max_complexity)?);
+        again = Checked::read(source, &fixed.text, args.max_complexity)?;
         &again
     };
-    let seen = source.plan.as_ref().map(|plan| (plan, pass::seen(after.text, &after.found, args.strict)));
-    if let Some(over) = seen.as_ref().and_then(|(plan, seen)| pass::over(plan, seen, context)) {
+    let seen = source.plan.as_ref().map(|plan| (plan, tree_seen(after.text, &after.found, args.strict)));
+    if let Some(over) = seen.as_ref().and_then(|(plan, seen)| pass_over(plan, seen, context)) {
         report(args, context, source, checked, Some(over))?;
         return Ok(Exit::Findings);
     }
     if fixed.resolved > 0 {
         source.refuse_running()?;
         file::atomic_write(&source.path, fixed.text.as_bytes())?;
-        context.printer.note(&format!("note: {} fixed in {}", count(fixed.resolved, "finding"), source.name));
+        context.printer.note(&format!(
+            "note: {} fixed in {}",
+            counted(fixed.resolved, "finding"),
+            source.name
+        ));
     }
-    let pass = seen.and_then(|(plan, seen)| pass::count(plan, seen, context));
+    let pass = seen.and_then(|(plan, seen)| count_pass(plan, seen, context));
     report(args, context, source, after, pass)
 }
 
-fn show_diff(context: &Context, source: &Source, checked: &Checked<'_>) -> CommandResult {
+fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let diff = TextDiff::from_lines(checked.text, &fixed.text);
     let unified = diff.unified_diff().header(&source.name, &source.name).to_string();
@@ -129,22 +144,22 @@ struct Gated {
 /// What `--format json` prints.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Printed<'r> {
+struct PrintedReport<'r> {
     schema_version: u32,
     #[serde(flatten)]
     report: &'r ValidationReport<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<Gated>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pass: Option<Pass>,
+    pass: Option<FixPass>,
 }
 
 fn report(
-    args: &Args,
+    args: &ValidateArgs,
     context: &Context,
-    source: &Source,
+    source: &PlanSource,
     checked: &Checked<'_>,
-    pass: Option<Pass>,
+    pass: Option<FixPass>,
 ) -> CommandResult {
     let Checked { text, plan, facts, found } = checked;
     let lines = Lines::new(text);
@@ -156,14 +171,20 @@ fn report(
     let printer = &context.printer;
     match (context.format, gate) {
         (Format::Json, gate) => {
-            printer.document(&Printed { schema_version: SCHEMA_VERSION, report: &report, gate, pass })?;
+            printer.document(&PrintedReport {
+                schema_version: SCHEMA_VERSION,
+                report: &report,
+                gate,
+                pass,
+            })?;
         }
         (Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
         (Format::Text, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
-            let findings = shown.map(|found| diagnostics::text(&source.name, &lines, found) + "\n");
-            printer.parts(findings.chain([summary(&source.name, &report, limit)]));
+            let findings: String =
+                shown.map(|found| finding_text(&source.name, &lines, found) + "\n").collect();
+            printer.data(&(findings + &summary(&source.name, &report, limit)));
         }
     }
     Ok(if report.valid { Exit::Done } else { Exit::Findings })
@@ -171,16 +192,16 @@ fn report(
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        GateVerdict::Block => format!("; {} left after --fix", count(gate.errors_after_fix, "error")),
+        GateVerdict::Block => format!("; {} left after --fix", counted(gate.errors_after_fix, "error")),
         GateVerdict::Fix => "; --fix resolves every error".to_owned(),
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
-    let (errors, warnings) = (count(gate.errors, "error"), count(gate.warnings, "warning"));
+    let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
 }
 
 /// The command that takes the plan further, with the limits of this one.
-fn next(args: &Args, source: &Source, gate: &Gate) -> String {
+fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
         GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
@@ -210,9 +231,9 @@ fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
     let verdict = if report.valid { "valid" } else { "not valid" };
     text.push_str(&format!(
         "{name}: {verdict}, {}, {}, {}",
-        count(report.total_leaf_tasks, "leaf task"),
-        count(errors, "error"),
-        count(found.len() - errors, "warning")
+        counted(report.total_leaf_tasks, "leaf task"),
+        counted(errors, "error"),
+        counted(found.len() - errors, "warning")
     ));
     if fixable > 0 {
         text.push_str(&format!(" ({fixable} can be fixed: --fix)"));
@@ -220,6 +241,190 @@ fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
     text + "\n"
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// A pass that left errors.
+#[derive(Debug, Serialize)]
+struct FixPass {
+    /// Which one it is since the tree was last valid.
+    number: u32,
+    /// How many there are at most.
+    of: u32,
+    /// Whether it would have been one more; then nothing is fixed.
+    over: bool,
+}
+
+/// What there is to count in a tree with this text, in which this was found.
+fn tree_seen(text: &str, found: &[Diagnostic], strict: bool) -> Seen {
+    let failing = || found.iter().filter(|diagnostic| diagnostic.fails(strict));
+    let errors = failing().count();
+    Seen {
+        tree_hash: approval::hash(text.as_bytes()),
+        errors,
+        warnings: found.len() - errors,
+        failing: failing().map(|diagnostic| diagnostic.rule.to_owned()).collect(),
+    }
+}
+
+/// The pass that would be one too many, said so; nothing where there is one left. A log that can't be read is for
+/// [`count_pass`] to speak of.
+fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
+    let state = plan.load().ok()?.state;
+    if state.is_running() || !state.planning.is_over(seen) {
+        return None;
+    }
+    let Planning { passes, failing, .. } = &state.planning;
+    let always = match failing.iter().map(String::as_str).collect::<Vec<_>>() {
+        rules if rules.is_empty() => String::new(),
+        rules => format!(" (in each of them: {})", rules.join(", ")),
+    };
+    context.printer.note(&format!(
+        "note: {PASSES} passes have not made this tree valid, and nothing more is fixed; stop and tell the user what \
+         keeps failing{always}"
+    ));
+    Some(FixPass { number: *passes, of: PASSES, over: true })
+}
+
+/// Counts a pass, and says which one it is where it left errors. The tree of a run that is on is not planned any more,
+/// and a pass that can't be written down is said to be none: what was found counts more.
+fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
+    let failed = seen.errors > 0;
+    let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
+        context.printer.note(&format!("note: this pass is not counted: {error}"));
+        None
+    });
+    let number = passes.filter(|_| failed)?;
+    context.printer.note(&format!("note: pass {number} of {PASSES}"));
+    Some(FixPass { number, of: PASSES, over: false })
+}
+
+/// How many passes there are with this one; nothing where it is not counted.
+fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Option<u32>, StoreError> {
+    let state = plan.load()?.state;
+    if state.is_running() {
+        return Ok(None);
+    }
+    if state.planning.count(&seen).is_none() {
+        return Ok(Some(state.planning.passes));
+    }
+    let mut ledger = plan.lock()?;
+    context.notices(ledger.notices());
+    let event = ledger.state().planning.count(&seen).filter(|_| !ledger.state().is_running());
+    ledger.append(event.into_iter().collect(), context.now())?;
+    Ok(Some(ledger.state().planning.passes))
+}
+
+/// One finding in the file called `name`: its place and rule, the source line with a caret under what is meant, and a
+/// hint. A source line never takes more than 80 columns: of a longer one, the part around the caret is shown.
+pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
+    let place = lines.position(found.span.start);
+    let (name, severity, detail) =
+        (visible_line(name), severity(found.severity), visible_line(&found.detail));
+    let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
+    let line = lines.line(place.line);
+    if !line.trim().is_empty() {
+        let start = lines.start(place.line);
+        let gutter = place.line.to_string();
+        let blank = " ".repeat(gutter.len());
+        let span = found.span.start.saturating_sub(start)..found.span.end.saturating_sub(start);
+        let Excerpt { shown, before, marked } = excerpt(line, span, WIDTH - gutter.len() - 3);
+        let (margin, caret) = (" ".repeat(before), "^".repeat(marked));
+        text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
+    }
+    if let Some(hint) = &found.hint {
+        text.push_str(&format!("  hint: {}\n", visible_line(hint)));
+    }
+    text
+}
+
+/// What is shown of a line.
+#[derive(Debug, PartialEq, Eq)]
+struct Excerpt {
+    shown: String,
+    /// Columns in front of what is meant.
+    before: usize,
+    /// Columns of what is meant, as far as it is shown; at least 1.
+    marked: usize,
+}
+
+/// The part of `line` around the bytes `span` that fits `room` columns. Looks at no more of the line than that.
+fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
+    let start = floor(line, span.start);
+    let end = floor(line, span.end).max(start);
+    let first = if fitting(line, room) == line.len() { 0 } else { back(line, start) };
+    let lead = if first > 0 { "…" } else { "" };
+    let rest = &line[first..];
+    let whole = fitting(rest, room - columns(lead)) == rest.len();
+    let last = first + if whole { rest.len() } else { fitting(rest, room - columns(lead) - 1) };
+    let part = visible_line(&line[first..last]);
+    Excerpt {
+        shown: format!("{lead}{part}{}", if whole { "" } else { "…" }),
+        before: columns(lead) + columns(&line[first..start.min(last)]),
+        marked: columns(&line[start.min(last)..end.min(last)]).max(1),
+    }
+}
+
+/// The nearest place at or before byte `at` where a character of `line` begins, or its end.
+fn floor(line: &str, at: usize) -> usize {
+    (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// Where the [`LEAD`] columns in front of byte `start` begin.
+fn back(line: &str, start: usize) -> usize {
+    let mut used = 0;
+    let fits = |c: &(usize, char)| {
+        used += width(c.1);
+        used <= LEAD
+    };
+    line[..start].char_indices().rev().take_while(fits).last().map_or(start, |(at, _)| at)
+}
+
+/// How many bytes of `text` fit less than `room` columns, so that a caret behind them fits as well.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut used = 0;
+    let over = |&(_, c): &(usize, char)| {
+        used += width(c);
+        used >= room
+    };
+    text.char_indices().find(over).map_or(text.len(), |(at, _)| at)
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(c: char) -> usize {
+    one_column(c).width().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_caret_stands_under_what_is_meant() {
+        let check = |line: &str, span: Range<usize>, shown: &str, before: usize, marked: usize| {
+            assert_eq!(excerpt(line, span, 75), Excerpt { shown: shown.to_owned(), before, marked });
+        };
+        check("- Files: a", 9..10, "- Files: a", 9, 1);
+        check("\t- Files: a", 3..8, " - Files: a", 3, 5);
+        check("- 한글: a", 2..8, "- 한글: a", 2, 4);
+        check("- 한글: a", 10..11, "- 한글: a", 8, 1);
+        check("- 한글: a", 4..9, "- 한글: a", 2, 5);
+        check("a\u{1b}[31mb", 6..7, "a␛[31mb", 6, 1);
+        check("ab", 2..2, "ab", 2, 1);
+        check("ab", 9..20, "ab", 2, 1);
+        let long = format!("{}X{}", "a".repeat(200), "b".repeat(200));
+        check(&long, 200..201, &format!("…{}X{}…", "a".repeat(24), "b".repeat(47)), 25, 1);
+        check(&long, 0..401, &format!("{}…", "a".repeat(73)), 0, 73);
+        check(&long, 401..401, &format!("…{}", "b".repeat(24)), 25, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_fits(line in r"(a|한|\t|\x1b|é|😀|\u{301}){0,120}", from in 0_usize..400, len in 0_usize..400) {
+            let Excerpt { shown, before, marked } = excerpt(&line, from..from + len, 75);
+            prop_assert!(columns(&shown) <= 75 && before + marked <= 75, "{shown:?} {before} {marked}");
+            prop_assert!(before + marked <= columns(&shown) + 1);
+        }
+    }
 }

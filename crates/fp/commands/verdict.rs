@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fp_core::plan::id::TaskId;
 use fp_core::run::event::Judgement;
 use fp_core::run::state::{State, Status};
-use fp_core::run::verdict::Opinion;
+use fp_core::run::verdict::VerifierOpinion;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
@@ -22,7 +22,7 @@ const FILE_CAP: u64 = 1024 * 1024;
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct VerdictArgs {
     /// The plan.
     plan: String,
     /// The task.
@@ -54,12 +54,12 @@ struct Written {
     summary: String,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let Written { judgements, summary } = written(&args, context)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
-    let opinion = Opinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
+    let opinion = VerifierOpinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
         CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
     })?;
     let mut ledger = plan.lock()?;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
 }
 
 /// The judgements of the command line, or of the file that it names.
-fn written(args: &Args, context: &Context) -> Result<Written, CommandError> {
+fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandError> {
     if let Some(path) = &args.file {
         let Input { name, text } = Input::read(path, FILE_CAP, context)?;
         let written: Written = serde_json::from_str(&text).map_err(|error| {

@@ -12,14 +12,14 @@ use crate::printer::Format;
 
 /// Run the mechanical checks of a task and print what needs judgement
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct VerifyArgs {
     /// The plan.
     plan: String,
     /// The task.
     task: TaskId,
 }
 
-pub(crate) fn run(args: Args, context: &Context) -> CommandResult {
+pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let verified = verify(&plan, &args.task, None, || context.now())?;
     match context.format {

@@ -1,9 +1,10 @@
 //! The task tree as text, a task a line.
 
 use fp_core::report::tree::{TaskRow, TaskRun, TreeReport};
+use fp_core::text::fitted;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::status::{fit, word};
+use super::status::word;
 
 const WIDTH: usize = 80;
 /// Columns of branches; what is deeper is drawn no further to the right.
@@ -41,10 +42,10 @@ fn line(task: &TaskRow, branch: &str) -> String {
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
     let after = &task.dependencies;
     let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
-    let after = fit(&after, WIDTH / 3);
+    let after = fitted(&after, WIDTH / 3);
     let head = format!("{branch}{}  ", task.id);
     let room = WIDTH.saturating_sub(head.width() + facts.width() + after.width()).max(12);
-    format!("{head}{}{facts}{after}\n", fit(&task.title, room))
+    format!("{head}{}{facts}{after}\n", fitted(&task.title, room))
 }
 
 /// What stands in brackets behind a title: complexity and state, as far as there are any.

@@ -172,7 +172,6 @@ fn before_the_first_commit() {
     A subject is:
       - a phrase
       - at most 72 columns
-      - no full stop at the end
       - a blank line between the subject and a body, if there is one
 
     1 file, +1 -0:

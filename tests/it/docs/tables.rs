@@ -23,27 +23,33 @@ fn rows(page: &Page, heading: &[&str]) -> Vec<Row> {
 
 #[test]
 fn every_event_is_told() {
-    let page = Page::read("ARCHITECTURE.md");
+    let page = Page::read("docs/internals/run.md");
     let told: Vec<String> =
         rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
     let text = source("crates/fp-core/src/run/event.rs");
     let (_, events) = text.split_once("pub enum Event {").unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|,)$").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|\(\w+\),|,)$").unwrap();
     let events: Vec<String> =
         variant.captures_iter(events).map(|found| found[1].to_lowercase() + &found[2]).collect();
     assert_eq!(told.iter().collect::<BTreeSet<_>>(), events.iter().collect::<BTreeSet<_>>());
     assert_eq!(told.len(), events.len(), "an event is told twice");
 }
 
-/// The variants of an enum in a source, each with what stands in its braces.
+/// The variants of an enum in a source, each with what stands in its braces, or in those of the struct that it holds.
 fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let text = source(path);
     let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
     let body = body.split("\n}\n").next().unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|,)$").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|\((\w+)\),|,)$").unwrap();
+    let held = |name: &str| {
+        let (_, fields) = text.split_once(&format!("pub struct {name} {{\n")).unwrap();
+        let fields = fields.split("\n}\n").next().unwrap().replace("pub ", "");
+        fields.lines().map(|line| format!("    {line}\n")).collect::<String>()
+    };
     let found = variant.captures_iter(body).map(|found| {
-        let carries = found.get(3).map_or("", |carries| carries.as_str());
-        (found[1].to_lowercase() + &found[2], carries.to_owned())
+        let braces = found.get(3).map(|carries| carries.as_str().to_owned());
+        let carries = braces.or_else(|| found.get(4).map(|name| held(name.as_str()))).unwrap_or_default();
+        (found[1].to_lowercase() + &found[2], carries)
     });
     found.collect()
 }
@@ -79,9 +85,10 @@ fn every_event_tells_what_it_carries() {
 fn every_hook_is_told() {
     let wiring: Value = serde_json::from_str(&source("hooks/hooks.json")).unwrap();
     let wired: BTreeSet<&String> = wiring["hooks"].as_object().unwrap().keys().collect();
-    for (page, heading) in
-        [("ARCHITECTURE.md", ["event", "what fp does"]), ("docs/hooks.md", ["event", "when you notice it"])]
-    {
+    for (page, heading) in [
+        ("docs/internals/hooks.md", ["event", "what fp does"]),
+        ("docs/hooks.md", ["event", "when you notice it"]),
+    ] {
         let told = rows(&Page::read(page), &heading);
         assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired, "{page}");
     }
@@ -103,7 +110,7 @@ fn every_action_and_every_state_is_told() {
     let page = Page::read("docs/run-protocol.md");
     let told: Vec<String> =
         rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
-    let actions = variants("crates/fp-core/src/run/next.rs", "Action");
+    let actions = variants("crates/fp-core/src/run/next.rs", "LeadAction");
     assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
     let states = rows(&page, &["state", "meaning"]);
     for row in &states {
@@ -182,14 +189,14 @@ fn the_table_of_settings_is_complete() {
 
 #[test]
 fn every_dependency_is_used_and_has_its_reason() {
-    let page = Page::read("ARCHITECTURE.md");
-    let (_, section) = page.text.split_once("\n## Dependencies\n").unwrap();
-    let section = section.split("\n## ").next().unwrap();
+    let page = Page::read("docs/internals/dependencies.md");
     let line = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
     let mut checked = 0;
     for (package, folders) in [
         ("", &["crates/fp", "tests"][..]),
+        ("crates/fp-comments", &["crates/fp-comments"]),
         ("crates/fp-core", &["crates/fp-core"]),
+        ("crates/fp-exchange", &["crates/fp-exchange"]),
         ("crates/fp-host", &["crates/fp-host"]),
     ] {
         let manifest = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
@@ -201,8 +208,8 @@ fn every_dependency_is_used_and_has_its_reason() {
                 let used = sources.contains(&format!("{}::", found[1].replace('-', "_")));
                 assert!(used || !ships, "{package}: nothing uses {}", &found[1]);
                 let name = found.get(2).unwrap_or_else(|| found.get(1).unwrap()).as_str();
-                let told = name.starts_with("fp-") || section.contains(name);
-                assert!(told, "{package}: {name} is not explained in ARCHITECTURE.md");
+                let told = name.starts_with("fp-") || page.text.contains(name);
+                assert!(told, "{package}: {name} is not explained in docs/internals/dependencies.md");
                 checked += 1;
             }
         }

@@ -524,11 +524,7 @@ fn what_interrupted_runs_have_left() {
     home.0.done(&["cancel", PLAN]);
     home.0.write(&home.0.plan_text("worktrees/builder-1/a.txt"), "");
     home.0.old("notepad.md.tmp");
-    home.0.write(".fractal-planner/archive/moving.json", "{}");
     assert_snapshot!(home.says("leftovers"), @"
-    warning  leftovers    archiving a plan was interrupted; any command that names
-                          a plan brings it to its end
-                          → fp plans
     warning  leftovers    sample-20261121: left by a process that was killed:
                           notepad.md.tmp
                           → fp doctor sample-20261121 --fix

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::repository::{Repo, paths};
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope};
-use fp_host::changes::{Measured, Request, measure};
-use fp_host::git::{Oid, Outcome};
+use fp_core::verification::{self, Check, CheckVerdict, OtherTask, TaskScope};
+use fp_host::changes::{ChangeRequest, MeasuredChange, measure};
+use fp_host::git::{CommitOutcome, Oid};
 use fp_host::process::{Limits, run_commands};
 
 /// A task that has been claimed.
@@ -15,7 +15,7 @@ struct Claimed<'r> {
     repo: &'r Repo,
     base: Oid,
     head: Oid,
-    scope: Scope,
+    scope: TaskScope,
     shared: bool,
     committed: HashSet<Oid>,
     seen: HashSet<RepoPath>,
@@ -27,7 +27,7 @@ fn claim<'r>(repo: &'r Repo, files: &[&str]) -> Claimed<'r> {
         repo,
         base: snapshot.tree,
         head: snapshot.status.commit.unwrap(),
-        scope: Scope { files: files.iter().map(|f| (*f).to_owned()).collect(), ..Scope::default() },
+        scope: TaskScope { files: files.iter().map(|f| (*f).to_owned()).collect(), ..TaskScope::default() },
         shared: false,
         committed: HashSet::new(),
         seen: HashSet::new(),
@@ -43,8 +43,8 @@ impl Claimed<'_> {
         self
     }
 
-    fn measure(&self) -> Measured {
-        let request = Request {
+    fn measure(&self) -> MeasuredChange {
+        let request = ChangeRequest {
             base: &self.base,
             head: &self.head,
             around: None,
@@ -255,7 +255,7 @@ fn two_builders_in_one_working_tree() {
 
     // The second one passes and is committed; it is no longer running.
     let outcome = repo.git.commit(&paths(&["src/b.rs"]), "Second\n").unwrap();
-    let Outcome::Committed { hash } = outcome else { panic!("{outcome:?}") };
+    let CommitOutcome::Committed { hash } = outcome else { panic!("{outcome:?}") };
     first.scope.others.clear();
     first.shared = false;
     first.committed.insert(hash);
@@ -328,7 +328,7 @@ fn processes_are_few() {
     let count = |task: &mut Claimed, expect: usize| {
         std::fs::write(&trace, "").unwrap();
         let (seen, committed) = (HashSet::new(), HashSet::new());
-        let request = Request {
+        let request = ChangeRequest {
             base: &task.base,
             head: &task.head,
             around: None,
@@ -341,16 +341,16 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(&mut task, 4);
+    count(&mut task, 5);
     repo.run("git", &["commit", "-qam", "x"]);
-    count(&mut task, 4);
+    count(&mut task, 5);
 }
 
 #[test]
 fn commands_become_checks() {
     let limits = Limits { time: std::time::Duration::from_secs(1), ..Limits::default() };
     let runs = run_commands(["echo fine", "echo broken; exit 2", "sleep 4020"], Path::new("/"), limits);
-    let checks = verification::check(&Scope::default(), &verification::Facts::default(), &runs);
+    let checks = verification::check(&TaskScope::default(), &verification::ChangeFacts::default(), &runs);
     let shown: Vec<(&str, CheckVerdict, bool)> = checks
         .iter()
         .filter(|check| check.name.starts_with("command: "))
@@ -365,6 +365,6 @@ fn commands_become_checks() {
         ]
     );
     let missing = run_commands(["true"], Path::new("/nonexistent"), limits);
-    let checks = verification::check(&Scope::default(), &verification::Facts::default(), &missing);
+    let checks = verification::check(&TaskScope::default(), &verification::ChangeFacts::default(), &missing);
     assert!(checks.last().unwrap().detail.starts_with("could not be started"));
 }

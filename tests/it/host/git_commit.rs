@@ -2,12 +2,12 @@
 
 use super::repository::{Repo, hermetic, os, paths};
 use fp_core::repo_path::RepoPath;
-use fp_host::git::{Blocked, Operation, Outcome};
+use fp_host::git::{Blocked, CommitOutcome, Operation};
 
 #[track_caller]
 fn committed(repo: &Repo, files: &[&str]) -> String {
     match repo.git.commit(&paths(files), "Do it\n").unwrap() {
-        Outcome::Committed { hash } => {
+        CommitOutcome::Committed { hash } => {
             assert_eq!(hash.as_str(), repo.run("git", &["rev-parse", "HEAD"]));
             repo.run("git", &["show", "--no-renames", "--format=%s", "--name-status", "HEAD"])
                 .replace('\t', " ")
@@ -26,7 +26,7 @@ fn blocked(repo: &Repo, files: &[&str]) -> Blocked {
         "something was left behind"
     );
     match outcome {
-        Outcome::Blocked(blocked) => blocked,
+        CommitOutcome::Blocked(blocked) => blocked,
         outcome => panic!("{outcome:?}"),
     }
 }
@@ -78,7 +78,7 @@ fn nothing_to_commit_is_no_error() {
     let repo = Repo::with(&[("a", "1"), ("b", "1")]);
     let nothing = |files: &[&str]| {
         let head = repo.run("git", &["rev-parse", "HEAD"]);
-        assert_eq!(repo.git.commit(&paths(files), "x").unwrap(), Outcome::NothingToCommit, "{files:?}");
+        assert_eq!(repo.git.commit(&paths(files), "x").unwrap(), CommitOutcome::NothingToCommit, "{files:?}");
         assert_eq!(repo.run("git", &["rev-parse", "HEAD"]), head);
     };
     nothing(&[]);
@@ -102,7 +102,7 @@ fn hostile_names_are_only_names() {
     }
     repo.write("bystander", "1");
     let files: Vec<RepoPath> = hostile.iter().map(|name| RepoPath::from_bytes(*name)).collect();
-    assert!(matches!(repo.git.commit(&files, "Do it").unwrap(), Outcome::Committed { .. }));
+    assert!(matches!(repo.git.commit(&files, "Do it").unwrap(), CommitOutcome::Committed { .. }));
     assert_eq!(repo.short_status(), "?? bystander");
     assert_eq!(repo.committed().len(), hostile.len() + 1);
 }
@@ -236,7 +236,7 @@ fn nobody_to_commit_as() {
         git = git.with_env(name, "");
     }
     let outcome = git.commit(&paths(&["a"]), "x").unwrap();
-    assert_eq!(outcome, Outcome::Blocked(Blocked::NoIdentity));
+    assert_eq!(outcome, CommitOutcome::Blocked(Blocked::NoIdentity));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_message_arrives_as_it_is() {
     let repo = Repo::with(&[("a", "1")]);
     let check = |message: &str| {
         repo.write("a", message);
-        assert!(matches!(repo.git.commit(&paths(&["a"]), message).unwrap(), Outcome::Committed { .. }));
+        assert!(matches!(repo.git.commit(&paths(&["a"]), message).unwrap(), CommitOutcome::Committed { .. }));
         assert_eq!(repo.run("git", &["log", "-1", "--format=%B"]), message.trim_end());
     };
     check("인사 명령 추가");
@@ -296,7 +296,7 @@ fn in_a_linked_worktree_and_from_a_folder_below() {
     std::fs::write(linked.join("sub/new"), "2").unwrap();
     let git = hermetic(&linked.join("sub"));
     let outcome = git.commit(&paths(&["a", "sub/new"]), "x").unwrap();
-    let Outcome::Committed { hash } = outcome else { panic!("{outcome:?}") };
+    let CommitOutcome::Committed { hash } = outcome else { panic!("{outcome:?}") };
     assert_eq!(repo.run("git", &["rev-parse", "other"]), hash.as_str());
     assert_eq!(repo.short_status(), "");
 }

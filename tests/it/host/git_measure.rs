@@ -303,7 +303,7 @@ fn submodules_and_nested_repositories() {
     repo.run("git", &["init", "-q", "nested"]);
     repo.write("nested/x", "1");
     assert_eq!(since(&repo, &base), ["Added nested Submodule", "Modified sub Submodule"]);
-    let states = |status: fp_host::git::Status| status.entries.into_iter().map(|e| e.state);
+    let states = |status: fp_host::git::WorkingTreeStatus| status.entries.into_iter().map(|e| e.state);
     assert!(states(repo.git.status().unwrap()).any(|state| state == EntryState::NestedRepository));
 }
 
@@ -360,7 +360,7 @@ fn lines_are_those_of_the_change() {
     let shown: Vec<String> = lines
         .iter()
         .map(|f| {
-            let side = |lines: &[fp_core::verification::change::Line]| {
+            let side = |lines: &[fp_core::verification::change::ChangedLine]| {
                 lines.iter().map(|l| format!("{}:{}", l.number, l.text)).collect::<Vec<_>>().join(",")
             };
             format!("{} -[{}] +[{}]", f.path, side(&f.removed), side(&f.added))
@@ -434,9 +434,9 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(1);
+    count(2);
     repo.write("a", "2");
-    count(3);
-    repo.remove("b");
     count(4);
+    repo.remove("b");
+    count(5);
 }

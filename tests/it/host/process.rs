@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fp_host::process::{Answer, End, Limits, Run, ask, run_line};
+use fp_host::process::{FinishedCommand, Limits, ProcessEnd, ProgramAnswer, ask, run_line};
 
 fn limits(time: Duration) -> Limits {
     Limits { time, ..Limits::default() }
 }
 
-fn run(line: &str) -> Run {
+fn run(line: &str) -> FinishedCommand {
     run_line(line, Path::new("/"), limits(Duration::from_secs(20))).unwrap()
 }
 
@@ -35,22 +35,22 @@ fn is_gone(text: &str) -> bool {
 
 #[test]
 fn how_it_ends_and_what_it_prints() {
-    let check = |line: &str, end: End, output: &str| {
+    let check = |line: &str, end: ProcessEnd, output: &str| {
         let run = run(line);
         assert_eq!((run.end, run.output.to_text().as_str()), (end, output), "{line}");
     };
-    check("true", End::Exited(0), "");
-    check("exit 3", End::Exited(3), "");
-    check("kill -9 $$", End::Signalled(9), "");
-    check("echo out; echo err >&2; echo out", End::Exited(0), "out\nerr\nout\n");
-    check("printf 'a\\377b'", End::Exited(0), "a\u{fffd}b");
-    check("cat; pwd", End::Exited(0), "/\n");
-    check("-x", End::Exited(127), &run("-x").output.to_text());
+    check("true", ProcessEnd::Exited(0), "");
+    check("exit 3", ProcessEnd::Exited(3), "");
+    check("kill -9 $$", ProcessEnd::Signalled(9), "");
+    check("echo out; echo err >&2; echo out", ProcessEnd::Exited(0), "out\nerr\nout\n");
+    check("printf 'a\\377b'", ProcessEnd::Exited(0), "a\u{fffd}b");
+    check("cat; pwd", ProcessEnd::Exited(0), "/\n");
+    check("-x", ProcessEnd::Exited(127), &run("-x").output.to_text());
     assert!(run("-x").output.to_text().contains("-x"));
 }
 
 /// What a program says that is given `input` and at most `time`.
-fn asked(script: &str, input: &[u8], time: Duration) -> Answer {
+fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     ask(command, input, limits(time)).unwrap()
@@ -58,17 +58,17 @@ fn asked(script: &str, input: &[u8], time: Duration) -> Answer {
 
 #[test]
 fn a_program_that_is_asked() {
-    let check = |script: &str, input: &[u8], end: End, stdout: &str, stderr: &str| {
+    let check = |script: &str, input: &[u8], end: ProcessEnd, stdout: &str, stderr: &str| {
         let answer = asked(script, input, Duration::from_secs(20));
         let said = (answer.end, answer.stdout.to_text(), answer.stderr.to_text());
         assert_eq!(said, (end, stdout.to_owned(), stderr.to_owned()), "{script}");
     };
-    check("cat; echo err >&2", b"in", End::Exited(0), "in", "err\n");
-    check("exit 3", b"", End::Exited(3), "", "");
-    check("kill -9 $$", b"", End::Signalled(9), "", "");
+    check("cat; echo err >&2", b"in", ProcessEnd::Exited(0), "in", "err\n");
+    check("exit 3", b"", ProcessEnd::Exited(3), "", "");
+    check("kill -9 $$", b"", ProcessEnd::Signalled(9), "", "");
     // One that reads nothing is not waited for, however much there was to read.
-    check("exec true", &vec![b'x'; 1024 * 1024], End::Exited(0), "", "");
-    check("wc -c", &vec![b'x'; 1024 * 1024], End::Exited(0), "1048576\n", "");
+    check("exec true", &vec![b'x'; 1024 * 1024], ProcessEnd::Exited(0), "", "");
+    check("wc -c", &vec![b'x'; 1024 * 1024], ProcessEnd::Exited(0), "1048576\n", "");
     assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());
 }
 
@@ -76,7 +76,7 @@ fn a_program_that_is_asked() {
 fn a_program_that_gives_no_answer_is_ended_with_all_that_it_started() {
     let start = Instant::now();
     let answer = asked("sleep 61.7 & sleep 61.7", b"", Duration::from_millis(300));
-    assert_eq!(answer.end, End::TimedOut);
+    assert_eq!(answer.end, ProcessEnd::TimedOut);
     assert!(answer.duration >= Duration::from_millis(300) && start.elapsed() < Duration::from_secs(20));
     assert!(is_gone("sleep 61.7"));
 }
@@ -91,7 +91,7 @@ fn a_directory_that_is_not_there() {
 fn what_runs_too_long_is_ended() {
     let start = Instant::now();
     let run = run_line("echo begun; sleep 4001", Path::new("/"), limits(Duration::from_millis(200))).unwrap();
-    assert_eq!((run.end, run.output.to_text().as_str()), (End::TimedOut, "begun\n"));
+    assert_eq!((run.end, run.output.to_text().as_str()), (ProcessEnd::TimedOut, "begun\n"));
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert!(is_gone("sleep 4001"));
 }
@@ -100,7 +100,7 @@ fn what_runs_too_long_is_ended() {
 fn what_ignores_signals_is_killed() {
     let line = "trap '' TERM INT HUP; echo ready; while :; do sleep 4002; done";
     let run = run_line(line, Path::new("/"), limits(Duration::from_millis(200))).unwrap();
-    assert_eq!((run.end, run.output.to_text().as_str()), (End::TimedOut, "ready\n"));
+    assert_eq!((run.end, run.output.to_text().as_str()), (ProcessEnd::TimedOut, "ready\n"));
     assert!(run.duration < Duration::from_secs(6), "{:?}", run.duration);
     assert!(is_gone("sleep 4002"));
 }
@@ -109,7 +109,7 @@ fn what_ignores_signals_is_killed() {
 fn nothing_stays_in_the_background() {
     let check = |line: &str, needle: &str| {
         let run = run(line);
-        assert_eq!(run.end, End::Exited(0), "{line}");
+        assert_eq!(run.end, ProcessEnd::Exited(0), "{line}");
         assert!(run.duration < Duration::from_secs(5), "{line}: {:?}", run.duration);
         assert!(is_gone(needle), "{line}");
     };
@@ -129,7 +129,7 @@ fn not_even_what_makes_a_session_of_its_own() {
 #[test]
 fn a_hundred_megabytes_are_cut() {
     let run = run("echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo; echo last");
-    assert_eq!(run.end, End::Exited(0));
+    assert_eq!(run.end, ProcessEnd::Exited(0));
     let text = run.output.to_text();
     assert!(text.starts_with("first\nxxx") && text.ends_with("xxx\nlast\n"));
     assert!(text.contains("[… 99983628 bytes left out …]"), "{}", &text[4090..4200]);
@@ -153,7 +153,7 @@ fn run_until_killed() {
 #[test]
 fn nothing_outlives_a_killed_parent() {
     let mut parent = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "run_until_killed"])
+        .args(["--ignored", "--exact", "host::process::run_until_killed"])
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();

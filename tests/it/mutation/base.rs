@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::interview::Interview;
-use fp_core::plan::{FieldKind, Index, Item, Lines, Plan, Task, parse};
-use fp_core::rules::{Facts, check};
+use fp_core::plan::{FieldKind, Lines, Plan, PlanIndex, Task, parse};
+use fp_core::rules::{RuleFacts, check};
 use fp_host::facts;
 
 use crate::common::fixture::Fixture;
@@ -76,7 +76,7 @@ impl Base {
         }
     }
 
-    pub(crate) fn facts(&self, plan: &Plan) -> Facts {
+    pub(crate) fn facts(&self, plan: &Plan) -> RuleFacts {
         let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref());
         facts.scope_exclusions.push(EXCLUDED.to_owned());
         facts
@@ -122,7 +122,7 @@ impl Base {
 
     /// Whether `task` waits for `other`, by whatever way.
     pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
-        let index = Index::new(&self.plan);
+        let index = PlanIndex::new(&self.plan);
         let mut waited: BTreeSet<&str> = BTreeSet::new();
         let mut open = vec![&*task.id];
         while let Some(id) = open.pop() {
@@ -197,29 +197,7 @@ pub(crate) fn lines_of(text: &str, span: Span) -> Span {
 
 /// Where a field of `task` is.
 pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
-    let fields = &task.fields;
-    let list = match kind {
-        FieldKind::Acceptance => &fields.acceptance,
-        FieldKind::Dependencies => &fields.dependencies,
-        FieldKind::Files => &fields.files,
-        FieldKind::Hints => &fields.hints,
-        FieldKind::References => &fields.references,
-        FieldKind::Guardrails => &fields.guardrails,
-        FieldKind::TestCommands => &fields.test_commands,
-        FieldKind::Covers => &fields.covers,
-        FieldKind::TestsRequired => return fields.tests_required.as_ref().map(|field| field.span),
-        FieldKind::Verify => return fields.verify.as_ref().map(|field| field.span),
-        FieldKind::Group => return fields.group.as_ref().map(|field| field.span),
-        FieldKind::Risk => return fields.risk.as_ref().map(|field| field.span),
-        FieldKind::Priority => return fields.priority.as_ref().map(|field| field.span),
-        FieldKind::Complexity | FieldKind::Description => return None,
-    };
-    list.as_ref().map(|field| field.span)
-}
-
-/// The entries of a list; none where it is absent.
-pub(crate) fn entries<'f, 't>(list: &'f fp_core::plan::task::ListField<'t>) -> &'f [Item<'t>] {
-    list.as_ref().map_or(&[], |field| &field.value)
+    if kind == FieldKind::Description { None } else { task.fields.span(kind) }
 }
 
 /// `text` with comments in front of tasks and fields and a word at its end, none of which a fix may lose.
@@ -249,7 +227,7 @@ pub(crate) fn commented(text: &str) -> String {
 pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
     let mut spans: Vec<Span> =
         plan.tasks.iter().filter(|task| !task.synthetic).map(|task| task.id_span).collect();
-    let dependencies = plan.tasks.iter().flat_map(|task| entries(&task.fields.dependencies));
+    let dependencies = plan.tasks.iter().flat_map(|task| task.fields.items(FieldKind::Dependencies));
     spans.extend(dependencies.map(|item| item.span));
     spans.sort();
     let mut rest = text.to_owned();

@@ -2,9 +2,9 @@
 //! Each function panics where it doesn't.
 
 use fp_core::diagnostic::{Diagnostic, Severity, Span};
-use fp_core::plan::{Field, FieldKind, FormatError, Item, Plan, format, parse};
+use fp_core::plan::{FieldForm, FormatError, Item, Plan, format, parse};
 use fp_core::rules::fix::fix_all;
-use fp_core::rules::{Facts, check};
+use fp_core::rules::{RuleFacts, check};
 
 /// A text is read without a panic into a tree that is consistent, and every place in it is a place of the text
 /// where what it is the place of stands.
@@ -21,12 +21,10 @@ pub(crate) fn reading(text: &str) {
             slice(text, span);
         }
         let fields = &task.fields;
-        for field in FieldKind::ALL.into_iter().filter_map(|kind| fields.list(kind)) {
+        for (kind, field) in fields.given() {
             slice(text, field.span);
-            field.value.iter().for_each(|item| stands(text, item));
-        }
-        for span in scalars(&plan, index) {
-            slice(text, span);
+            let is_word = matches!(kind.form(), FieldForm::Choice(_));
+            field.items.iter().filter(|_| !is_word).for_each(|item| stands(text, item));
         }
         let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item);
         let unreadable = fields.unreadable.iter().map(|(_, item)| item);
@@ -40,19 +38,6 @@ pub(crate) fn reading(text: &str) {
         assert_eq!(finding.rule, "syntax");
         slice(text, finding.span);
     }
-}
-
-fn scalars(plan: &Plan, index: usize) -> impl Iterator<Item = Span> {
-    fn of<T>(field: Option<&Field<T>>) -> Option<Span> {
-        field.map(|field| field.span)
-    }
-    let fields = &plan.tasks[index].fields;
-    let words = [&fields.group, &fields.verify, &fields.priority, &fields.description];
-    words
-        .map(|field| of(field.as_ref()))
-        .into_iter()
-        .chain([of(fields.tests_required.as_ref()), of(fields.risk.as_ref())])
-        .flatten()
 }
 
 fn slice(text: &str, span: Span) -> &str {
@@ -72,7 +57,7 @@ fn stands(text: &str, item: &Item) {
 /// Fixing comes to an end, does everything at once, changes nothing about which tasks there are, and leaves no
 /// more errors than there were.
 pub(crate) fn fixing(text: &str) {
-    let facts = Facts::default();
+    let facts = RuleFacts::default();
     let fixed = fix_all(text, &facts);
     assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "once is enough: {text:?}");
     let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
@@ -113,7 +98,7 @@ pub(crate) fn formatting(text: &str) {
     assert_eq!(format(&formatted).as_ref(), Ok(&formatted), "once is enough: {text:?}");
     let rules = |text: &str| {
         let (plan, parsed) = parse(text);
-        let found = check(&plan, &parsed, &Facts::default());
+        let found = check(&plan, &parsed, &RuleFacts::default());
         let mut found: Vec<_> = found.into_iter().map(|found| (found.rule, found.task_id)).collect();
         found.sort();
         found

@@ -61,15 +61,15 @@ fn a_reader_that_has_seen_enough_ends_it() {
 }
 
 #[test]
-fn a_million_findings_in_one_line() {
+fn thousands_of_findings_in_one_line() {
     let start = Instant::now();
-    let files = "../x, ".repeat(200_000);
+    let files = "../x, ".repeat(20_000);
     let environment = with(&format!("- [ID: 1] A (Complexity: 2)\n  - Files: {files}\n"));
     let output = environment.fp(&["validate", FILE, "--format", "json"]);
     let report = output.json();
     let last = report["violations"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["type"], "path-escape");
-    assert_eq!(last["span"]["column"], 12 + 6 * 199_999);
+    assert_eq!(last["span"]["column"], 12 + 6 * 19_999);
     let output = environment.fp(&["validate", FILE, "--all"]);
     assert!(output.stdout.lines().filter(|line| line.contains(" | ")).all(|line| line.chars().count() <= 80));
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());

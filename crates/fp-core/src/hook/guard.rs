@@ -115,7 +115,7 @@ impl GuardedEdit<'_> {
 /// log tell already.
 #[must_use]
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
-    let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.builders > 1);
+    let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
     let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
     telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })
 }

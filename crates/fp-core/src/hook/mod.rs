@@ -12,7 +12,7 @@ use crate::plan::id::AgentName;
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
-use crate::run::next::{Action, Surroundings};
+use crate::run::next::{LeadAction, RunSurroundings};
 use crate::run::state::{Activity, Status};
 
 /// Type of the plugin's builders where they are no teammates.
@@ -73,7 +73,7 @@ impl<'e> HookAgent<'e> {
 }
 
 fn only_builder(state: &State) -> Option<AgentName> {
-    let alone = state.run.as_ref().is_some_and(|run| run.builders == 1);
+    let alone = state.run.as_ref().is_some_and(|run| run.terms.builders == 1);
     AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
 }
 
@@ -143,21 +143,24 @@ pub enum LeadDue {
 
 /// The work that `fp next` has for the lead. It is only looked at: nothing counts as handed out.
 #[must_use]
-pub fn lead_due(state: &State, around: &Surroundings) -> LeadDue {
+pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
-    let has = |is: fn(&Action) -> bool| actions.iter().any(is);
+    let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
     let starts = has(|action| {
         matches!(
             action,
-            Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. } | Action::Judge { .. }
+            LeadAction::Spawn { .. }
+                | LeadAction::Resume { .. }
+                | LeadAction::Verify { .. }
+                | LeadAction::Judge { .. }
         )
     });
     let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
     // An agent that the lead was told to start stays silent until it is started. A wait while every agent is idle is for
     // a commit, which `fp next` makes.
-    if !state.unstarted.is_empty() || starts || (is_idle && has(|a| matches!(a, Action::Wait { .. }))) {
+    if !state.unstarted.is_empty() || starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
-    } else if has(|a| matches!(a, Action::Deadlock { .. })) {
+    } else if has(|a| matches!(a, LeadAction::Deadlock { .. })) {
         LeadDue::Deadlock
     } else {
         LeadDue::Nothing

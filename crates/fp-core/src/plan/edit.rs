@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::canonical::leaf_text;
+use super::meaning::leaf_text;
 use super::task::{Plan, Task};
 use super::{TaskIndex, parse};
 
 /// Where a leaf goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum LeafPlace<'a> {
     /// In the place of the leaf with this id.
     Instead(&'a str),
     /// Behind the last subtask of the task with this id.
@@ -46,7 +46,7 @@ pub enum NotPlaced {
 
 /// A tree that was edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditedTree {
     /// Its text.
     pub text: String,
     /// The id of the leaf that is new or another.
@@ -55,11 +55,11 @@ pub struct Edited {
 
 /// The tree `text` with `leaf` at `place`. All other leaves are as they were; whether the tree is valid is for the
 /// rules to say.
-pub fn with_leaf(text: &str, place: Place<'_>, leaf: &str) -> Result<Edited, NotPlaced> {
+pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedTree, NotPlaced> {
     let (plan, _) = parse(text);
     let (id, leaf) = one_leaf(leaf)?;
     let edited = match place {
-        Place::Instead(wanted) => {
+        LeafPlace::Instead(wanted) => {
             let task = &plan.tasks[find(&plan, wanted)?];
             if !task.is_leaf() {
                 return Err(NotPlaced::HasSubtasks(wanted.to_owned()));
@@ -71,7 +71,7 @@ pub fn with_leaf(text: &str, place: Place<'_>, leaf: &str) -> Result<Edited, Not
             let end = start + text[start..task.extent.end].trim_end().len();
             [&text[..start], &indented(&leaf, indent, &plan), &text[end..]].concat()
         }
-        Place::Below(parent) => {
+        LeafPlace::Below(parent) => {
             let parent = &plan.tasks[find(&plan, parent)?];
             let indent = match parent.children.last() {
                 Some(&last) => line_of(text, &plan.tasks[last])?.1,
@@ -85,7 +85,7 @@ pub fn with_leaf(text: &str, place: Place<'_>, leaf: &str) -> Result<Edited, Not
     let (after, _) = parse(&edited);
     match changed(&plan, &after, &id) {
         Some(other) => Err(NotPlaced::ChangesAnother(other)),
-        None => Ok(Edited { text: edited, task: id }),
+        None => Ok(EditedTree { text: edited, task: id }),
     }
 }
 
@@ -163,8 +163,8 @@ Prose.
             "  - [ID: 1.1] First, better (Complexity: 3)\n    - Files:\n      - a.rs\n\n      - d.rs\n",
         );
         let check = |tree: &str, new: &str, text: String| {
-            let expect = Edited { text, task: "1.1".into() };
-            assert_eq!(with_leaf(tree, Place::Instead("1.1"), new), Ok(expect));
+            let expect = EditedTree { text, task: "1.1".into() };
+            assert_eq!(with_leaf(tree, LeafPlace::Instead("1.1"), new), Ok(expect));
         };
         check(TREE, new, expect.clone());
         let deeper: String = new.lines().map(|line| format!("   {line}\n")).collect();
@@ -176,8 +176,9 @@ Prose.
     fn a_leaf_is_added() {
         let check = |parent: &str, id: &str, after: &str, expect: &str| {
             let new = format!("- [ID: {id}] New (Complexity: 1)\n  - Files: n.rs\n");
-            let expect = Edited { text: TREE.replace(after, &format!("{after}{expect}")), task: id.into() };
-            assert_eq!(with_leaf(TREE, Place::Below(parent), &new), Ok(expect), "{parent}");
+            let expect =
+                EditedTree { text: TREE.replace(after, &format!("{after}{expect}")), task: id.into() };
+            assert_eq!(with_leaf(TREE, LeafPlace::Below(parent), &new), Ok(expect), "{parent}");
         };
         let nested = "\n  - [ID: 1.3] New (Complexity: 1)\n    - Files: n.rs";
         check("1", "1.3", "    - Files: b.rs", nested);
@@ -186,23 +187,23 @@ Prose.
 
     #[test]
     fn what_is_refused() {
-        let check = |place: Place<'_>, leaf: &str, expect: &str| {
+        let check = |place: LeafPlace<'_>, leaf: &str, expect: &str| {
             assert_eq!(with_leaf(TREE, place, leaf).unwrap_err().to_string(), expect, "{leaf:?}");
         };
         let no_leaf = "what is given is not one task that begins with `- [ID: …]` and has no subtasks";
         let new = "- [ID: 3] New (Complexity: 1)\n";
-        check(Place::Instead("9"), new, "the tree has no task 9");
-        check(Place::Below("9"), new, "the tree has no task 9");
-        check(Place::Instead("2"), new, "what is given is task 3, not 2");
-        check(Place::Instead("1"), new, "task 1 has subtasks; each of them is revised by itself");
+        check(LeafPlace::Instead("9"), new, "the tree has no task 9");
+        check(LeafPlace::Below("9"), new, "the tree has no task 9");
+        check(LeafPlace::Instead("2"), new, "what is given is task 3, not 2");
+        check(LeafPlace::Instead("1"), new, "task 1 has subtasks; each of them is revised by itself");
         for text in
             ["", "Prose", "## [3] New", "- [ID: 3] New\n  - [ID: 3.1] Part\n", "- [ID: 3] A\n- [ID: 4] B\n"]
         {
-            check(Place::Below("1"), text, no_leaf);
+            check(LeafPlace::Below("1"), text, no_leaf);
         }
-        check(Place::Below("2"), new, "in that place it would change task 2 as well");
+        check(LeafPlace::Below("2"), new, "in that place it would change task 2 as well");
         let heading = "## [1] Goal\n### [1.1] Part\n- Files: a.rs\n";
-        let error = with_leaf(heading, Place::Instead("1.1"), "- [ID: 1.1] Part\n").unwrap_err();
+        let error = with_leaf(heading, LeafPlace::Instead("1.1"), "- [ID: 1.1] Part\n").unwrap_err();
         assert_eq!(error, NotPlaced::NotInAList("1.1".into()));
     }
 }

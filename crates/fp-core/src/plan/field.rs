@@ -1,89 +1,141 @@
-//! The fields of the language: their labels, said once, for the parser, the writer and the rules.
+//! The fields of a task: one table for the parser, the writer, the rules and what is printed. A new field is a variant
+//! and a row here.
 
-/// A field of a task.
+/// A field of a task; the variants stand in the order of [`FIELDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FieldKind {
-    /// `Complexity` of the heading dialect.
     Complexity,
-    /// `Description` of the heading dialect.
     Description,
-    /// `Acceptance`, also `Acceptance Criteria`.
     Acceptance,
-    /// `Dependencies`.
     Dependencies,
-    /// `Files`.
     Files,
-    /// `Tests Required`.
     TestsRequired,
-    /// `Hints`.
     Hints,
-    /// `References`.
     References,
-    /// `Guardrails`.
     Guardrails,
-    /// `Test Commands`.
     TestCommands,
-    /// `Verify`.
     Verify,
-    /// `Covers`.
     Covers,
-    /// `Group`.
     Group,
-    /// `Risk`.
     Risk,
-    /// `Priority`.
     Priority,
 }
 
+/// How the value of a field is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldForm {
+    /// A whole number, which the task itself has.
+    Number,
+    /// Any Markdown.
+    Prose,
+    /// One line of text.
+    Text,
+    /// One shell command.
+    Command,
+    /// One of several words, each with others that mean the same behind it.
+    Choice(&'static [&'static [&'static str]]),
+    /// A list of sentences, separated by `;` or else by `,`.
+    Criteria,
+    /// A list of sentences, separated by `;`.
+    Remarks,
+    /// A list of `file:line - why`.
+    References,
+    /// A list of shell commands.
+    Commands,
+    /// A list of task ids.
+    Ids,
+    /// A list of paths.
+    Paths,
+    /// A list of names.
+    Names,
+}
+
+impl FieldForm {
+    #[must_use]
+    pub fn is_list(self) -> bool {
+        match self {
+            Self::Number | Self::Prose | Self::Text | Self::Command | Self::Choice(_) => false,
+            Self::Criteria | Self::Remarks | Self::References | Self::Commands => true,
+            Self::Ids | Self::Paths | Self::Names => true,
+        }
+    }
+
+    /// Whether the entries are words, so that a list below one of them holds further entries and not its text.
+    #[must_use]
+    pub fn is_list_of_words(self) -> bool {
+        matches!(self, Self::Ids | Self::Paths | Self::Names)
+    }
+}
+
+struct FieldRow {
+    kind: FieldKind,
+    /// The label as it is written.
+    label: &'static str,
+    /// Another label that is read.
+    also: Option<&'static str>,
+    form: FieldForm,
+}
+
+const fn row(kind: FieldKind, label: &'static str, form: FieldForm) -> FieldRow {
+    FieldRow { kind, label, also: None, form }
+}
+
+const YES_OR_NO: FieldForm =
+    FieldForm::Choice(&[&["yes", "true", "y", "required"], &["no", "false", "n", "none"]]);
+const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
+
+/// All fields in the order in which they are written.
+const FIELDS: [FieldRow; 15] = [
+    row(FieldKind::Complexity, "Complexity", FieldForm::Number),
+    row(FieldKind::Description, "Description", FieldForm::Prose),
+    FieldRow {
+        also: Some("Acceptance Criteria"),
+        ..row(FieldKind::Acceptance, "Acceptance", FieldForm::Criteria)
+    },
+    row(FieldKind::Dependencies, "Dependencies", FieldForm::Ids),
+    row(FieldKind::Files, "Files", FieldForm::Paths),
+    row(FieldKind::TestsRequired, "Tests Required", YES_OR_NO),
+    row(FieldKind::Hints, "Hints", FieldForm::Remarks),
+    row(FieldKind::References, "References", FieldForm::References),
+    row(FieldKind::Guardrails, "Guardrails", FieldForm::Remarks),
+    row(FieldKind::TestCommands, "Test Commands", FieldForm::Commands),
+    row(FieldKind::Verify, "Verify", FieldForm::Command),
+    row(FieldKind::Covers, "Covers", FieldForm::Names),
+    row(FieldKind::Group, "Group", FieldForm::Text),
+    row(FieldKind::Risk, "Risk", LEVEL),
+    row(FieldKind::Priority, "Priority", FieldForm::Text),
+];
+
 impl FieldKind {
     /// All fields in the order in which they are written.
-    pub const ALL: [Self; 15] = [
-        Self::Complexity,
-        Self::Description,
-        Self::Acceptance,
-        Self::Dependencies,
-        Self::Files,
-        Self::TestsRequired,
-        Self::Hints,
-        Self::References,
-        Self::Guardrails,
-        Self::TestCommands,
-        Self::Verify,
-        Self::Covers,
-        Self::Group,
-        Self::Risk,
-        Self::Priority,
-    ];
+    pub const ALL: [Self; FIELDS.len()] = {
+        let mut all = [Self::Complexity; FIELDS.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = FIELDS[at].kind;
+            at += 1;
+        }
+        all
+    };
 
     /// The label as it is written.
     #[must_use]
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Complexity => "Complexity",
-            Self::Description => "Description",
-            Self::Acceptance => "Acceptance",
-            Self::Dependencies => "Dependencies",
-            Self::Files => "Files",
-            Self::TestsRequired => "Tests Required",
-            Self::Hints => "Hints",
-            Self::References => "References",
-            Self::Guardrails => "Guardrails",
-            Self::TestCommands => "Test Commands",
-            Self::Verify => "Verify",
-            Self::Covers => "Covers",
-            Self::Group => "Group",
-            Self::Risk => "Risk",
-            Self::Priority => "Priority",
-        }
+        FIELDS[self as usize].label
+    }
+
+    #[must_use]
+    pub fn form(self) -> FieldForm {
+        FIELDS[self as usize].form
     }
 
     /// The field that `label` names, whatever its case and with `-` or `_` for a blank.
     #[must_use]
     pub fn from_label(label: &str) -> Option<Self> {
-        if same_label(label, "Acceptance Criteria") {
-            return Some(Self::Acceptance);
-        }
-        Self::ALL.into_iter().find(|kind| same_label(label, kind.label()))
+        let named = |row: &&FieldRow| {
+            same_label(label, row.label) || row.also.is_some_and(|also| same_label(label, also))
+        };
+        FIELDS.iter().find(named).map(|row| row.kind)
     }
 }
 
@@ -104,8 +156,9 @@ mod tests {
         let check = |label: &str, expect: Option<FieldKind>| {
             assert_eq!(FieldKind::from_label(label), expect, "{label:?}");
         };
-        for kind in FieldKind::ALL {
+        for (at, kind) in FieldKind::ALL.into_iter().enumerate() {
             check(kind.label(), Some(kind));
+            assert_eq!(kind as usize, at, "the table is in the order of the variants");
         }
         check("acceptance criteria", Some(FieldKind::Acceptance));
         check("tests_required", Some(FieldKind::TestsRequired));

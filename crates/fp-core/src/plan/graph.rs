@@ -1,11 +1,99 @@
-//! What waits for what, over all tasks: a leaf waits for its dependencies and a parent for its children.
-//! So a dependency on a parent means all of its leaves at the cost of one edge.
+//! Look-ups over a whole tree: ids to tasks, tasks to their leaves, and what waits for what.
+//!
+//! A leaf waits for its dependencies and a parent for its children, so a dependency on a parent means all of its leaves
+//! at the cost of one edge.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
 
-use super::index::Index;
-use super::task::{Plan, TaskIndex};
+use super::task::{Plan, Task, TaskIndex};
+
+/// Look-ups over a [`Plan`] that would each take a pass of their own.
+#[derive(Debug)]
+pub struct PlanIndex<'p> {
+    plan: &'p Plan<'p>,
+    by_id: HashMap<&'p str, TaskIndex>,
+    leaves: Vec<TaskIndex>,
+    ranges: Vec<Range<usize>>,
+    ends: Vec<TaskIndex>,
+}
+
+impl<'p> PlanIndex<'p> {
+    /// Indexes `plan`; of tasks with the same id the first one is found.
+    #[must_use]
+    pub fn new(plan: &'p Plan<'p>) -> Self {
+        let mut by_id = HashMap::with_capacity(plan.tasks.len());
+        let mut leaves = Vec::new();
+        let mut ranges = Vec::with_capacity(plan.tasks.len());
+        for (index, task) in plan.tasks.iter().enumerate() {
+            by_id.entry(&*task.id).or_insert(index);
+            let first = leaves.len();
+            if task.is_leaf() {
+                leaves.push(index);
+            }
+            ranges.push(first..leaves.len());
+        }
+        let mut ends: Vec<TaskIndex> = (1..=plan.tasks.len()).collect();
+        for (index, task) in plan.tasks.iter().enumerate().rev() {
+            if let Some(parent) = task.parent {
+                ranges[parent].end = ranges[parent].end.max(ranges[index].end);
+                ends[parent] = ends[parent].max(ends[index]);
+            }
+        }
+        Self { plan, by_id, leaves, ranges, ends }
+    }
+
+    /// The first task with this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<TaskIndex> {
+        self.by_id.get(id).copied()
+    }
+
+    /// All leaves in document order.
+    #[must_use]
+    pub fn leaves(&self) -> &[TaskIndex] {
+        &self.leaves
+    }
+
+    /// The leaves of a task in document order; of a leaf, itself.
+    #[must_use]
+    pub fn leaves_of(&self, task: TaskIndex) -> &[TaskIndex] {
+        &self.leaves[self.ranges[task].clone()]
+    }
+
+    /// Where the leaves of a task stand in [`PlanIndex::leaves`].
+    #[must_use]
+    pub fn leaf_range(&self, task: TaskIndex) -> Range<usize> {
+        self.ranges[task].clone()
+    }
+
+    /// Whether `ancestor` is above `task`.
+    #[must_use]
+    pub fn is_ancestor(&self, ancestor: TaskIndex, task: TaskIndex) -> bool {
+        ancestor < task && task < self.ends[ancestor]
+    }
+
+    /// The ids of the leaves that `task` waits for: each dependency, one on a parent meaning all of its
+    /// leaves, once, in document order. Unknown ids and the task itself are left out.
+    #[must_use]
+    pub fn leaf_dependencies(&self, task: &Task) -> Vec<&'p str> {
+        let mut found: Vec<TaskIndex> = task
+            .dependencies()
+            .filter_map(|id| self.find(id))
+            .flat_map(|index| self.leaves_of(index))
+            .copied()
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+            .into_iter()
+            .map(|index| &self.plan.tasks[index])
+            .filter(|found| found.id != task.id)
+            .map(|found| &*found.id)
+            .collect()
+    }
+}
 
 /// The graph of a plan. Unknown dependencies and those of a task on itself or on an ancestor are left out.
 #[derive(Debug)]
@@ -17,7 +105,7 @@ pub struct Graph {
 impl Graph {
     /// Builds it; linear in the size of the plan.
     #[must_use]
-    pub fn new(plan: &Plan, index: &Index<'_>) -> Self {
+    pub fn new(plan: &Plan, index: &PlanIndex<'_>) -> Self {
         let mut starts = Vec::with_capacity(plan.tasks.len() + 1);
         let mut targets = Vec::new();
         for (number, task) in plan.tasks.iter().enumerate() {
@@ -73,6 +161,21 @@ impl Graph {
         Self { starts, targets }
     }
 
+    /// Of every task, whether `task` waits for it, directly or not.
+    #[must_use]
+    pub fn reached_from(&self, task: TaskIndex) -> Vec<bool> {
+        let mut reached = vec![false; self.len()];
+        let mut work = vec![task];
+        while let Some(task) = work.pop() {
+            for &target in self.waits_for(task) {
+                if !std::mem::replace(&mut reached[target], true) {
+                    work.push(target);
+                }
+            }
+        }
+        reached
+    }
+
     /// All tasks such that each comes behind what it waits for; of several that could be next, the one with
     /// the smallest `rank`, then the first of the document. Tasks in a cycle, and those that wait for one,
     /// are left out.
@@ -103,7 +206,7 @@ mod tests {
 
     fn order(text: &str) -> Vec<String> {
         let (plan, _) = parse(text);
-        let graph = Graph::new(&plan, &Index::new(&plan));
+        let graph = Graph::new(&plan, &PlanIndex::new(&plan));
         let order = graph.order(|_| 0);
         order
             .into_iter()
@@ -124,5 +227,43 @@ mod tests {
         );
         check("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n", &["3"]);
         check("- [ID: 1] A\n  - [ID: 1.1] B\n    - Dependencies: 1, 1.1, 9\n", &["1.1"]);
+    }
+
+    #[test]
+    fn a_dependency_on_a_parent_means_its_leaves() {
+        let source = |depends: &str| {
+            format!(
+                "- [ID: root] R\n- [ID: 1] A\n  - [ID: 1.1] B\n  - [ID: 1.2] C\n    - [ID: 1.2.1] D\n- [ID: 2] E\n  - Dependencies: {depends}\n"
+            )
+        };
+        let check = |depends: &str, expect: &[&str]| {
+            let text = source(depends);
+            let (plan, _) = parse(&text);
+            let index = PlanIndex::new(&plan);
+            assert_eq!(index.leaf_dependencies(plan.find("2").unwrap()), expect, "{depends}");
+        };
+        check("none", &[]);
+        check("1.2.1, 1.1", &["1.1", "1.2.1"]);
+        check("1", &["1.1", "1.2.1"]);
+        check("1.2, 1", &["1.1", "1.2.1"]);
+        check("root", &["1.1", "1.2.1"]);
+        check("9, 2", &[]);
+    }
+
+    #[test]
+    fn ancestors_and_leaves() {
+        let (plan, _) = parse("- [ID: 1] A\n  - [ID: 1.1] B\n    - [ID: 1.1.1] C\n  - [ID: 1.2] D\n");
+        let index = PlanIndex::new(&plan);
+        assert_eq!(index.leaves(), [2, 3]);
+        assert_eq!(index.leaves_of(1), [2]);
+        assert_eq!(
+            [
+                index.is_ancestor(0, 2),
+                index.is_ancestor(1, 2),
+                index.is_ancestor(1, 3),
+                index.is_ancestor(2, 2)
+            ],
+            [true, true, false, false]
+        );
     }
 }

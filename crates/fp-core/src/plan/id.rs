@@ -1,5 +1,6 @@
 //! Ids that are safe as file names, checked once, so that no path is ever built from unchecked text.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -132,6 +133,35 @@ impl AgentName {
     }
 }
 
+/// Compares two ids as people read them, `1.2` before `1.10`: segment by segment, numbers as numbers; equal only for
+/// equal ids.
+#[must_use]
+pub fn compare_ids(a: &str, b: &str) -> Ordering {
+    let mut left = a.split('.');
+    let mut right = b.split('.');
+    loop {
+        let order = match (left.next(), right.next()) {
+            (None, None) => return a.cmp(b),
+            (None, Some(_)) => Ordering::Less,
+            (Some(_), None) => Ordering::Greater,
+            (Some(left), Some(right)) => compare_segments(left, right),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+/// A common prefix, then a number: `T2` before `T10`.
+fn compare_segments(a: &str, b: &str) -> Ordering {
+    let digits = |text: &str| text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (head_a, number_a) = a.split_at(digits(a));
+    let (head_b, number_b) = b.split_at(digits(b));
+    let value = |number: &str| number.trim_start_matches('0').to_owned();
+    let (value_a, value_b) = (value(number_a), value(number_b));
+    head_a.cmp(head_b).then(value_a.len().cmp(&value_b.len())).then(value_a.cmp(&value_b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,5 +187,20 @@ mod tests {
         check("한글", false, false);
         check(&"x".repeat(100), true, true);
         check(&"x".repeat(101), false, false);
+    }
+
+    #[test]
+    fn ids_in_the_order_of_people() {
+        let check = |a: &str, b: &str, expect: Ordering| {
+            assert_eq!(compare_ids(a, b), expect, "{a} {b}");
+            assert_eq!(compare_ids(b, a), expect.reverse(), "{b} {a}");
+        };
+        check("1.2", "1.10", Ordering::Less);
+        check("1", "1.1", Ordering::Less);
+        check("T2", "T10", Ordering::Less);
+        check("2", "10.1", Ordering::Less);
+        check("1.01", "1.1", Ordering::Less);
+        check("a", "b", Ordering::Less);
+        check("1.1", "1.1", Ordering::Equal);
     }
 }

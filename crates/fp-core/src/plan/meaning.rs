@@ -1,7 +1,14 @@
-//! Whether two plans mean the same, however they are written: what `fp fmt` must not change.
+//! What a plan means, however it is written: whether two plans mean the same, the canonical form of a text, and the
+//! text that the approval of a leaf is a hash of.
+
+use std::fmt::Write as _;
+
+use thiserror::Error;
 
 use super::field::FieldKind;
-use super::task::{Field, Fields, Item, Plan, Task, TaskIndex};
+use super::parse::parse;
+use super::task::{Item, Plan, Task, TaskFields, TaskIndex};
+use super::write::write;
 
 /// The first thing that two plans don't agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +48,7 @@ fn same_task(a: &Task, b: &Task) -> bool {
         && same_items(&a.notes, &b.notes)
 }
 
-fn same_fields(a: &Fields, b: &Fields) -> bool {
+fn same_fields(a: &TaskFields, b: &TaskFields) -> bool {
     let labelled = |a: &[(&str, Item<'_>)], b: &[(&str, Item<'_>)]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same_item(&a.1, &b.1))
     };
@@ -50,30 +57,16 @@ fn same_fields(a: &Fields, b: &Fields) -> bool {
         && labelled(&a.duplicates, &b.duplicates)
 }
 
-fn same_field(kind: FieldKind, a: &Fields, b: &Fields) -> bool {
-    let list = match (a.list(kind), b.list(kind)) {
-        (Some(a), Some(b)) => same_items(&a.value, &b.value),
+fn same_field(kind: FieldKind, a: &TaskFields, b: &TaskFields) -> bool {
+    let value = match (a.get(kind), b.get(kind)) {
+        (Some(a), Some(b)) => same_items(&a.items, &b.items) && a.written == b.written,
         (a, b) => a.is_none() && b.is_none(),
     };
-    let unreadable = |fields: &Fields| -> Vec<String> {
+    let unreadable = |fields: &TaskFields| -> Vec<String> {
         let of_kind = fields.unreadable.iter().filter(|(of, _)| *of == kind);
         of_kind.map(|(_, item)| item.text.to_string()).collect()
     };
-    list && unreadable(a) == unreadable(b)
-        && a.scalar(kind) == b.scalar(kind)
-        && written(a, kind) == written(b, kind)
-}
-
-/// The value of a field as written, where that says more than the value.
-pub(super) fn written<'f>(fields: &'f Fields<'_>, kind: FieldKind) -> Option<&'f str> {
-    fn of<T>(field: &Option<Field<T>>) -> Option<&str> {
-        field.as_ref().and_then(|field| field.written.as_deref())
-    }
-    match kind {
-        FieldKind::TestsRequired => of(&fields.tests_required),
-        FieldKind::Risk => of(&fields.risk),
-        _ => None,
-    }
+    value && unreadable(a) == unreadable(b)
 }
 
 /// Whether two lists say the same.
@@ -83,6 +76,86 @@ pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
 
 fn same_item(a: &Item, b: &Item) -> bool {
     a.text == b.text && a.note == b.note
+}
+
+/// Why a text is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FormatError {
+    /// There is no task in it: it is some other text.
+    #[error("there is no task in it")]
+    NoTask,
+    /// Lines that only start like a task, of which nobody knows what they were meant to be.
+    #[error("{}", if *.0 == 1 { "it has a line that can't be read".to_owned() } else { format!("it has {} lines that can't be read", .0) })]
+    Unreadable(usize),
+    /// Something in it would mean something else in the canonical form.
+    #[error("{}", .0.as_ref().map_or_else(|| "its prose would be read as something else".to_owned(), |id| format!("task {id:?} would be read as something else")))]
+    Changed(Option<String>),
+}
+
+/// `text` in the canonical form of the list dialect. The result means the same, which is made sure of by
+/// reading it again, and formatting it once more changes nothing.
+///
+/// # Errors
+///
+/// When `text` has no task, has lines that can't be read, or holds something that can't be written in the
+/// canonical form.
+pub fn format(text: &str) -> Result<String, FormatError> {
+    let (plan, findings) = parse(text);
+    if !findings.is_empty() {
+        return Err(FormatError::Unreadable(findings.len()));
+    }
+    if plan.root.is_none() {
+        return Err(FormatError::NoTask);
+    }
+    let written = write(&plan);
+    let (again, findings) = parse(&written);
+    let lost = match difference(&plan, &again) {
+        None if findings.is_empty() => return Ok(written),
+        Some(Difference::Task(index)) => plan.tasks.get(index).map(|task| task.id.clone()),
+        _ => None,
+    };
+    Err(FormatError::Changed(lost.map(Into::into)))
+}
+
+/// The canonical text of a leaf: id, title, complexity and every field, each on a line of its own as
+/// `name value`, values escaped so that no two different leaves have the same text. Stable between
+/// versions: a change here voids every approval. A dependency is written as it is in the plan.
+#[must_use]
+pub fn leaf_text(task: &Task) -> String {
+    let mut out = String::new();
+    line(&mut out, "id", &task.id);
+    line(&mut out, "title", &task.description);
+    if let Some(complexity) = &task.complexity_source {
+        line(
+            &mut out,
+            "complexity",
+            &task.complexity.map_or_else(|| complexity.text.to_string(), |n| n.to_string()),
+        );
+    }
+    for kind in FieldKind::ALL {
+        field(&mut out, kind, &task.fields);
+    }
+    for (label, item) in &task.fields.unknown {
+        line(&mut out, "unknown", label);
+        line(&mut out, "-", &item.text);
+    }
+    out
+}
+
+fn field(out: &mut String, kind: FieldKind, fields: &TaskFields) {
+    match fields.get(kind) {
+        Some(list) if kind.form().is_list() => {
+            line(out, kind.label(), "");
+            list.items.iter().for_each(|item| line(out, "-", &item.text));
+        }
+        Some(_) => line(out, kind.label(), fields.text(kind).unwrap_or_default()),
+        None => {}
+    }
+}
+
+fn line(out: &mut String, name: &str, value: &str) {
+    let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+    writeln!(out, "{name} {value}").expect("writing to a string can't fail");
 }
 
 #[cfg(test)]

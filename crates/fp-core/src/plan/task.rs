@@ -20,11 +20,11 @@ pub struct Item<'t> {
     pub note: Option<Box<str>>,
 }
 
-/// A field that is present. `None` in [`Fields`] means it is absent; an empty list (`none`) is a value.
+/// A field that is given; an empty list (`none`) is a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Field<T> {
-    /// The value.
-    pub value: T,
+pub struct Field<'t> {
+    /// The entries; a field that is no list has one, whose text is the value in the words of the language.
+    pub items: Vec<Item<'t>>,
     /// The whole field, its label included.
     pub span: Span,
     /// Columns before the bullet of its first entry; `None` where that stands on the line of the label.
@@ -33,69 +33,62 @@ pub struct Field<T> {
     pub written: Option<Box<str>>,
 }
 
-/// A field whose value is a list.
-pub type ListField<'t> = Option<Field<Vec<Item<'t>>>>;
-
-/// How risky a task is said to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    /// Little can go wrong.
-    Low,
-    /// Something can go wrong.
-    Medium,
-    /// Much can go wrong.
-    High,
-}
-
-impl Risk {
-    /// The word of the language for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+impl<'t> From<Vec<Item<'t>>> for Field<'t> {
+    fn from(items: Vec<Item<'t>>) -> Self {
+        Self { items, ..Self::default() }
     }
 }
 
-/// The fields of a task, each absent or present with a span.
+/// The fields of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fields<'t> {
-    /// `Acceptance`: criteria that a verifier checks one by one.
-    pub acceptance: ListField<'t>,
-    /// `Dependencies`: ids of tasks (leaves or parents) that must be done before.
-    pub dependencies: ListField<'t>,
-    /// `Files`: the files that the task may change, relative to the repository.
-    pub files: ListField<'t>,
-    /// `Tests Required`: whether tests have to be written.
-    pub tests_required: Option<Field<bool>>,
-    /// `Hints`.
-    pub hints: ListField<'t>,
-    /// `References`: `file:line - why`.
-    pub references: ListField<'t>,
-    /// `Guardrails`.
-    pub guardrails: ListField<'t>,
-    /// `Test Commands`: shell command lines.
-    pub test_commands: ListField<'t>,
-    /// `Covers`: requirement ids.
-    pub covers: ListField<'t>,
-    /// `Group`: execution group.
-    pub group: Option<Field<Cow<'t, str>>>,
-    /// `Risk`.
-    pub risk: Option<Field<Risk>>,
-    /// `Verify`: one command whose exit status decides.
-    pub verify: Option<Field<Cow<'t, str>>>,
-    /// `Priority`, as written.
-    pub priority: Option<Field<Cow<'t, str>>>,
-    /// `Description` of the heading dialect.
-    pub description: Option<Field<Cow<'t, str>>>,
+pub struct TaskFields<'t> {
+    by_kind: [Option<Field<'t>>; FieldKind::ALL.len()],
     /// Fields that are not of the language: label and value as written.
     pub unknown: Vec<(&'t str, Item<'t>)>,
     /// Label, place and value of every field given a second time; the first one counts.
     pub duplicates: Vec<(&'t str, Item<'t>)>,
     /// Fields of the language whose value can't be read, such as `Tests Required: maybe`.
     pub unreadable: Vec<(FieldKind, Item<'t>)>,
+}
+
+impl<'t> TaskFields<'t> {
+    /// The field `kind`; `None` where it is absent, and for the complexity, which is the task's.
+    #[must_use]
+    pub fn get(&self, kind: FieldKind) -> Option<&Field<'t>> {
+        self.by_kind[kind as usize].as_ref()
+    }
+
+    /// The place of the field `kind`, to change it.
+    pub fn slot(&mut self, kind: FieldKind) -> &mut Option<Field<'t>> {
+        &mut self.by_kind[kind as usize]
+    }
+
+    /// All fields that are given, in the order in which they would be written.
+    pub fn given(&self) -> impl Iterator<Item = (FieldKind, &Field<'t>)> {
+        FieldKind::ALL.into_iter().filter_map(|kind| Some((kind, self.get(kind)?)))
+    }
+
+    /// The entries of `kind`; empty where it is absent.
+    #[must_use]
+    pub fn items(&self, kind: FieldKind) -> &[Item<'t>] {
+        self.get(kind).map_or(&[], |field| &field.items)
+    }
+
+    /// The value of `kind`, which is no list, in the words of the language.
+    #[must_use]
+    pub fn text(&self, kind: FieldKind) -> Option<&str> {
+        self.items(kind).first().filter(|_| !kind.form().is_list()).map(|item| &*item.text)
+    }
+
+    /// Where `kind` stands; `None` where it is absent.
+    #[must_use]
+    pub fn span(&self, kind: FieldKind) -> Option<Span> {
+        self.get(kind).map(|field| field.span)
+    }
+
+    fn texts(&self, kind: FieldKind) -> impl Iterator<Item = &str> {
+        self.items(kind).iter().map(|item| &*item.text)
+    }
 }
 
 /// One node of the tree.
@@ -124,7 +117,7 @@ pub struct Task<'t> {
     /// Its children in document order.
     pub children: Vec<TaskIndex>,
     /// Its fields.
-    pub fields: Fields<'t>,
+    pub fields: TaskFields<'t>,
     /// Prose below it that is no field: Markdown blocks as written, dedented.
     pub notes: Vec<Item<'t>>,
     /// Columns before the bullet of its last field, or where one would stand, for edits that insert one.
@@ -170,10 +163,6 @@ impl Newline {
     }
 }
 
-fn texts<'f>(field: &'f ListField<'_>) -> impl Iterator<Item = &'f str> {
-    field.iter().flat_map(|f| f.value.iter().map(|i| &*i.text))
-}
-
 impl<'t> Task<'t> {
     /// Whether it is a leaf. The root alone in its tree is one.
     #[must_use]
@@ -183,84 +172,49 @@ impl<'t> Task<'t> {
 
     /// Its acceptance criteria; empty where absent.
     pub fn acceptance(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.acceptance)
+        self.fields.texts(FieldKind::Acceptance)
     }
 
     /// Its files; empty where absent.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.files)
+        self.fields.texts(FieldKind::Files)
     }
 
     /// The ids it waits for, as written.
     pub fn dependencies(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.dependencies)
+        self.fields.texts(FieldKind::Dependencies)
     }
 
     /// Its hints.
     pub fn hints(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.hints)
+        self.fields.texts(FieldKind::Hints)
     }
 
     /// Its references.
     pub fn references(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.references)
+        self.fields.texts(FieldKind::References)
     }
 
     /// Its guardrails.
     pub fn guardrails(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.guardrails)
+        self.fields.texts(FieldKind::Guardrails)
     }
 
     /// Its test commands.
     pub fn test_commands(&self) -> impl Iterator<Item = &str> {
-        texts(&self.fields.test_commands)
+        self.fields.texts(FieldKind::TestCommands)
     }
 
     /// Whether tests have to be written; `false` where absent.
     #[must_use]
     pub fn tests_required(&self) -> bool {
-        self.fields.tests_required.as_ref().is_some_and(|f| f.value)
+        self.fields.text(FieldKind::TestsRequired) == Some("yes")
     }
 
     /// The one command whose exit status decides, if there is one.
     #[must_use]
     pub fn verify(&self) -> Option<&str> {
-        self.fields.verify.as_ref().map(|f| &*f.value)
-    }
-}
-
-impl<'t> Fields<'t> {
-    /// The list that `kind` is; `None` where it is absent, and for a kind that is no list.
-    #[must_use]
-    pub fn list(&self, kind: FieldKind) -> Option<&Field<Vec<Item<'t>>>> {
-        match kind {
-            FieldKind::Acceptance => self.acceptance.as_ref(),
-            FieldKind::Dependencies => self.dependencies.as_ref(),
-            FieldKind::Files => self.files.as_ref(),
-            FieldKind::Hints => self.hints.as_ref(),
-            FieldKind::References => self.references.as_ref(),
-            FieldKind::Guardrails => self.guardrails.as_ref(),
-            FieldKind::TestCommands => self.test_commands.as_ref(),
-            FieldKind::Covers => self.covers.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// The one value that `kind` has, in the words of the language; `None` where it is absent, for a list,
-    /// and for the complexity, which is the task's.
-    #[must_use]
-    pub fn scalar(&self, kind: FieldKind) -> Option<&str> {
-        match kind {
-            FieldKind::TestsRequired => {
-                self.tests_required.as_ref().map(|f| if f.value { "yes" } else { "no" })
-            }
-            FieldKind::Risk => self.risk.as_ref().map(|field| field.value.word()),
-            FieldKind::Group => self.group.as_ref().map(|field| &*field.value),
-            FieldKind::Verify => self.verify.as_ref().map(|field| &*field.value),
-            FieldKind::Priority => self.priority.as_ref().map(|field| &*field.value),
-            FieldKind::Description => self.description.as_ref().map(|field| &*field.value),
-            _ => None,
-        }
+        self.fields.text(FieldKind::Verify)
     }
 }
 
@@ -270,7 +224,7 @@ impl<'t> Plan<'t> {
         self.tasks.iter().filter(|t| t.is_leaf())
     }
 
-    /// The first task with this id. Looks at every task; [`Index`](super::index::Index) does it for many.
+    /// The first task with this id. Looks at every task; [`PlanIndex`](super::graph::PlanIndex) does it for many.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<&Task<'t>> {
         self.tasks.iter().find(|t| t.id == id)

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::run::state::{Granted, TaskState};
-use crate::verification::{Check, CheckVerdict};
+use crate::text::one_line;
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 
 /// What an evidence file says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -175,14 +176,6 @@ fn granted(granted: &Granted) -> String {
     one_line(&format!("{} is not in the plan: {}", granted.path, granted.reason))
 }
 
-/// Name of the check that ran `command`.
-#[must_use]
-pub fn command_check_name(command: &str) -> String {
-    format!("{COMMAND}{command}")
-}
-
-const COMMAND: &str = "command: ";
-
 /// Every verdict of a check, with the word that it is written as.
 const CHECK_WORDS: [(CheckVerdict, &str); 4] = [
     (CheckVerdict::Pass, "PASS"),
@@ -192,7 +185,7 @@ const CHECK_WORDS: [(CheckVerdict, &str); 4] = [
 ];
 
 fn is_command(check: &Check) -> bool {
-    check.name.starts_with(COMMAND)
+    check.name.starts_with(COMMAND_CHECK)
 }
 
 fn word(pass: bool) -> &'static str {
@@ -201,11 +194,6 @@ fn word(pass: bool) -> &'static str {
 
 fn check_word(verdict: CheckVerdict) -> &'static str {
     CHECK_WORDS.iter().find(|(of, _)| *of == verdict).map_or("", |(_, word)| word)
-}
-
-/// Text that can't end its line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Text that can't end its table cell.

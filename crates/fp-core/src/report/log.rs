@@ -64,15 +64,15 @@ fn text(event: &Event) -> String {
         Event::Critiqued { round, verdict, findings, .. } => {
             format!("critique, round {round}: {}, {}", verdict.word(), counted(findings.len(), "finding"))
         }
-        Event::RunStarted { builders, max_iterations, scaled_iterations, no_commit, .. } => {
-            let iterations = match scaled_iterations.values().max() {
-                Some(most) => format!("{max_iterations} to {most} iterations"),
-                None => counted(*max_iterations as usize, "iteration"),
+        Event::RunStarted(terms) => {
+            let iterations = match terms.scaled_iterations.values().max() {
+                Some(most) => format!("{} to {most} iterations", terms.max_iterations),
+                None => counted(terms.max_iterations as usize, "iteration"),
             };
-            let commits = if *no_commit { "off" } else { "on" };
+            let commits = if terms.no_commit { "off" } else { "on" };
             format!(
                 "the run starts: {}, {iterations}, commits {commits}",
-                counted(*builders as usize, "builder")
+                counted(terms.builders as usize, "builder")
             )
         }
         Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
@@ -136,7 +136,7 @@ fn text(event: &Event) -> String {
 fn details(event: &Event) -> Vec<String> {
     match event {
         Event::Critiqued { findings, .. } => findings.iter().map(ToString::to_string).collect(),
-        Event::RunStarted { session, .. } => session.iter().map(|s| format!("session {s}")).collect(),
+        Event::RunStarted(terms) => terms.session.iter().map(|s| format!("session {s}")).collect(),
         Event::Verified { checks, .. } => {
             failed(checks).map(|check| format!("Check {}: {}", check.name, check.detail)).collect()
         }
@@ -217,7 +217,7 @@ fn about(event: &Event) -> Option<TaskId> {
         | Event::Approved { .. }
         | Event::Validated { .. }
         | Event::Critiqued { .. }
-        | Event::RunStarted { .. }
+        | Event::RunStarted(_)
         | Event::Told
         | Event::LeadNudged
         | Event::HeadMoved { .. }

@@ -7,6 +7,7 @@ use crate::plan::id::{PlanId, TaskId};
 use crate::run::State;
 use crate::run::question::Question;
 use crate::run::state::Status;
+use crate::text::shell_quoted;
 
 /// A command, and what it is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,8 +32,8 @@ impl NextStep {
         Self::new(
             format!(
                 "fp answer {plan} {} --option {}",
-                quoted(&question.id),
-                quoted(chosen.copied().unwrap_or_default())
+                shell_quoted(&question.id),
+                shell_quoted(chosen.copied().unwrap_or_default())
             ),
             format!("answers {} ({})", question.id, labels.join(", ")),
         )
@@ -69,13 +70,4 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
         Phase::Finished | Phase::Cancelled => {}
     }
     steps
-}
-
-/// `text` as one word of a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

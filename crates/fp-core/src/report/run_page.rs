@@ -13,7 +13,7 @@ use super::tree::TreeReport;
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::run::State;
 use crate::run::event::{Decider, Entry, Note};
-use crate::run::policy::work_behind;
+use crate::run::ready::work_behind;
 use crate::verification::Check;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

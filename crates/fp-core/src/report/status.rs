@@ -192,8 +192,8 @@ impl StatusReport {
         Self {
             plan_id: state.plan_id.clone(),
             phase: Phase::of(state),
-            max_iterations: run.map_or(0, |r| r.max_iterations),
-            builders: run.map_or(0, |r| r.builders),
+            max_iterations: run.map_or(0, |r| r.terms.max_iterations),
+            builders: run.map_or(0, |r| r.terms.builders),
             counts: TaskCounts::of_tasks(tasks.iter().map(|task| (task.status, task.ready, task.unverified))),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),

@@ -1,7 +1,6 @@
 //! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
 //! what is wrong with it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
@@ -10,13 +9,13 @@ use super::status::{Phase, StatusReport, TaskCounts, TaskLine, state_word};
 use crate::critique::CritiqueLine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
-use crate::plan::graph::Graph;
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::id::{AgentName, PlanId};
-use crate::plan::index::Index;
-use crate::plan::task::{Field, Item, Plan, Risk, Task, TaskIndex};
+use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::run::approval;
 use crate::run::state::{State, Status};
-use crate::schedule::{CriticalPath, Delay, Options, Schedule, SpeedUp, schedule};
+use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
 
 /// The report on one tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -147,7 +146,7 @@ pub struct TaskRow {
     /// The requirements that it covers.
     pub covers: Vec<String>,
     pub group: Option<String>,
-    pub risk: Option<&'static str>,
+    pub risk: Option<String>,
     pub priority: Option<String>,
     /// Prose below it: its description and whatever is no field.
     pub notes: Vec<String>,
@@ -157,7 +156,7 @@ impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
     #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
-        let graph = Graph::new(tree, &Index::new(tree));
+        let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
         Self {
             plan_id: None,
@@ -208,11 +207,11 @@ impl<'p> TreeReport<'p> {
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
     #[must_use]
-    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &Options, builders: &[u32]) -> Self {
+    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
         for &builders in builders {
-            let options = Options { max_parallel_tasks: builders, ..options.clone() };
+            let options = ScheduleOptions { max_parallel_tasks: builders, ..options.clone() };
             let Ok(found) = schedule(tree, &options) else { return self };
             self.schedules.push(waves(tree, &leaves, &found, builders));
             self.speed_up = found.speed_up;
@@ -259,10 +258,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     let task = &tree.tasks[number];
     let fields = &task.fields;
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
-    let items = |items: &Option<Field<Vec<Item>>>| {
-        items.iter().flat_map(|field| field.value.iter().map(|item| item.text.to_string())).collect()
-    };
-    let text = |field: &Option<Field<Cow<'_, str>>>| field.as_ref().map(|field| field.value.to_string());
+    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     TaskRow {
         id: task.id.to_string(),
         title: task.description.to_string(),
@@ -282,18 +278,14 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         hints: owned(&mut task.hints()),
         references: owned(&mut task.references()),
         guardrails: owned(&mut task.guardrails()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
         test_commands: owned(&mut task.test_commands()),
-        verify: text(&fields.verify),
-        covers: items(&fields.covers),
-        group: text(&fields.group),
-        risk: fields.risk.as_ref().map(|field| match field.value {
-            Risk::Low => "low",
-            Risk::Medium => "medium",
-            Risk::High => "high",
-        }),
-        priority: text(&fields.priority),
-        notes: text(&fields.description)
+        verify: text(FieldKind::Verify),
+        covers: fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
+        group: text(FieldKind::Group),
+        risk: text(FieldKind::Risk),
+        priority: text(FieldKind::Priority),
+        notes: text(FieldKind::Description)
             .into_iter()
             .chain(task.notes.iter().map(|note| note.text.to_string()))
             .collect(),
@@ -311,7 +303,7 @@ fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
 mod tests {
     use super::*;
     use crate::plan::parse;
-    use crate::rules::{Facts, check};
+    use crate::rules::{RuleFacts, check};
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
@@ -319,9 +311,9 @@ mod tests {
     fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
         let tree = Box::leak(Box::new(tree));
-        let found = check(tree, &parsed, &Facts::default());
+        let found = check(tree, &parsed, &RuleFacts::default());
         TreeReport::new(tree, None)
-            .with_schedules(tree, &Options::default(), builders)
+            .with_schedules(tree, &ScheduleOptions::default(), builders)
             .with_problems(&found, &Lines::new(text))
     }
 

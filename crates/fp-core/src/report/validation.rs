@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Diagnostic, Fix, Severity, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span, TextFix};
 use crate::plan::{Lines, Plan, parse};
 use crate::rules::fix::fix_all;
-use crate::rules::{Facts, check};
+use crate::rules::{RuleFacts, check};
 
 /// The report on one tree.
 #[derive(Debug, Clone, Serialize)]
@@ -76,8 +76,8 @@ pub struct Violation<'d> {
     /// Where.
     pub span: FindingSpan,
     /// What `--fix` would do.
-    #[serde(skip_serializing_if = "<[Fix]>::is_empty")]
-    pub fix: &'d [Fix],
+    #[serde(skip_serializing_if = "<[TextFix]>::is_empty")]
+    pub fix: &'d [TextFix],
 }
 
 /// Lines and columns from 1; the end is behind the last character.
@@ -196,7 +196,7 @@ impl Gate {
     /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
     /// bring up what was hidden behind it.
     #[must_use]
-    pub fn new(source: &str, found: &[Diagnostic], facts: &Facts, strict: bool) -> Self {
+    pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);
         let errors_after_fix = match errors {
@@ -228,7 +228,7 @@ mod tests {
     const GUARDRAILS: &str = "  - Guardrails: Do NOT modify files outside: a.rs\n";
 
     fn gate(text: &str, strict: bool) -> (GateVerdict, usize, usize, usize) {
-        let facts = Facts::default();
+        let facts = RuleFacts::default();
         let (plan, parsed) = parse(text);
         let gate = Gate::new(text, &check(&plan, &parsed, &facts), &facts, strict);
         (gate.verdict, gate.errors, gate.warnings, gate.errors_after_fix)

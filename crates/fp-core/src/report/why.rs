@@ -11,7 +11,7 @@ use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::payload::short;
-use crate::run::question::label;
+use crate::run::question::AnswerChoice;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
 use crate::verification::CheckVerdict;
@@ -225,7 +225,7 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     let questions: Vec<NextStep> = state
         .open_questions()
         .filter(|question| about(question.topic.task()))
-        .map(|question| NextStep::answer(plan, question, label::RETRY))
+        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.label()))
         .collect();
     if !questions.is_empty() {
         return questions;
@@ -282,18 +282,11 @@ mod tests {
             leaf("5", &[], "a"),
         ];
         let approved = Event::Approved { tree_hash: "h".into(), leaves, base: None, by: Default::default() };
-        let started = Event::RunStarted {
-            session: None,
-            client: None,
-            attended: false,
+        let started = Event::RunStarted(crate::run::event::RunTerms {
             builders: 1,
             max_iterations: 2,
-            scaled_iterations: Default::default(),
-            no_commit: false,
-            lead_judges: false,
-            policy: crate::run::Policy::default(),
-            checkout: None,
-        };
+            ..Default::default()
+        });
         let entry = |(seq, events)| Entry { schema_version: 1, seq, at: Timestamp::UNIX_EPOCH, events };
         [(1, vec![approved]), (2, vec![started]), (3, more)].into_iter().map(entry).collect()
     }

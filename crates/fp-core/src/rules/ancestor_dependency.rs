@@ -1,9 +1,10 @@
 //! `ancestor-dependency`.
 
-use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{set_dependencies, written_dependencies};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,13 +18,14 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     if !task.is_leaf() || task.broken {
         return;
     }
-    let above = |id: &str| scope.index.find(id).is_some_and(|target| scope.index.is_ancestor(target, index));
-    for item in entries(&task.fields.dependencies).iter().filter(|item| above(&item.text)) {
+    let above =
+        |id: &str| context.index.find(id).is_some_and(|target| context.index.is_ancestor(target, index));
+    for item in task.fields.items(FieldKind::Dependencies).iter().filter(|item| above(&item.text)) {
         let kept = written_dependencies(task, |id| id != item.text);
         sink.report(
             task,
@@ -31,6 +33,6 @@ fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
             format!("task {} waits for {}, which it is a part of", task.id, item.text),
         )
         .hint("name the tasks beside it that it needs")
-        .fixes(vec![set_dependencies(scope.plan, task, &kept, "remove the dependency".to_owned())]);
+        .fixes(vec![set_dependencies(context.plan, task, &kept, "remove the dependency".to_owned())]);
     }
 }

@@ -1,9 +1,10 @@
 //! `circular-acceptance`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::vague_acceptance::vague_phrase;
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -65,9 +66,9 @@ const FILLER: [&str; 44] = [
     "works",
 ];
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let description: Vec<&str> = content_words(&task.description).collect();
-    for item in entries(&task.fields.acceptance) {
+    for item in task.fields.items(FieldKind::Acceptance) {
         if repeats(&item.text, &description) && vague_phrase(&item.text).is_none() {
             sink.report(task, item.span, "the criterion only repeats what the task is called")
                 .hint("say how one can see that it is done");

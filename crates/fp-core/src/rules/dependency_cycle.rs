@@ -1,15 +1,16 @@
 //! `dependency-cycle`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
-use crate::plan::cycles::{Cycles, find};
+use crate::plan::cycles::find_cycles;
+use crate::plan::field::FieldKind;
 use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
     id: "dependency-cycle",
     severity: Severity::Error,
-    finds: "Tasks that wait for each other; each cycle once, as a path that begins with its smallest id",
+    finds: "Tasks that wait for each other; of each tangle the shortest cycle, as a path that begins with its smallest id",
     why: "None of them could ever start. A dependency on a parent means all of its leaves, so a cycle can lead \
           through one.",
     fix: None,
@@ -18,39 +19,24 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// Most cycles that are reported one by one.
-const MAX_REPORTED: usize = 100;
-
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
-    if scope.order.len() == scope.plan.tasks.len() {
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    if context.order.len() == context.plan.tasks.len() {
         return;
     }
-    let Cycles { paths, more } = find(scope.plan, &scope.index, &scope.graph);
-    for path in paths.iter().take(MAX_REPORTED) {
-        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*scope.task(task).id).collect();
-        let task = scope.task(path[0]);
-        sink.report(task, entry(scope, path), format!("tasks wait for each other: {}", ids.join(" → ")))
+    for path in find_cycles(context.plan, &context.graph) {
+        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*context.task(task).id).collect();
+        let task = context.task(path[0]);
+        sink.report(task, entry(context, &path), format!("tasks wait for each other: {}", ids.join(" → ")))
             .hint("remove the dependency that matters least, or split a task so that both can wait for one part");
-    }
-    let left = paths.len().saturating_sub(MAX_REPORTED);
-    if left > 0 || more {
-        let least = if more { "at least " } else { "" };
-        let Some(last) = paths.iter().take(MAX_REPORTED).next_back() else {
-            sink.report_plan("tasks wait for each other, in more ways than can be listed");
-            return;
-        };
-        let detail = format!("{least}{} more cycles are not listed", left.max(1));
-        sink.report(scope.task(last[0]), entry(scope, last), detail)
-            .hint("the ones listed show which tasks are entangled; break those and validate again");
     }
 }
 
 /// Where the first task of a cycle says that it waits for the second.
-fn entry(scope: &Scope<'_>, path: &[TaskIndex]) -> Span {
-    let first = scope.task(path[0]);
+fn entry(context: &RuleContext<'_>, path: &[TaskIndex]) -> Span {
+    let first = context.task(path[0]);
     let second = path.get(1).copied().unwrap_or(path[0]);
-    let leads = |target: TaskIndex| target == second || scope.index.is_ancestor(target, second);
-    let items = entries(&first.fields.dependencies);
-    let item = items.iter().find(|item| scope.index.find(&item.text).is_some_and(leads));
+    let leads = |target: TaskIndex| target == second || context.index.is_ancestor(target, second);
+    let items = first.fields.items(FieldKind::Dependencies);
+    let item = items.iter().find(|item| context.index.find(&item.text).is_some_and(leads));
     item.map_or(first.span, |item| item.span)
 }

@@ -1,6 +1,6 @@
 //! `duplicate-field`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::task::TaskIndex;
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     for (label, item) in &task.fields.duplicates {
         sink.report(task, item.span, format!("`{label}` is given twice, the first one counts"))
             .hint("merge the two");

@@ -1,6 +1,6 @@
 //! `duplicate-id`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::task::TaskIndex;
@@ -17,12 +17,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
-    if task.id.is_empty() || !scope.repeats_id(index) {
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
+    if task.id.is_empty() || !context.repeats_id(index) {
         return;
     }
-    let first = scope.index.find(&task.id).map_or("", |first| &*scope.task(first).description);
+    let first = context.index.find(&task.id).map_or("", |first| &*context.task(first).description);
     sink.report(task, task.id_span, format!("id {} is already that of {first:?}", task.id))
         .hint("give one of the two another id");
 }

@@ -1,6 +1,6 @@
 //! `empty-tree`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 
@@ -15,8 +15,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
-    if scope.plan.root.is_none() && !scope.has_syntax_errors {
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    if context.plan.root.is_none() && !context.has_syntax_errors {
         sink.report_plan("there is no task in this file")
             .hint("write tasks as `- [ID: 1] Title (Complexity: 3)`");
     }

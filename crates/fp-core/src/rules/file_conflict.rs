@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{set_dependencies, written_dependencies};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
+use crate::plan::field::FieldKind;
 use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
-use crate::plan::reach;
 use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
@@ -39,25 +39,30 @@ struct Listed<'p> {
 /// Two leaves with the same file: the earlier, the later, and where the later lists it.
 type Conflict<'l, 'p> = (TaskIndex, TaskIndex, &'l Listed<'p>);
 
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
-    let listed = listed(scope);
-    let conflicts = candidates(&listed);
-    let pairs: Vec<reach::Pair> = conflicts.iter().map(|&(earlier, later, _)| (earlier, later)).collect();
-    let ordered = reach::waits(&scope.graph, &scope.order, &pairs);
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    let listed = listed(context);
     let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<&Listed<'_>>> = BTreeMap::new();
-    for ((earlier, later, file), _) in conflicts.into_iter().zip(ordered).filter(|(_, ordered)| !ordered) {
+    for (earlier, later, file) in candidates(&listed) {
         found.entry((later, earlier)).or_default().push(file);
     }
+    let mut reached: Option<(TaskIndex, Vec<bool>)> = None;
     for ((later, earlier), mut files) in found {
+        let (_, waits_for) = match reached.take() {
+            Some(known) if known.0 == later => reached.insert(known),
+            _ => reached.insert((later, context.graph.reached_from(later))),
+        };
+        if waits_for[earlier] {
+            continue;
+        }
         files.sort_by_key(|file| file.span);
         files.dedup_by_key(|file| file.span);
-        let (task, other) = (scope.task(later), scope.task(earlier));
+        let (task, other) = (context.task(later), context.task(earlier));
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
         let mut ids = written_dependencies(task, |_| true);
         ids.push(other.id.to_string());
         // A dependency on what is no id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            set_dependencies(scope.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
+            set_dependencies(context.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
         });
         let detail = format!(
             "`{}`{more} is also changed by {}, and neither task waits for the other",
@@ -73,14 +78,14 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
 }
 
 /// All files of all leaves that can be scheduled, by path, folders before what is in them.
-fn listed<'p>(scope: &Scope<'p>) -> Vec<Listed<'p>> {
+fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
     let mut listed = Vec::new();
-    for (place, &task) in scope.order.iter().enumerate() {
-        let leaf = scope.task(task);
-        if !leaf.is_leaf() || leaf.broken || scope.repeats_id(task) {
+    for (place, &task) in context.order.iter().enumerate() {
+        let leaf = context.task(task);
+        if !leaf.is_leaf() || leaf.broken || context.repeats_id(task) {
             continue;
         }
-        for item in entries(&leaf.fields.files) {
+        for item in leaf.fields.items(FieldKind::Files) {
             if let Ok(path) = normal(literal_prefix(&item.text)) {
                 listed.push(Listed { path, place, task, span: item.span });
             }

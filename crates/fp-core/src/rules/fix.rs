@@ -1,18 +1,21 @@
-//! Applies the edits of findings. Edits of one round never overlap; what had to wait is found again in the
-//! next round, on the text as it then is.
+//! Applies the edits of findings: edits of one round never overlap, and what had to wait is found again in the next
+//! round, on the text as it then is. Also makes the edits. They touch as little as they can, so that comments, order and
+//! spacing stay.
 
 use std::collections::BTreeMap;
 
-use super::{Facts, check};
-use crate::diagnostic::{Diagnostic, Fix};
+use super::{RuleFacts, check};
+use crate::diagnostic::{Diagnostic, Span, TextFix};
+use crate::plan::field::FieldKind;
 use crate::plan::parse;
+use crate::plan::task::{Plan, Task};
 
 /// Most rounds; each resolves at least one finding, and most plans need two.
 const MAX_ROUNDS: usize = 100;
 
 /// A text after its mechanical fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedText {
     /// The text.
     pub text: String,
     /// How many findings were resolved.
@@ -21,8 +24,8 @@ pub struct Fixed {
 
 /// Applies every mechanical fix to `source`, again and again until there is none left.
 #[must_use]
-pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
-    let mut fixed = Fixed { text: source.to_owned(), resolved: 0 };
+pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
+    let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
     let mut left = mendable(source, facts);
     for _ in 0..MAX_ROUNDS {
         let (text, resolved) = apply(&fixed.text, &left);
@@ -34,14 +37,14 @@ pub fn fix_all(source: &str, facts: &Facts) -> Fixed {
             // Edits that change nothing for the better would be made for ever.
             break;
         }
-        fixed = Fixed { text, resolved: fixed.resolved + resolved };
+        fixed = FixedText { text, resolved: fixed.resolved + resolved };
         left = found;
     }
     fixed
 }
 
 /// The findings in `source` that can be fixed.
-fn mendable(source: &str, facts: &Facts) -> Vec<Diagnostic> {
+fn mendable(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(source);
     let mut found = check(&plan, &parsed, facts);
     found.retain(|diagnostic| !diagnostic.fixes.is_empty());
@@ -57,7 +60,7 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 /// text is; keeps the comments in what they replace. Gives the text and how many findings were resolved.
 #[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
-    let mut chosen: Vec<&Fix> = Vec::new();
+    let mut chosen: Vec<&TextFix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut resolved = 0;
     for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
@@ -116,7 +119,7 @@ fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
 }
 
 /// Whether an edit adds an item that would take in the text below it, which is indented farther.
-fn takes_in(source: &str, fix: &Fix) -> bool {
+fn takes_in(source: &str, fix: &TextFix) -> bool {
     let indentation = |line: &str| {
         let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
         blanks.fold(0, |column, byte| column + if byte == b'\t' { 4 - column % 4 } else { 1 })
@@ -128,9 +131,93 @@ fn takes_in(source: &str, fix: &Fix) -> bool {
 }
 
 /// Whether no chosen edit touches the bytes of this one, or inserts at the same place.
-fn is_free(taken: &BTreeMap<usize, usize>, fix: &Fix) -> bool {
+fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
     let before = taken.range(..=fix.span.start).next_back();
     let behind = taken.range(fix.span.start..).next();
     before.is_none_or(|(&start, &end)| end <= fix.span.start && start != fix.span.start)
         && behind.is_none_or(|(&start, _)| start >= fix.span.end && start != fix.span.start)
 }
+
+/// Adds a field below the last thing that stands in `task` itself.
+pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> TextFix {
+    let newline = plan.newline.as_str();
+    let indent = " ".repeat(task.field_indent);
+    let mut text = format!("{newline}{indent}- {}:", field.label());
+    if field == FieldKind::Dependencies {
+        text = format!("{text} {}", entries.join(", "));
+    } else {
+        for entry in entries {
+            text.push_str(&format!("{newline}{indent}  - {entry}"));
+        }
+    }
+    let mut end = own_end(task);
+    let below = match end == task.line_end {
+        // A task without fields has its text first.
+        true => task.notes.last(),
+        // Right below the field, code would be part of it.
+        false => {
+            task.notes.iter().find(|note| note.span.start >= end).filter(|note| note.text.starts_with("    "))
+        }
+    };
+    if let Some(note) = below {
+        end = note.span.end;
+        text.insert_str(0, newline);
+    }
+    TextFix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }
+}
+
+/// Where the line and the fields of a task end; its notes and children come behind.
+fn own_end(task: &Task) -> usize {
+    let fields = &task.fields;
+    let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item.span);
+    let unreadable = fields.unreadable.iter().map(|(_, item)| item.span);
+    let complexity = task.complexity_source.as_ref().map(|item| item.span);
+    let spans = fields.given().map(|(_, field)| field.span).chain(kept).chain(unreadable).chain(complexity);
+    spans.map(|span| span.end).fold(task.line_end, usize::max)
+}
+
+/// Writes the dependencies of a task anew, on one line.
+pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: String) -> TextFix {
+    let Some(span) = task.fields.span(FieldKind::Dependencies) else {
+        return TextFix { title, ..add_field(plan, task, FieldKind::Dependencies, ids) };
+    };
+    let list = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+    TextFix { title, span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
+}
+
+/// The dependencies of a task as they would be written, with what is said about each.
+pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let items = task.fields.items(FieldKind::Dependencies).iter();
+    items
+        .filter(|item| keep(&item.text))
+        .map(|item| match &item.note {
+            Some(note) => format!("{} {note}", item.text),
+            None => item.text.to_string(),
+        })
+        .collect()
+}
+
+/// Puts a guardrail before the others of a task that has some.
+pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<TextFix> {
+    let field = task.fields.get(FieldKind::Guardrails)?;
+    let first = field.items.first()?.span.start;
+    let behind = match field.entry_indent {
+        Some(indent) => format!("{}{}- ", plan.newline.as_str(), " ".repeat(indent)),
+        None => "; ".to_owned(),
+    };
+    Some(TextFix {
+        title: "add the file boundary".to_owned(),
+        span: Span::new(first, first),
+        replacement: format!("{guardrail}{behind}"),
+    })
+}
+
+/// The guardrail that keeps a builder to the files of its task.
+pub(super) fn file_boundary(task: &Task) -> String {
+    let files: Vec<&str> = task.files().collect();
+    let files = if files.is_empty() { "none".to_owned() } else { files.join(", ") };
+    format!("{BOUNDARY} {files}")
+}
+
+/// How that guardrail begins.
+pub(super) const BOUNDARY: &str = "Do NOT modify files outside:";

@@ -1,8 +1,9 @@
 //! `hint-count`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -16,9 +17,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let Some(hints) = &task.fields.hints else { return };
-    let count = match hints.value.len() {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let Some(hints) = task.fields.get(FieldKind::Hints) else { return };
+    let count = match hints.items.len() {
         0 | 2..=4 => return,
         1 => "1 hint".to_owned(),
         many => format!("{many} hints"),

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
-use crate::diagnostic::{Fix, Severity, Span};
+use crate::diagnostic::{Severity, Span, TextFix};
+use crate::plan::field::FieldKind;
 use crate::plan::id::TaskId;
 use crate::plan::task::{Task, TaskIndex};
 
@@ -22,13 +23,13 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     let mut malformed = HashSet::new();
     let mut renumber = None;
-    for (index, task) in scope.plan.tasks.iter().enumerate() {
-        let Some(detail) = fault(scope, index, &malformed) else { continue };
+    for (index, task) in context.plan.tasks.iter().enumerate() {
+        let Some(detail) = fault(context, index, &malformed) else { continue };
         malformed.insert(index);
-        let renumber = renumber.get_or_insert_with(|| Renumber::new(scope));
+        let renumber = renumber.get_or_insert_with(|| Renumber::new(context));
         let id = renumber.free_id(task);
         let fixes = renumber.fixes(index, &id);
         sink.report(task, task.id_span, detail).hint(format!("call it {id}")).fixes(fixes);
@@ -37,17 +38,17 @@ fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
 
 /// What is wrong with an id. What follows from another finding is no finding of its own: an id that is used
 /// twice, or one below a malformed parent.
-fn fault(scope: &Scope<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) -> Option<String> {
-    let task = scope.task(index);
-    if task.broken || task.synthetic || scope.repeats_id(index) {
+fn fault(context: &RuleContext<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) -> Option<String> {
+    let task = context.task(index);
+    if task.broken || task.synthetic || context.repeats_id(index) {
         return None;
     }
     if let Err(invalid) = TaskId::new(&*task.id) {
         return Some(invalid.to_string());
     }
     let parent = task.parent?;
-    let above = scope.task(parent);
-    if above.parent.is_none() || above.broken || malformed.contains(&parent) || scope.repeats_id(parent) {
+    let above = context.task(parent);
+    if above.parent.is_none() || above.broken || malformed.contains(&parent) || context.repeats_id(parent) {
         return None;
     }
     let extends = task.id.strip_prefix(&*above.id).is_some_and(|rest| rest.starts_with('.'));
@@ -56,26 +57,26 @@ fn fault(scope: &Scope<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) ->
 
 /// Finds new ids, each given once, and everything that names the old ones.
 struct Renumber<'s, 'p> {
-    scope: &'s Scope<'p>,
+    context: &'s RuleContext<'p>,
     taken: HashSet<String>,
     next: HashMap<String, u32>,
     named: HashMap<&'p str, Vec<Span>>,
 }
 
 impl<'s, 'p> Renumber<'s, 'p> {
-    fn new(scope: &'s Scope<'p>) -> Self {
+    fn new(context: &'s RuleContext<'p>) -> Self {
         let mut named: HashMap<&str, Vec<Span>> = HashMap::new();
-        for task in &scope.plan.tasks {
-            for item in entries(&task.fields.dependencies) {
+        for task in &context.plan.tasks {
+            for item in task.fields.items(FieldKind::Dependencies) {
                 named.entry(&item.text).or_default().push(item.span);
             }
         }
-        let taken = scope.plan.tasks.iter().map(|task| task.id.to_string()).collect();
-        Self { scope, taken, next: HashMap::new(), named }
+        let taken = context.plan.tasks.iter().map(|task| task.id.to_string()).collect();
+        Self { context, taken, next: HashMap::new(), named }
     }
 
     fn free_id(&mut self, task: &Task) -> String {
-        let parent = task.parent.map(|parent| self.scope.task(parent));
+        let parent = task.parent.map(|parent| self.context.task(parent));
         let Some(parent) = parent else { return "root".to_owned() };
         let prefix = if parent.parent.is_none() { String::new() } else { format!("{}.", parent.id) };
         let number = self.next.entry(prefix.clone()).or_insert(1);
@@ -89,25 +90,25 @@ impl<'s, 'p> Renumber<'s, 'p> {
     }
 
     /// Renames a task, those below it whose ids extend its own, and the dependencies on all of them.
-    fn fixes(&self, index: TaskIndex, new: &str) -> Vec<Fix> {
-        let old = &self.scope.task(index).id;
-        let below = (index + 1..self.scope.plan.tasks.len())
-            .take_while(|&other| self.scope.index.is_ancestor(index, other));
+    fn fixes(&self, index: TaskIndex, new: &str) -> Vec<TextFix> {
+        let old = &self.context.task(index).id;
+        let below = (index + 1..self.context.plan.tasks.len())
+            .take_while(|&other| self.context.index.is_ancestor(index, other));
         let extending = below.filter_map(|other| {
-            let task = self.scope.task(other);
+            let task = self.context.task(other);
             task.id.strip_prefix(&**old).filter(|rest| rest.starts_with('.')).map(|rest| (task, rest))
         });
         let mut fixes = Vec::new();
-        for (task, rest) in std::iter::once((self.scope.task(index), "")).chain(extending) {
+        for (task, rest) in std::iter::once((self.context.task(index), "")).chain(extending) {
             let renamed = format!("{new}{rest}");
             if TaskId::new(renamed.as_str()).is_err() {
                 return Vec::new();
             }
             let title = format!("rename {} to {renamed}", task.id);
-            fixes.push(Fix { title: title.clone(), span: task.id_span, replacement: renamed.clone() });
-            if self.scope.is_unique(&task.id) {
+            fixes.push(TextFix { title: title.clone(), span: task.id_span, replacement: renamed.clone() });
+            if self.context.is_unique(&task.id) {
                 let named = self.named.get(&*task.id).into_iter().flatten();
-                fixes.extend(named.map(|&span| Fix {
+                fixes.extend(named.map(|&span| TextFix {
                     title: title.clone(),
                     span,
                     replacement: renamed.clone(),

@@ -1,8 +1,9 @@
 //! `missing-acceptance`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,9 +18,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if entries(&task.fields.acceptance).is_empty() {
-        let span = task.fields.acceptance.as_ref().map_or(task.span, |field| field.span);
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if task.fields.items(FieldKind::Acceptance).is_empty() {
+        let span = task.fields.span(FieldKind::Acceptance).unwrap_or(task.span);
         sink.report(task, span, "the task has no acceptance criteria")
             .hint("list under `Acceptance:` what can be observed when it is done");
     }

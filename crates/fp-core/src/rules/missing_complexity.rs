@@ -1,6 +1,6 @@
 //! `missing-complexity`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::task::Task;
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let (span, detail) = match (task.complexity, &task.complexity_source) {
         (Some(1..=10), _) => return,
         (Some(number), Some(source)) => (source.span, format!("complexity {number} is outside 1 to 10")),

@@ -2,10 +2,11 @@
 
 use std::cell::LazyCell;
 
-use super::facts::{Facts, PathFact};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::context::{PathFact, RuleFacts};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,12 +21,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.files) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for item in task.fields.items(FieldKind::Files) {
         let wildcard = item.text.contains(['*', '?']);
         if !wildcard
-            && scope.path(&item.text) == Some(PathFact::Missing)
-            && !scope.created.contains(&*item.text)
+            && context.path(&item.text) == Some(PathFact::Missing)
+            && !context.created.contains(&*item.text)
         {
             sink.report(
                 task,
@@ -38,15 +39,16 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
 }
 
 /// The missing files of a leaf that says it creates something: those marked so, or all where its words say it.
-pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &Facts) -> impl Iterator<Item = &'f str> {
+pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl Iterator<Item = &'f str> {
     let says_so = LazyCell::new(|| {
         let texts = std::iter::once(&*task.description)
-            .chain(task.fields.description.iter().map(|field| &*field.value))
+            .chain(task.fields.text(FieldKind::Description))
             .chain(task.acceptance())
             .chain(task.hints());
         texts.into_iter().any(creates)
     });
-    entries(&task.fields.files)
+    task.fields
+        .items(FieldKind::Files)
         .iter()
         .filter(move |item| {
             facts.path(&item.text) == Some(PathFact::Missing)

@@ -1,9 +1,10 @@
 //! `missing-file-boundary`.
 
-use super::edit::{BOUNDARY, add_guardrail, file_boundary};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{BOUNDARY, add_guardrail, file_boundary};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let guardrails = entries(&task.fields.guardrails);
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let guardrails = task.fields.items(FieldKind::Guardrails);
     let Some(first) = guardrails.first() else { return };
     if !guardrails.iter().any(|item| is_boundary(&item.text)) {
-        let fix = add_guardrail(scope.plan, task, &file_boundary(task));
+        let fix = add_guardrail(context.plan, task, &file_boundary(task));
         sink.report(task, first.span, "no guardrail bounds the files that may be modified")
             .hint(format!("add `{BOUNDARY} …`"))
             .fixes(fix.into_iter().collect());

@@ -1,8 +1,9 @@
 //! `missing-files`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if task.fields.files.is_none() {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if task.fields.get(FieldKind::Files).is_none() {
         sink.report(task, task.span, "the task doesn't say which files it changes")
             .hint("add `Files:` with the files, or `Files: none`");
     }

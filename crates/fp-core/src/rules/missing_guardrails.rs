@@ -1,9 +1,9 @@
 //! `missing-guardrails`.
 
-use super::edit::{add_field, file_boundary};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{add_field, file_boundary};
 use super::{Check, Rule};
-use crate::diagnostic::{Fix, Severity};
+use crate::diagnostic::{Severity, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
@@ -19,20 +19,20 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if !entries(&task.fields.guardrails).is_empty() {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if !task.fields.items(FieldKind::Guardrails).is_empty() {
         return;
     }
     let baseline = [file_boundary(task), "Do NOT add new dependencies".to_owned()];
-    let fix = match &task.fields.guardrails {
-        None => add_field(scope.plan, task, FieldKind::Guardrails, &baseline),
-        Some(field) => Fix {
+    let fix = match task.fields.span(FieldKind::Guardrails) {
+        None => add_field(context.plan, task, FieldKind::Guardrails, &baseline),
+        Some(span) => TextFix {
             title: "add `Guardrails`".to_owned(),
-            span: field.span,
+            span,
             replacement: format!("Guardrails: {}", baseline.join("; ")),
         },
     };
-    let span = task.fields.guardrails.as_ref().map_or(task.span, |field| field.span);
+    let span = task.fields.span(FieldKind::Guardrails).unwrap_or(task.span);
     sink.report(task, span, "the task has no guardrails")
         .hint("say under `Guardrails:` what the builder must not do, its file boundary first")
         .fixes(vec![fix]);

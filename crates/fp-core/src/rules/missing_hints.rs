@@ -1,8 +1,9 @@
 //! `missing-hints`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,9 +18,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if entries(&task.fields.hints).is_empty() {
-        let span = task.fields.hints.as_ref().map_or(task.span, |field| field.span);
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if task.fields.items(FieldKind::Hints).is_empty() {
+        let span = task.fields.span(FieldKind::Hints).unwrap_or(task.span);
         sink.report(task, span, "the task has no hints")
             .hint("add two to four under `Hints:`: where to look, what to reuse");
     }

@@ -1,8 +1,9 @@
 //! `missing-test-command`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -16,12 +17,13 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if let Some(tests) = task.fields.tests_required.as_ref().filter(|field| field.value)
-        && entries(&task.fields.test_commands).is_empty()
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if task.tests_required()
+        && let Some(span) = task.fields.span(FieldKind::TestsRequired)
+        && task.fields.items(FieldKind::TestCommands).is_empty()
         && task.verify().is_none()
     {
-        sink.report(task, tests.span, "tests are required and there is no command that runs them")
+        sink.report(task, span, "tests are required and there is no command that runs them")
             .hint("add `Test Commands:` with the narrowest command that runs them");
     }
 }

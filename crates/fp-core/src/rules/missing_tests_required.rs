@@ -1,6 +1,6 @@
 //! `missing-tests-required`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::field::FieldKind;
@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if task.fields.tests_required.is_some() {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if task.fields.get(FieldKind::TestsRequired).is_some() {
         return;
     }
     let given = task.fields.unreadable.iter().find(|(kind, _)| *kind == FieldKind::TestsRequired);

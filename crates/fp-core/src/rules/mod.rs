@@ -1,11 +1,8 @@
 //! The rules of a task tree: one file per rule, with its id, its documentation and its check. Everything is
 //! found in one go and reported in the order of the source.
 
-mod catalogue;
-mod edit;
-mod facts;
+mod context;
 pub mod fix;
-mod scope;
 
 mod ancestor_dependency;
 mod circular_acceptance;
@@ -38,14 +35,10 @@ mod unknown_dependency;
 mod unknown_field;
 mod vague_acceptance;
 
-use std::ops::Range;
-use std::thread;
-
-pub use catalogue::RULES;
-pub use facts::{Facts, Mentioned, PathFact, Requirement, mentioned};
+pub use context::{ConfirmedRequirement, MentionedPaths, PathFact, RuleFacts, mentioned_paths};
 pub use vague_acceptance::vague_phrase;
 
-use self::scope::{Scope, Sink};
+use self::context::{FindingSink, RuleContext};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
@@ -75,15 +68,46 @@ enum Check {
     /// The parser reports it.
     Parser,
     /// Every leaf that is a task, and not only a line that starts like one.
-    Leaf(fn(&Scope<'_>, &Task, &mut Sink<'_>)),
+    Leaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
     /// Every task.
-    Task(fn(&Scope<'_>, TaskIndex, &mut Sink<'_>)),
+    Task(fn(&RuleContext<'_>, TaskIndex, &mut FindingSink<'_>)),
     /// The tree as a whole.
-    Tree(fn(&Scope<'_>, &mut Sink<'_>)),
+    Tree(fn(&RuleContext<'_>, &mut FindingSink<'_>)),
 }
 
-/// Up to so many tasks are checked without a second thread.
-const ALONE: usize = 500;
+/// All rules, in the order in which they are listed.
+pub static RULES: &[&Rule] = &[
+    &over_complexity::RULE,
+    &missing_complexity::RULE,
+    &missing_acceptance::RULE,
+    &missing_files::RULE,
+    &missing_tests_required::RULE,
+    &missing_hints::RULE,
+    &missing_guardrails::RULE,
+    &subtask_count::RULE,
+    &duplicate_id::RULE,
+    &malformed_id::RULE,
+    &unknown_dependency::RULE,
+    &dependency_cycle::RULE,
+    &self_dependency::RULE,
+    &ancestor_dependency::RULE,
+    &empty_tree::RULE,
+    &syntax::RULE,
+    &path_escape::RULE,
+    &file_conflict::RULE,
+    &missing_file::RULE,
+    &stale_reference::RULE,
+    &vague_acceptance::RULE,
+    &circular_acceptance::RULE,
+    &missing_test_command::RULE,
+    &missing_file_boundary::RULE,
+    &hint_count::RULE,
+    &uncovered_requirement::RULE,
+    &scope_leak::RULE,
+    &unknown_field::RULE,
+    &duplicate_field::RULE,
+    &parent_fields::RULE,
+];
 
 /// The rule with this id.
 #[must_use]
@@ -94,49 +118,26 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 /// Checks `plan` against every rule. `parsed` is what the parser reported, `facts` what only the outside
 /// knows. The result is in the order of the source and includes `parsed`.
 #[must_use]
-pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &Facts) -> Vec<Diagnostic> {
-    let scope = Scope::new(plan, parsed, facts);
+pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
+    let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();
-    let tasks = 0..plan.tasks.len();
-    let half = tasks.end / 2;
-    thread::scope(|threads| {
-        let second = (tasks.end > ALONE).then(|| {
-            thread::Builder::new().spawn_scoped(threads, || check_tasks(&scope, half..tasks.end)).ok()
-        });
-        match second.flatten() {
-            None => found.extend(check_tasks(&scope, tasks.clone())),
-            Some(second) => {
-                found.extend(check_tasks(&scope, 0..half));
-                match second.join() {
-                    Ok(others) => found.extend(others),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
+    for (index, task) in plan.tasks.iter().enumerate() {
+        let leaf = task.is_leaf() && !task.broken;
+        for rule in RULES {
+            let mut sink = FindingSink::new(rule, &context, &mut found);
+            match rule.check {
+                Check::Leaf(check) if leaf => check(&context, task, &mut sink),
+                Check::Task(check) => check(&context, index, &mut sink),
+                Check::Leaf(_) | Check::Parser | Check::Tree(_) => {}
             }
         }
-    });
+    }
     for rule in RULES {
         if let Check::Tree(check) = rule.check {
-            check(&scope, &mut Sink::new(rule, &scope, &mut found));
+            check(&context, &mut FindingSink::new(rule, &context, &mut found));
         }
     }
     found.sort_by_key(|diagnostic| diagnostic.span);
-    found
-}
-
-fn check_tasks(scope: &Scope<'_>, tasks: Range<usize>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for index in tasks {
-        let task = scope.task(index);
-        let leaf = task.is_leaf() && !task.broken;
-        for rule in RULES {
-            let mut sink = Sink::new(rule, scope, &mut found);
-            match rule.check {
-                Check::Leaf(check) if leaf => check(scope, task, &mut sink),
-                Check::Task(check) => check(scope, index, &mut sink),
-                _ => {}
-            }
-        }
-    }
     found
 }
 

@@ -1,6 +1,6 @@
 //! `over-complexity`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::task::Task;
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let limit = scope.facts.max_complexity;
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let limit = context.facts.max_complexity;
     if let (Some(complexity @ 1..=10), Some(source)) = (task.complexity, &task.complexity_source)
         && complexity > limit
     {

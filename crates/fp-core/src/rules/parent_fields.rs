@@ -1,10 +1,10 @@
 //! `parent-fields`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
 use crate::plan::field::FieldKind;
-use crate::plan::task::{Fields, TaskIndex};
+use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
     id: "parent-fields",
@@ -18,36 +18,17 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     if task.is_leaf() {
         return;
     }
-    let given = leaf_fields(&task.fields);
+    let mut given: Vec<(FieldKind, Span)> =
+        task.fields.given().map(|(kind, field)| (kind, field.span)).collect();
+    given.retain(|(kind, _)| *kind != FieldKind::Description);
+    given.sort_by_key(|&(_, span)| span);
     let Some((_, first)) = given.first() else { return };
     let labels: Vec<String> = given.iter().map(|(kind, _)| format!("`{}`", kind.label())).collect();
     sink.report(task, *first, format!("a task with subtasks has {}, which is ignored", labels.join(", ")))
         .hint("move it to the subtasks that it is about");
-}
-
-/// The leaf fields that are given, in the order of the source.
-fn leaf_fields(fields: &Fields) -> Vec<(FieldKind, Span)> {
-    let given = [
-        (FieldKind::Acceptance, fields.acceptance.as_ref().map(|field| field.span)),
-        (FieldKind::Dependencies, fields.dependencies.as_ref().map(|field| field.span)),
-        (FieldKind::Files, fields.files.as_ref().map(|field| field.span)),
-        (FieldKind::TestsRequired, fields.tests_required.as_ref().map(|field| field.span)),
-        (FieldKind::Hints, fields.hints.as_ref().map(|field| field.span)),
-        (FieldKind::References, fields.references.as_ref().map(|field| field.span)),
-        (FieldKind::Guardrails, fields.guardrails.as_ref().map(|field| field.span)),
-        (FieldKind::TestCommands, fields.test_commands.as_ref().map(|field| field.span)),
-        (FieldKind::Verify, fields.verify.as_ref().map(|field| field.span)),
-        (FieldKind::Covers, fields.covers.as_ref().map(|field| field.span)),
-        (FieldKind::Group, fields.group.as_ref().map(|field| field.span)),
-        (FieldKind::Risk, fields.risk.as_ref().map(|field| field.span)),
-        (FieldKind::Priority, fields.priority.as_ref().map(|field| field.span)),
-    ];
-    let mut given: Vec<_> = given.into_iter().filter_map(|(kind, span)| Some((kind, span?))).collect();
-    given.sort_by_key(|&(_, span)| span);
-    given
 }

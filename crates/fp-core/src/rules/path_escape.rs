@@ -1,9 +1,10 @@
 //! `path-escape`.
 
-use super::facts::PathFact;
-use super::scope::{Scope, Sink, entries};
+use super::context::PathFact;
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::path::normal;
 use crate::plan::task::Task;
 
@@ -19,11 +20,11 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.files) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for item in task.fields.items(FieldKind::Files) {
         let why = match normal(&item.text) {
             Err(escape) => escape.to_string(),
-            Ok(_) if scope.path(&item.text) == Some(PathFact::Outside) => {
+            Ok(_) if context.path(&item.text) == Some(PathFact::Outside) => {
                 "a symbolic link leads out".to_owned()
             }
             Ok(_) => continue,

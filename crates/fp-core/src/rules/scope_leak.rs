@@ -1,9 +1,10 @@
 //! `scope-leak`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::{Severity, Span};
-use crate::plan::task::{ListField, Task};
+use crate::plan::field::FieldKind;
+use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
     id: "scope-leak",
@@ -16,9 +17,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for exclusion in
-        scope.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
+        context.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
     {
         if let Some(span) = place(task, exclusion) {
             sink.report(task, span, format!("the task names {exclusion:?}, which is out of scope"))
@@ -33,11 +34,11 @@ fn place(task: &Task, exclusion: &str) -> Option<Span> {
     if names(&task.description) {
         return Some(task.span);
     }
-    if let Some(description) = task.fields.description.as_ref().filter(|field| names(&field.value)) {
-        return Some(description.span);
+    if task.fields.text(FieldKind::Description).is_some_and(names) {
+        return task.fields.span(FieldKind::Description);
     }
-    let lists: [&ListField; 3] = [&task.fields.acceptance, &task.fields.files, &task.fields.hints];
-    let mut items = lists.into_iter().flatten().flat_map(|field| &field.value);
+    let lists = [FieldKind::Acceptance, FieldKind::Files, FieldKind::Hints];
+    let mut items = lists.into_iter().flat_map(|kind| task.fields.items(kind));
     items.find(|item| names(&item.text)).map(|item| item.span)
 }
 

@@ -1,9 +1,10 @@
 //! `self-dependency`.
 
-use super::edit::{set_dependencies, written_dependencies};
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
+use super::fix::{set_dependencies, written_dependencies};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -17,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    if let Some(item) = entries(&task.fields.dependencies).iter().find(|item| item.text == task.id) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    if let Some(item) = task.fields.items(FieldKind::Dependencies).iter().find(|item| item.text == task.id) {
         let kept = written_dependencies(task, |id| id != task.id);
         sink.report(task, item.span, format!("task {} waits for itself", task.id))
             .hint("remove the dependency")
-            .fixes(vec![set_dependencies(scope.plan, task, &kept, "remove the dependency".to_owned())]);
+            .fixes(vec![set_dependencies(context.plan, task, &kept, "remove the dependency".to_owned())]);
     }
 }

@@ -1,9 +1,10 @@
 //! `stale-reference`.
 
-use super::facts::PathFact;
-use super::scope::{Scope, Sink, entries};
+use super::context::PathFact;
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::path::{Reference, normal, reference};
 use crate::plan::task::Task;
 
@@ -18,13 +19,13 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.references) {
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for item in task.fields.items(FieldKind::References) {
         let Some(Reference { path, line, .. }) = reference(&item.text) else { continue };
-        let detail = match (scope.path(path), line) {
+        let detail = match (context.path(path), line) {
             _ if normal(path).is_err() => format!("`{}` is outside the repository", path.escape_debug()),
             (Some(PathFact::Outside), _) => format!("`{path}` leads out of the repository"),
-            (Some(PathFact::Missing), _) if !scope.created.contains(path) => {
+            (Some(PathFact::Missing), _) if !context.created.contains(path) => {
                 format!("`{path}` does not exist")
             }
             (Some(PathFact::File { .. }), Some(0)) => format!("`{path}` has no line 0, lines count from 1"),

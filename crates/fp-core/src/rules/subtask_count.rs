@@ -1,6 +1,6 @@
 //! `subtask-count`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::task::TaskIndex;
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     let (count, hint) = match task.children.len() {
         0 | 2..=5 => return,
         1 => ("1 subtask".to_owned(), "merge it into its parent, or split it"),

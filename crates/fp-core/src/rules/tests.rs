@@ -5,34 +5,34 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::fix::fix_all;
-use super::{Facts, PathFact, RULES, Requirement, check, rule};
+use super::{ConfirmedRequirement, PathFact, RULES, RuleFacts, check, rule};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::parse;
 
-fn facts() -> Facts {
+fn facts() -> RuleFacts {
     let file = |lines| PathFact::File { lines: Some(lines) };
     let paths = [
         ("src/lexer.rs", file(100)),
         ("src/nubmer.rs", PathFact::Missing),
         ("src/decimal.rs", PathFact::Missing),
     ];
-    Facts {
+    RuleFacts {
         paths: paths.into_iter().map(|(path, fact)| (path.to_owned(), fact)).collect(),
         requirements: ["R1", "R2"]
-            .map(|id| Requirement { id: id.to_owned(), text: format!("What {id} says") })
+            .map(|id| ConfirmedRequirement { id: id.to_owned(), text: format!("What {id} says") })
             .into(),
         scope_exclusions: vec!["plugin system".to_owned()],
-        ..Facts::default()
+        ..RuleFacts::default()
     }
 }
 
-fn found(text: &str, facts: &Facts) -> Vec<Diagnostic> {
+fn found(text: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(text);
     check(&plan, &parsed, facts)
 }
 
 fn ids(text: &str) -> Vec<&'static str> {
-    found(text, &Facts::default()).into_iter().map(|diagnostic| diagnostic.rule).collect()
+    found(text, &RuleFacts::default()).into_iter().map(|diagnostic| diagnostic.rule).collect()
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn findings_name_their_task() {
         leaf("1.1", 2, &["Owner: me"]),
         leaf("1.2", 2, &[])
     );
-    let found = found(&text, &Facts::default());
+    let found = found(&text, &RuleFacts::default());
     let first = &found[0];
     let at = &text[first.span.start..first.span.end];
     assert_eq!(
@@ -180,7 +180,7 @@ fn findings_name_their_task() {
 fn file_conflicts() {
     let check = |leaves: &[(&str, &[&str])], expect: &[(&str, &str)]| {
         let text = tree(&leaves.iter().map(|(id, extra)| leaf(id, 0, extra)).collect::<Vec<_>>());
-        let conflicts: Vec<(String, String)> = found(&text, &Facts::default())
+        let conflicts: Vec<(String, String)> = found(&text, &RuleFacts::default())
             .into_iter()
             .filter(|diagnostic| diagnostic.rule == "file-conflict")
             .map(|diagnostic| (diagnostic.task_id, diagnostic.detail))
@@ -215,7 +215,7 @@ fn file_conflicts() {
 
 #[test]
 fn files_that_some_task_creates_are_not_missing() {
-    let facts = Facts { paths: [("x.rs".to_owned(), PathFact::Missing)].into(), ..Facts::default() };
+    let facts = RuleFacts { paths: [("x.rs".to_owned(), PathFact::Missing)].into(), ..RuleFacts::default() };
     let check = |leaves: &[&[&str]], expect: usize| {
         let leaves: Vec<String> =
             leaves.iter().zip(1..).map(|(extra, id): (_, u32)| leaf(&id.to_string(), 0, extra)).collect();
@@ -234,9 +234,9 @@ fn files_that_some_task_creates_are_not_missing() {
 #[test]
 fn fixes() {
     let check = |before: &str, after: &str| {
-        let fixed = fix_all(before, &Facts::default());
+        let fixed = fix_all(before, &RuleFacts::default());
         assert_eq!(fixed.text, after, "--- before\n{before}--- fixed\n{}", fixed.text);
-        assert_eq!(fix_all(&fixed.text, &Facts::default()).resolved, 0, "fixing again:\n{after}");
+        assert_eq!(fix_all(&fixed.text, &RuleFacts::default()).resolved, 0, "fixing again:\n{after}");
     };
     check(
         "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n\n<!-- kept -->\n",
@@ -288,7 +288,7 @@ fn fixes() {
 /// What stands around the title of a heading stays around it.
 #[test]
 fn a_field_is_added_below_the_whole_heading() {
-    let fixed = |text: &str| fix_all(text, &Facts::default()).text;
+    let fixed = |text: &str| fix_all(text, &RuleFacts::default()).text;
     assert_eq!(
         fixed("## [1] A ##\n\n[1.1] B\n-------\n"),
         "## [1] A ##\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\n[1.1] B\n-------\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n"
@@ -301,17 +301,21 @@ fn the_first_field_is_added_below_the_text_of_a_task() {
     let guardrails =
         "- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n";
     for text in ["Text.\n", "  B\n    - # c\n", "  ###\n"] {
-        let fixed = fix_all(&format!("## [1] A\n{text}"), &Facts::default()).text;
+        let fixed = fix_all(&format!("## [1] A\n{text}"), &RuleFacts::default()).text;
         assert_eq!(fixed, format!("## [1] A\n{text}\n{guardrails}"));
     }
     let indented = "## [1] A\n  B\n--\n";
-    assert_eq!(fix_all(indented, &Facts::default()).text, indented, "the heading would be part of the field");
+    assert_eq!(
+        fix_all(indented, &RuleFacts::default()).text,
+        indented,
+        "the heading would be part of the field"
+    );
 }
 
 /// A line of text right below a field isn't read together with what was added between the two.
 #[test]
 fn a_field_is_added_apart_from_text() {
-    let fixed = fix_all("## [1] A\n- Hints: b\n```\nc\n```\n", &Facts::default()).text;
+    let fixed = fix_all("## [1] A\n- Hints: b\n```\nc\n```\n", &RuleFacts::default()).text;
     assert_eq!(
         fixed,
         "## [1] A\n- Hints: b\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n\n```\nc\n```\n"
@@ -321,7 +325,7 @@ fn a_field_is_added_apart_from_text() {
 /// Indented code below a new item would be a list in it.
 #[test]
 fn a_field_is_added_below_code() {
-    let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &Facts::default()).text;
+    let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &RuleFacts::default()).text;
     assert_eq!(
         fixed,
         "- [ID: 1] A\n\n      - code\n\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"
@@ -331,7 +335,7 @@ fn a_field_is_added_below_code() {
 /// Fields stand where the others do, however the task is indented.
 #[test]
 fn a_field_is_added_beside_the_others() {
-    let fixed = fix_all("-   [ID: 1] A\n  - Hints: x\n", &Facts::default()).text;
+    let fixed = fix_all("-   [ID: 1] A\n  - Hints: x\n", &RuleFacts::default()).text;
     assert_eq!(
         fixed,
         "-   [ID: 1] A\n  - Hints: x\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"

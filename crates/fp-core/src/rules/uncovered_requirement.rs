@@ -1,6 +1,6 @@
 //! `uncovered-requirement`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 
@@ -15,14 +15,14 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-fn check(scope: &Scope<'_>, sink: &mut Sink<'_>) {
-    if scope.plan.root.is_none() {
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    if context.plan.root.is_none() {
         return;
     }
-    for requirement in &scope.facts.requirements {
+    for requirement in &context.facts.requirements {
         let covered = [&requirement.id, &requirement.text]
             .iter()
-            .any(|name| scope.covered.contains(&name.to_lowercase()));
+            .any(|name| context.covered.contains(&name.to_lowercase()));
         if !covered {
             sink.report_plan(format!("no leaf covers {}: {}", requirement.id, requirement.text))
                 .hint(format!("add `Covers: {}` to the leaf that does, or a leaf", requirement.id));

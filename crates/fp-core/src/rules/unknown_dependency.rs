@@ -1,8 +1,9 @@
 //! `unknown-dependency`.
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::{Item, Task};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,12 +20,15 @@ pub(super) static RULE: Rule = Rule {
 /// Largest tree that is searched for what could have been meant.
 const MAX_SEARCHED: usize = 10_000;
 
-fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    let unknown =
-        entries(&task.fields.dependencies).iter().filter(|item| scope.index.find(&item.text).is_none());
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let unknown = task
+        .fields
+        .items(FieldKind::Dependencies)
+        .iter()
+        .filter(|item| context.index.find(&item.text).is_none());
     for item in unknown {
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
-        match meant(scope, item) {
+        match meant(context, item) {
             Some(id) => finding.hint(format!("did you mean {id}?")),
             None => finding.hint("name tasks by their ids, separated by commas, or write `none`"),
         };
@@ -32,16 +36,16 @@ fn check(scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
 }
 
 /// The id or title that is the same but for case, punctuation and a leading letter.
-fn meant<'p>(scope: &Scope<'p>, item: &Item) -> Option<&'p str> {
+fn meant<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
     let bare = |text: &str| -> String {
         let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
         text.to_lowercase().trim_start_matches("task").trim_start_matches('t').to_owned()
     };
     let wanted = bare(&item.text);
-    if wanted.is_empty() || scope.plan.tasks.len() > MAX_SEARCHED {
+    if wanted.is_empty() || context.plan.tasks.len() > MAX_SEARCHED {
         return None;
     }
     let found =
-        scope.plan.tasks.iter().find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
+        context.plan.tasks.iter().find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
     found.map(|task| &*task.id)
 }

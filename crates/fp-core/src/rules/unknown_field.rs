@@ -1,6 +1,6 @@
 //! `unknown-field`.
 
-use super::scope::{Scope, Sink};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
 use crate::plan::field::FieldKind;
@@ -44,8 +44,8 @@ const OTHER_NAMES: [(&str, FieldKind); 20] = [
     ("effort", FieldKind::Complexity),
 ];
 
-fn check(scope: &Scope<'_>, index: TaskIndex, sink: &mut Sink<'_>) {
-    let task = scope.task(index);
+fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
     for (label, item) in &task.fields.unknown {
         let other = OTHER_NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(label));
         let hint = match other {

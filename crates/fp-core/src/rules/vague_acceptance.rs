@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 
-use super::scope::{Scope, Sink, entries};
+use super::context::{FindingSink, RuleContext};
 use super::{Check, Rule};
 use crate::diagnostic::Severity;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
@@ -105,8 +106,8 @@ static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few short phrases are no more than it takes")
 });
 
-fn check(_scope: &Scope<'_>, task: &Task, sink: &mut Sink<'_>) {
-    for item in entries(&task.fields.acceptance) {
+fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for item in task.fields.items(FieldKind::Acceptance) {
         if let Some(phrase) = vague_phrase(&item.text) {
             sink.report(task, item.span, format!("\"{phrase}\" says nothing that can be observed"))
                 .hint("say what is seen: a value, an error, an exit status, a file");

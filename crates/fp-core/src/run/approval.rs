@@ -9,8 +9,9 @@ use super::event::Leaf;
 use super::state::State;
 use crate::exclusive::exclusive_of;
 use crate::plan::id::{InvalidId, TaskId};
+use crate::plan::meaning::leaf_text;
 use crate::plan::path;
-use crate::plan::{Index, Plan, Task, canonical, parse};
+use crate::plan::{Plan, PlanIndex, Task, parse};
 use crate::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
@@ -26,7 +27,7 @@ pub fn hash(bytes: &[u8]) -> String {
 /// The leaves of a valid tree, as a run needs them; `exclusive` are the files that one task at a time may change,
 /// beside lock files. Fails on an id that is none; validation finds it before.
 pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
-    let index = Index::new(plan);
+    let index = PlanIndex::new(plan);
     let phases = schedule::phases(plan);
     index
         .leaves()
@@ -86,7 +87,7 @@ pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
 }
 
 fn hash_of(task: &Task) -> String {
-    hash(canonical::leaf_text(task).as_bytes())
+    hash(leaf_text(task).as_bytes())
 }
 
 /// The approved leaves that `plan` has no more, or has with another content.

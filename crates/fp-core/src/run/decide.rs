@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::Base;
-use super::event::{Decider, Event, Leaf};
-use super::policy::Policy;
-use super::question::{Question, Topic, label};
+use super::event::{Base, Decider, Event, Leaf, RunTerms};
+use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Claim, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
+use crate::plan::path::overlap;
 use crate::verification::change::Change;
 
 /// Events, or the reason why there are none.
-pub type Decision = Result<Vec<Event>, Refusal>;
+pub type RunDecision = Result<Vec<Event>, Refusal>;
 
 /// What an approval is about.
 #[derive(Debug, Clone)]
@@ -28,35 +27,10 @@ pub struct Approve {
     pub by: Decider,
 }
 
-/// How a run is to be led.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Start {
-    /// The client's session of the lead.
-    pub session: Option<String>,
-    /// Id of the client's process.
-    pub client: Option<u32>,
-    /// Whether its user can be asked, as the lead says.
-    pub attended: bool,
-    /// How many builders work at once.
-    pub builders: u32,
-    /// How many iterations a task has.
-    pub max_iterations: u32,
-    /// The tasks that have more, and how many.
-    pub scaled_iterations: BTreeMap<TaskId, u32>,
-    /// Whether passed tasks stay uncommitted.
-    pub no_commit: bool,
-    /// Whether the lead judges what was built, and no verifier is started.
-    pub lead_judges: bool,
-    /// In which order tasks are claimed, and what keeps them apart.
-    pub policy: Policy,
-    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
-    pub checkout: Option<String>,
-}
-
 impl State {
     /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
     /// failed may be mended, for another try.
-    pub fn approve(&self, approve: Approve) -> Decision {
+    pub fn approve(&self, approve: Approve) -> RunDecision {
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
             return Ok(Vec::new());
         }
@@ -75,35 +49,14 @@ impl State {
     /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
     /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
     /// are forgotten.
-    pub fn start(&self, start: Start) -> Decision {
-        let Start {
-            session,
-            client,
-            attended,
-            builders,
-            max_iterations,
-            scaled_iterations,
-            no_commit,
-            lead_judges,
-            policy,
-            checkout,
-        } = start;
-        let builders = policy.limit(builders);
+    pub fn start(&self, terms: RunTerms) -> RunDecision {
+        let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
-        let same_session = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), client));
-        let same = self.is_running()
-            && same_session
-            && self.run.as_ref().is_some_and(|r| {
-                (r.builders, r.max_iterations) == (builders, max_iterations)
-                    && (r.no_commit, r.lead_judges) == (no_commit, lead_judges)
-                    && r.scaled_iterations == scaled_iterations
-                    && r.attended == attended
-                    && r.policy == policy
-                    && r.checkout == checkout
-            });
-        if same {
+        let run = self.run.as_ref();
+        let same_session = run.is_some_and(|r| r.is_led_by(terms.session.as_deref(), terms.client));
+        if self.is_running() && same_session && run.is_some_and(|r| r.agrees_with(&terms)) {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
@@ -116,18 +69,7 @@ impl State {
                 }
             }));
         }
-        events.push(Event::RunStarted {
-            session,
-            client,
-            attended,
-            builders,
-            max_iterations,
-            scaled_iterations,
-            no_commit,
-            lead_judges,
-            policy,
-            checkout,
-        });
+        events.push(Event::RunStarted(terms));
         Ok(events)
     }
 
@@ -203,7 +145,7 @@ impl State {
     }
 
     /// The holder of `token` hands its task in.
-    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> Decision {
+    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
     }
@@ -225,7 +167,7 @@ impl State {
     }
 
     /// Takes the claim on a task back; the attempt does not count.
-    pub fn release(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn release(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing {
             return Err(refuse(task, "only a claimed task can be released"));
@@ -234,7 +176,7 @@ impl State {
     }
 
     /// Gives a task up, and skips what waits for it.
-    pub fn fail(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn fail(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
@@ -248,7 +190,7 @@ impl State {
 
     /// Gives a failed task another try, with what was skipped because of it alone; or has a task done that was done
     /// before the plan was imported.
-    pub fn retry(&self, id: &TaskId) -> Decision {
+    pub fn retry(&self, id: &TaskId) -> RunDecision {
         let task = self.expect_task(id)?;
         match task.status {
             Status::Failed => {}
@@ -268,7 +210,8 @@ impl State {
         let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
         let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
             self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
-        let mut events = self.close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), label::RETRY);
+        let mut events = self
+            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.label());
         events.push(Event::Retried { task: id.clone(), restored });
         events.extend(still.into_iter().filter_map(|task| {
             let because = blocked.get(&task)?.clone();
@@ -290,7 +233,7 @@ impl State {
     }
 
     /// Has a task done that counts as done by nothing but what its source said.
-    fn redo(&self, task: &TaskState) -> Decision {
+    fn redo(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
         let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
         if let Some(on_it) = self.dependents(id).into_iter().find(running) {
@@ -304,7 +247,7 @@ impl State {
     }
 
     /// Ends the run at once. Twice is once.
-    pub fn cancel(&self, by: Decider) -> Decision {
+    pub fn cancel(&self, by: Decider) -> RunDecision {
         if self.run.is_none() {
             return Err(Refusal::NotStarted);
         }
@@ -337,66 +280,93 @@ impl State {
     }
 
     /// Takes the user's answer to a question, and does what it means. `token` is a fresh one.
-    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> Decision {
+    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> RunDecision {
         let asked = self
             .open_questions()
             .find(|q| q.id == question)
             .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
+        let refused = |given: &str| Refusal::UnknownOption {
+            question: question.into(),
+            given: given.into(),
+            options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        // A builder's question can be answered in one's own words.
+        let in_own_words = matches!(asked.topic, Topic::Clarify(_));
         let mut chosen = Vec::new();
         for given in options {
-            // A builder's question can be answered in one's own words.
-            if matches!(asked.topic, Topic::Clarify(_)) && !given.trim().is_empty() {
-                let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
-                chosen.push(option.map_or_else(|| given.trim().to_owned(), |o| o.label.clone()));
-                continue;
-            }
             let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
-            chosen.push(option.map(|o| o.label.clone()).ok_or_else(|| Refusal::UnknownOption {
-                question: question.into(),
-                given: given.clone(),
-                options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
-            })?);
+            chosen.push(match option {
+                Some(option) => option.label.clone(),
+                None if in_own_words && !given.trim().is_empty() => given.trim().to_owned(),
+                None => return Err(refused(given)),
+            });
         }
         let Some(first) = chosen.first().cloned() else {
             return Err(Refusal::UnknownQuestion(question.into()));
         };
         let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
-        events.extend(self.consequences(&asked.topic, &first, by, token)?);
+        if !in_own_words {
+            let choice = asked.topic.choice(&first).ok_or_else(|| refused(&first))?;
+            let consequences = self.consequences(&asked.topic, choice, by, token)?;
+            events.extend(consequences.ok_or_else(|| refused(&first))?);
+        }
         Ok(events)
     }
 
-    fn consequences(&self, topic: &Topic, answer: &str, by: Decider, token: String) -> Decision {
-        Ok(match (topic, answer) {
-            (Topic::Clarify(_), _) => Vec::new(),
-            (Topic::Scope { task, path }, answer) => self.extended(task, path, answer, by)?,
-            (Topic::Drift(tasks), label::KEEP) => vec![Event::Kept { tasks: tasks.clone() }],
-            (Topic::PassesBefore(id), label::BUILD) => vec![Event::Waived { task: id.clone(), by }],
-            (Topic::PassesBefore(id), label::DONE) if !self.only_doubted(id) => {
-                return Err(Refusal::NotReady(id.clone(), "something else has come in between".into()));
+    /// What a choice causes; `None` for one that a question about `topic` doesn't offer.
+    pub(super) fn consequences(
+        &self,
+        topic: &Topic,
+        choice: AnswerChoice,
+        by: Decider,
+        token: String,
+    ) -> Result<Option<Vec<Event>>, Refusal> {
+        let done = |id: &TaskId, note: &str| {
+            vec![Event::Completed { task: id.clone(), commit: None, note: Some(note.into()) }]
+        };
+        let events = match (topic, choice) {
+            (Topic::Clarify(_), _) | (Topic::Scope { .. }, AnswerChoice::Stop) => return Ok(None),
+            (_, AnswerChoice::Stop) => vec![Event::Cancelled { by }],
+            (Topic::Scope { task, path }, AnswerChoice::Allow) => self.extended(task, path, by)?,
+            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
+            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), AnswerChoice::Done) => {
+                if !self.only_doubted(id) {
+                    let reason = "something else has come in between".to_owned();
+                    return Err(Refusal::NotReady(id.clone(), reason));
+                }
+                done(id, "its Verify passed before the work")
             }
-            (Topic::PassesBefore(id), label::DONE) => vec![Event::Completed {
-                task: id.clone(),
-                commit: None,
-                note: Some("its Verify passed before the work".into()),
-            }],
-            (_, label::STOP) => vec![Event::Cancelled { by }],
-            (Topic::TaskFailed(id), label::RETRY) => {
+            (Topic::TaskFailed(id), AnswerChoice::Retry) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
-            (Topic::VerifierSilent(id) | Topic::CommitBlocked(id), label::GIVE_UP) => {
+            (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
-            (Topic::CommitBlocked(id), label::SEND_BACK) => {
+            (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
                 self.send_back(id, &format!("The commit could not be made: {reason}"), token)
             }
-            (Topic::CommitBlocked(id), label::LEAVE) => vec![Event::Completed {
-                task: id.clone(),
-                commit: None,
-                note: Some("left uncommitted by the user's choice".into()),
-            }],
-            _ => Vec::new(),
-        })
+            (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
+                done(id, "left uncommitted by the user's choice")
+            }
+            // The answer itself is all it takes: what waited for it goes on.
+            (Topic::Scope { .. }, AnswerChoice::Deny)
+            | (Topic::Drift(_), AnswerChoice::Revise)
+            | (Topic::TaskFailed(_), AnswerChoice::Continue)
+            | (
+                Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent,
+                AnswerChoice::Retry,
+            ) => Vec::new(),
+            (Topic::Scope { .. }, _)
+            | (Topic::Drift(_), _)
+            | (Topic::PassesBefore(_), _)
+            | (Topic::TaskFailed(_), _)
+            | (Topic::VerifierSilent(_), _)
+            | (Topic::CommitBlocked(_), _)
+            | (Topic::BuildersSilent, _) => return Ok(None),
+        };
+        Ok(Some(events))
     }
 
     /// Another iteration of `id` with this feedback, or its end when it has had them all.
@@ -462,5 +432,70 @@ fn submit_advice(status: Status) -> &'static str {
         Status::Pending => "claim it first",
         Status::AwaitingVerification => "it is handed in already",
         _ => "nothing can be handed in for it",
+    }
+}
+
+impl State {
+    /// The task `id`, if it may be rolled back: it is completed, nothing that waits for it, directly or not, is done
+    /// or under way, and no running task may change one of `files`, which its commit has changed.
+    pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Completed {
+            return Err(refuse(task, "only a completed task can be rolled back"));
+        }
+        let on_it: Vec<(TaskId, Status)> = self
+            .dependents(id)
+            .into_iter()
+            .filter_map(|dependent| Some((dependent.clone(), self.task(&dependent)?.status)))
+            .filter(|(_, status)| *status == Status::Completed || status.is_running())
+            .collect();
+        if !on_it.is_empty() {
+            return Err(Refusal::BuiltOn { task: id.clone(), on_it });
+        }
+        let shares = |running: &TaskState| {
+            running.leaf.files.iter().find(|file| overlap(std::slice::from_ref(file), files)).cloned()
+        };
+        match self.running().find_map(|running| Some((running.leaf.id.clone(), shares(running)?))) {
+            Some((running, file)) => Err(Refusal::Shared { task: id.clone(), running, file }),
+            None => Ok(task),
+        }
+    }
+
+    /// The task `id` was rolled back: its `commit`, if it had one, was undone by `revert`. Whoever has claimed a task
+    /// in the meantime that waits for it loses the claim, and the attempt does not count.
+    pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Completed || task.commit != commit {
+            return Err(refuse(task, "only a completed task can be rolled back"));
+        }
+        let running = self.dependents(id).into_iter().filter_map(|dependent| self.task(&dependent));
+        let mut events: Vec<Event> = running
+            .filter(|dependent| dependent.status.is_running())
+            .map(|dependent| Event::Released {
+                task: dependent.leaf.id.clone(),
+                reason: format!("task {id}, which it builds on, was rolled back"),
+                iteration: dependent.iteration,
+            })
+            .collect();
+        events.push(Event::RolledBack { task: id.clone(), commit, revert });
+        // One that was done before the plan was imported need not have waited for anything.
+        if let Some(because) = self.lost_cause(task) {
+            let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
+            let waiting = self.dependents(id).into_iter().filter(|dependent| !ended(dependent));
+            let skipped = std::iter::once(id.clone()).chain(waiting);
+            events.extend(skipped.map(|task| Event::Skipped { task, because: because.clone() }));
+        }
+        Ok(events)
+    }
+
+    /// The failed task that keeps `task` from being done, if there is one.
+    fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
+        task.leaf.dependencies.iter().filter_map(|dependency| self.task(dependency)).find_map(|dependency| {
+            match dependency.status {
+                Status::Failed => Some(dependency.leaf.id.clone()),
+                Status::Skipped => dependency.because.clone(),
+                _ => None,
+            }
+        })
     }
 }

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::peer_message::PeerMessage;
-use super::policy::Policy;
 use super::question::Question;
+use super::ready::Policy;
 use crate::critique::{CriticFinding, CriticVerdict};
 use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;
 use crate::verification::Check;
 use crate::verification::change::Change;
-use crate::verification::surroundings::Surroundings;
+use crate::verification::surroundings::GitSurroundings;
 
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
@@ -94,7 +94,7 @@ pub struct Base {
     pub worktree: Option<AgentName>,
     /// What lay around the working tree; `None` in a log that doesn't tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<Surroundings>,
+    pub around: Option<GitSurroundings>,
 }
 
 /// Who decided something.
@@ -155,6 +155,40 @@ pub struct ImportedTask {
     pub commit: Option<String>,
 }
 
+/// How a run is led.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTerms {
+    /// The client's session of the lead, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u32>,
+    /// Whether the lead has said that its user can be asked, whatever the session's surroundings say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attended: bool,
+    /// How many builders work at once.
+    pub builders: u32,
+    /// How many iterations a task has.
+    pub max_iterations: u32,
+    /// The tasks that have more, since they are harder than most, and how many each has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scaled_iterations: BTreeMap<TaskId, u32>,
+    /// Whether passed tasks stay uncommitted.
+    pub no_commit: bool,
+    /// Whether the lead judges what was built, and no verifier is started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lead_judges: bool,
+    /// In which order tasks are claimed, and what keeps them apart.
+    #[serde(default)]
+    pub policy: Policy,
+    /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
+    /// own; `None` where all work in the checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<String>,
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -212,36 +246,7 @@ pub enum Event {
         findings: Vec<CriticFinding>,
     },
     /// A run began, or was taken over by another session: claims and agents of the session before are void.
-    RunStarted {
-        /// The client's session of the lead, where known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<String>,
-        /// Id of the client's process, where known: a session that is continued in another one has lost its agents.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        client: Option<u32>,
-        /// Whether the lead has said that its user can be asked, whatever the session's surroundings say.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        attended: bool,
-        /// How many builders work at once.
-        builders: u32,
-        /// How many iterations a task has.
-        max_iterations: u32,
-        /// The tasks that have more, since they are harder than most, and how many each has.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        scaled_iterations: BTreeMap<TaskId, u32>,
-        /// Whether passed tasks stay uncommitted.
-        no_commit: bool,
-        /// Whether the lead judges what was built, and no verifier is started.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        lead_judges: bool,
-        /// In which order tasks are claimed, and what keeps them apart.
-        #[serde(default)]
-        policy: Policy,
-        /// The checkout that passed tasks are brought into, absolute, where each builder has a worktree of its
-        /// own; `None` where all work in the checkout.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        checkout: Option<String>,
-    },
+    RunStarted(RunTerms),
     /// HEAD was looked at, and is where it was not before.
     HeadMoved {
         /// Where it is.

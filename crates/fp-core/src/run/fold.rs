@@ -5,10 +5,10 @@ use jiff::Timestamp;
 
 use super::event::{Base, Decider, Dispatch, Entry, Event};
 use super::planning::LastCritique;
-use super::question::{Topic, label};
+use super::question::{ClosedUnanswered, Topic};
 use super::state::{
-    Activity, Agent, Approval, Asked, Before, Claim, CommitIntent, Granted, Measured, Role, Run, RunStatus,
-    State, Status, TaskState, Untold, Verdict,
+    Activity, Approval, Asked, ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Role, Run, RunAgent,
+    RunStatus, State, Status, TaskState, TaskVerdict, Untold,
 };
 use crate::plan::id::{AgentName, TaskId};
 use crate::verification::Check;
@@ -75,41 +75,17 @@ impl State {
                     findings,
                 });
             }
-            Event::RunStarted {
-                session,
-                client,
-                attended,
-                builders,
-                max_iterations,
-                scaled_iterations,
-                no_commit,
-                lead_judges,
-                policy,
-                checkout,
-            } => {
+            Event::RunStarted(terms) => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
-                let same = self.run.as_ref().is_some_and(|r| r.is_led_by(session.as_deref(), *client));
-                if !same {
+                let (session, client) = (terms.session.as_deref(), terms.client);
+                if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
                     self.agents.clear();
                     self.agent_ids.clear();
                     self.untold.clear();
                     self.unstarted.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
-                self.run = Some(Run {
-                    session: session.clone(),
-                    client: *client,
-                    attended: *attended,
-                    builders: *builders,
-                    max_iterations: *max_iterations,
-                    scaled_iterations: scaled_iterations.clone(),
-                    no_commit: *no_commit,
-                    lead_judges: *lead_judges,
-                    policy: policy.clone(),
-                    checkout: checkout.clone(),
-                    status: RunStatus::Running,
-                    started_at,
-                });
+                self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
@@ -128,7 +104,7 @@ impl State {
             }
             Event::CheckedBefore { task, checks, passed } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.before = Some(Before { checks: checks.clone(), passed: *passed, waived: None });
+                    t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
                 }
             }
             Event::Waived { task, by } => {
@@ -185,7 +161,7 @@ impl State {
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
-                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
+                        Some(MeasuredWork { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
                     t.verification = None;
                     t.verifiers = 0;
                 }
@@ -202,12 +178,15 @@ impl State {
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.verification =
-                        Some(Measured { tree: tree.clone(), files: files.clone(), checks: checks.clone() });
+                    t.verification = Some(MeasuredWork {
+                        tree: tree.clone(),
+                        files: files.clone(),
+                        checks: checks.clone(),
+                    });
                 }
             }
             Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
-                let verdict = Verdict {
+                let verdict = TaskVerdict {
                     pass: *pass,
                     iteration: *iteration,
                     judgements: judgements.clone(),
@@ -362,8 +341,8 @@ impl State {
         Some(self.task(task)?.claim.as_ref()?.owner.clone())
     }
 
-    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut Agent {
-        self.agents.entry(name.clone()).or_insert(Agent {
+    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
+        self.agents.entry(name.clone()).or_insert(RunAgent {
             role,
             activity: Activity::Working,
             since: at,
@@ -430,7 +409,7 @@ impl State {
     fn close_questions_about(&mut self, task: &TaskId) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
         for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![label::MOOT.into()];
+            asked.answer = vec![ClosedUnanswered::GivenUp.label().into()];
         }
     }
 
@@ -438,7 +417,7 @@ impl State {
     fn withdraw_inquiries(&mut self, task: &TaskId) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
         for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![label::WITHDRAWN.into()];
+            asked.answer = vec![ClosedUnanswered::Withdrawn.label().into()];
         }
     }
 

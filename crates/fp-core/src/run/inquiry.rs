@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::decide::Decision;
+use super::decide::RunDecision;
 use super::event::{Decider, Event};
-use super::question::{Choice, Question, Topic, label};
+use super::question::{AnswerOption, Question, Topic};
 use super::refusal::Refusal;
 use super::state::{State, Status, TaskState};
 use crate::hint::{ErrorEnd, Hint};
@@ -122,7 +122,7 @@ impl State {
         id: &TaskId,
         owner: &AgentName,
         text: &str,
-        options: Vec<Choice>,
+        options: Vec<AnswerOption>,
     ) -> Result<Vec<Event>, NotAsked> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
@@ -199,13 +199,13 @@ impl State {
         }
     }
 
-    /// What the answer to a builder's question about more files means.
-    pub(super) fn extended(&self, id: &TaskId, path: &str, answer: &str, by: Decider) -> Decision {
+    /// What it means that the builder of `id` may change `path` as well.
+    pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
         let topic = Topic::Scope { task: id.clone(), path: path.to_owned() };
         let reason = self.questions.iter().rfind(|asked| asked.question.topic == topic);
         let reason = reason.map(|asked| asked.question.reason.clone()).unwrap_or_default();
         let task = self.expect_task(id)?;
-        if answer != label::ALLOW || task.status != Status::Implementing {
+        if task.status != Status::Implementing {
             return Ok(Vec::new());
         }
         Ok(vec![Event::ScopeExtended { task: id.clone(), path: path.into(), reason, by }])

@@ -13,20 +13,17 @@ pub mod notepad;
 pub mod payload;
 pub mod peer_message;
 pub mod planning;
-pub mod policy;
 pub mod question;
 pub mod ready;
 pub mod refusal;
-pub mod rollback;
 pub mod state;
 mod task_state;
-pub mod test_first;
 pub mod verdict;
 
 #[cfg(test)]
 mod tests;
 
 pub use event::{Entry, Event};
-pub use policy::Policy;
+pub use ready::Policy;
 pub use refusal::Refusal;
 pub use state::State;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::drift::{Drift, Moved};
 use super::event::{Decider, Dispatch, Event};
 use super::message;
-use super::question::{Choice, Topic, label};
+use super::question::{AnswerChoice, AnswerOption, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status};
@@ -18,9 +18,9 @@ use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;
 use crate::settings::Settings;
 
-/// Agent type of a builder, as the client addresses it.
+/// RunAgent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";
-/// Agent type of a verifier, as the client addresses it.
+/// RunAgent type of a verifier, as the client addresses it.
 pub const VERIFIER: &str = "fp:verifier";
 
 /// How many verifiers a submission gets before the user is asked.
@@ -31,7 +31,7 @@ const FRUITLESS: u32 = 3;
 /// What the lead does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
-pub enum Action {
+pub enum LeadAction {
     /// Start a builder.
     Spawn {
         /// Its name, also used as its description.
@@ -79,7 +79,7 @@ pub enum Action {
         /// Its heading.
         header: String,
         /// Its answers.
-        options: Vec<Choice>,
+        options: Vec<AnswerOption>,
         /// Whether several may be chosen.
         #[serde(rename = "multiSelect")]
         multi_select: bool,
@@ -103,7 +103,7 @@ pub enum Action {
 
 /// What the state can't know.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct RunSurroundings {
     /// The time.
     pub now: Timestamp,
     /// Whether the user can be asked.
@@ -120,14 +120,14 @@ pub struct Surroundings {
     pub token: String,
 }
 
-impl Surroundings {
+impl RunSurroundings {
     /// What is around a run at `now`, where the session that looks can ask the user or not. Nothing was edited or moved
     /// as far as is known here, and nothing can be sent back.
     #[must_use]
     pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
         Self {
             now,
-            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.attended),
+            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.terms.attended),
             nudges: settings.nudge.times(),
             timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
             edited: BTreeSet::new(),
@@ -139,19 +139,19 @@ impl Surroundings {
 
 /// Events to record, and what they make due.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct LeadTurn {
     /// To be logged before the actions are shown.
     pub events: Vec<Event>,
     /// In the order in which the lead does them.
-    pub actions: Vec<Action>,
+    pub actions: Vec<LeadAction>,
 }
 
-impl Turn {
+impl LeadTurn {
     /// To be logged after the actions are shown, and not if that fails.
     #[must_use]
     pub fn told(&self) -> Vec<Event> {
-        let starts = |action: &Action| {
-            matches!(action, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. })
+        let starts = |action: &LeadAction| {
+            matches!(action, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
         };
         if self.actions.iter().any(starts) { vec![Event::Told] } else { Vec::new() }
     }
@@ -159,22 +159,22 @@ impl Turn {
 
 struct Draft<'a> {
     state: State,
-    around: &'a Surroundings,
-    turn: Turn,
+    around: &'a RunSurroundings,
+    turn: LeadTurn,
 }
 
 impl State {
     /// What is due now, when the agents `ended` have just ended. Refused before the run is started.
-    pub fn next(&self, ended: &[AgentName], around: &Surroundings) -> Result<Turn, Refusal> {
+    pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
             Ok(()) => {}
             Err(Refusal::Over) => {
-                let actions = vec![Action::Finish { report: String::new() }];
-                return Ok(Turn { events: Vec::new(), actions });
+                let actions = vec![LeadAction::Finish { report: String::new() }];
+                return Ok(LeadTurn { events: Vec::new(), actions });
             }
             Err(refusal) => return Err(refusal),
         }
-        let turn = Turn { events: Vec::new(), actions: Vec::new() };
+        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
         let mut draft = Draft { state: self.clone(), around, turn };
         draft.end_agents(ended);
         draft.repeat();
@@ -264,7 +264,7 @@ impl Draft<'_> {
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id))
             .collect();
-        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.lead_judges);
+        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
         for id in due {
             if lead_judges {
                 self.have_judged(&id);
@@ -278,7 +278,7 @@ impl Draft<'_> {
     fn have_judged(&mut self, id: &TaskId) {
         let Some(iteration) = self.state.task(id).map(|task| task.iteration) else { return };
         let prompt = message::judge(&self.state.plan_id, id, iteration);
-        self.turn.actions.push(Action::Judge { task: id.clone(), iteration, prompt });
+        self.turn.actions.push(LeadAction::Judge { task: id.clone(), iteration, prompt });
     }
 
     fn is_being_verified(&self, id: &TaskId) -> bool {
@@ -306,7 +306,7 @@ impl Draft<'_> {
 
     fn retries(&self, topic: &Topic) -> u32 {
         let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
-        let retried = answered.filter(|a| a.answer.iter().any(|label| label == label::RETRY));
+        let retried = answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.label()));
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
@@ -365,14 +365,14 @@ impl Draft<'_> {
         self.turn.actions.extend(action);
     }
 
-    fn action(&self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>) -> Option<Action> {
+    fn action(&self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>) -> Option<LeadAction> {
         let plan = &self.state.plan_id;
         let task = task.and_then(|id| self.state.task(id));
         let name = name.clone();
         Some(match dispatch {
             Dispatch::Spawn => {
                 let prompt = message::builder_prompt(plan, &name);
-                Action::Spawn { name, agent: BUILDER, prompt }
+                LeadAction::Spawn { name, agent: BUILDER, prompt }
             }
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
@@ -380,13 +380,13 @@ impl Draft<'_> {
                     Some(task) => message::wake(&self.state, task, &name),
                     None => message::offer(plan, &name),
                 };
-                Action::Resume { name, message }
+                LeadAction::Resume { name, message }
             }
             Dispatch::Verify => {
                 let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
                 let (task, iteration) = (task.leaf.id.clone(), task.iteration);
                 let prompt = message::verifier_prompt(plan, &name, &task, iteration);
-                Action::Verify { name, task, iteration, agent: VERIFIER, prompt }
+                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt }
             }
         })
     }
@@ -401,7 +401,7 @@ impl Draft<'_> {
                 a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
             })
             .count();
-        let builders = self.state.run.as_ref().map_or(1, |r| r.builders);
+        let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
         let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
         let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
@@ -448,13 +448,13 @@ impl Draft<'_> {
 
     fn close(&mut self) {
         if !self.state.is_running() {
-            self.turn.actions = vec![Action::Finish { report: String::new() }];
+            self.turn.actions = vec![LeadAction::Finish { report: String::new() }];
             return;
         }
-        let questions: Vec<Action> = self
+        let questions: Vec<LeadAction> = self
             .state
             .open_questions()
-            .map(|q| Action::Ask {
+            .map(|q| LeadAction::Ask {
                 question: q.id.clone(),
                 text: q.text.clone(),
                 header: q.header.clone(),
@@ -464,17 +464,17 @@ impl Draft<'_> {
             .collect();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
-        if asks || self.turn.actions.iter().any(|action| matches!(action, Action::Judge { .. })) {
+        if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
             return;
         }
         let on = self.under_way();
         if !on.is_empty() {
-            self.turn.actions.push(Action::Wait { on });
+            self.turn.actions.push(LeadAction::Wait { on });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
             self.record(Event::Finished);
-            self.turn.actions.push(Action::Finish { report: String::new() });
+            self.turn.actions.push(LeadAction::Finish { report: String::new() });
         } else {
-            self.turn.actions.push(Action::Deadlock { chain: self.chain() });
+            self.turn.actions.push(LeadAction::Deadlock { chain: self.chain() });
         }
     }
 

@@ -6,6 +6,7 @@ use super::event::Note;
 use super::state::State;
 use crate::plan::id::TaskId;
 use crate::plan::path::overlap;
+use crate::text::one_line;
 
 /// How many notes one payload gets at the most.
 pub const NOTES_PER_PAYLOAD: usize = 10;
@@ -56,7 +57,7 @@ impl Note {
             "WARN" => NoteKind::Warn,
             _ => return Err(InvalidNote),
         };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text);
         if text.is_empty() {
             return Err(InvalidNote);
         }

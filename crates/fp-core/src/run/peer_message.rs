@@ -12,6 +12,7 @@ use super::state::{Role, State, TaskState};
 use crate::hint::{ErrorEnd, Hint};
 use crate::plan::id::{AgentName, TaskId};
 use crate::plan::path::overlap;
+use crate::text::one_line;
 
 /// How many messages may be sent from within one task.
 pub const MESSAGES_PER_TASK: usize = 2;
@@ -186,7 +187,7 @@ impl State {
         }
         let task = self.held_by(from).ok_or_else(|| NotSent::NoTask(from.clone()))?;
         let (kind, text) = PeerKind::read(text).ok_or(NotSent::Form)?;
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = one_line(text);
         if line.is_empty() {
             return Err(NotSent::Form);
         }
@@ -210,7 +211,7 @@ impl State {
     /// Whether more than one builder works in the run.
     #[must_use]
     pub fn has_peers(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.builders > 1)
+        self.run.as_ref().is_some_and(|run| run.terms.builders > 1)
     }
 
     /// Whether a message can still be sent from within `task`.
@@ -221,7 +222,7 @@ impl State {
 
     /// The builders of the run without `name`: those that `fp next` starts, and whoever else has claimed.
     fn other_builders(&self, name: &AgentName) -> Vec<AgentName> {
-        let builders = self.run.as_ref().map_or(0, |run| run.builders);
+        let builders = self.run.as_ref().map_or(0, |run| run.terms.builders);
         let started = (1..=builders).filter_map(AgentName::builder);
         let known = self.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
         let mut seen = BTreeSet::new();

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::id::TaskId;
 
-/// One way to answer.
+/// One way to answer, as it is offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct AnswerOption {
     /// What the user sees and `fp answer --option` takes.
     pub label: String,
     /// What it means.
@@ -71,130 +71,185 @@ pub struct Question {
     /// A heading of at most 12 characters.
     pub header: String,
     /// The answers, the recommended one first.
-    pub options: Vec<Choice>,
+    pub options: Vec<AnswerOption>,
     /// Why it is asked; empty where the text says so.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
-/// The labels that have a meaning.
-pub mod label {
+/// An answer that has consequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerChoice {
     /// Go on with the other tasks.
-    pub const CONTINUE: &str = "Continue";
+    Continue,
     /// Try the same again.
-    pub const RETRY: &str = "Retry";
+    Retry,
     /// End the run.
-    pub const STOP: &str = "Stop";
+    Stop,
     /// Give the task up and go on.
-    pub const GIVE_UP: &str = "Give up";
-    /// Back to the builder, with the reason as feedback.
-    pub const SEND_BACK: &str = "Send back";
-    /// Not a choice: the task was given up before the question was answered.
-    pub const MOOT: &str = "Given up";
+    GiveUp,
+    /// Send the task back to its builder, with the reason as feedback.
+    SendBack,
     /// Take the task as done, without a commit.
-    pub const LEAVE: &str = "Leave uncommitted";
-    /// The file becomes part of the task.
-    pub const ALLOW: &str = "Allow";
-    /// It does not.
-    pub const DENY: &str = "Deny";
-    /// The tasks stay as they are.
-    pub const KEEP: &str = "Keep";
-    /// They are changed and approved again.
-    pub const REVISE: &str = "Revise";
+    Leave,
+    /// Make the file part of the task.
+    Allow,
+    /// Keep the file out of the task.
+    Deny,
+    /// Leave the tasks as they are.
+    Keep,
+    /// Change the tasks and approve them again.
+    Revise,
     /// Build it all the same.
-    pub const BUILD: &str = "Build it";
+    Build,
     /// There is nothing to do.
-    pub const DONE: &str = "Take as done";
-    /// Not a choice: the builder went on, or lost its claim, before the question was answered.
-    pub const WITHDRAWN: &str = "Withdrawn";
+    Done,
 }
 
-fn choice(label: &str, description: &str) -> Choice {
-    Choice { label: label.into(), description: description.into() }
+impl AnswerChoice {
+    /// The word for it, which the user sees and the log has.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Continue => "Continue",
+            Self::Retry => "Retry",
+            Self::Stop => "Stop",
+            Self::GiveUp => "Give up",
+            Self::SendBack => "Send back",
+            Self::Leave => "Leave uncommitted",
+            Self::Allow => "Allow",
+            Self::Deny => "Deny",
+            Self::Keep => "Keep",
+            Self::Revise => "Revise",
+            Self::Build => "Build it",
+            Self::Done => "Take as done",
+        }
+    }
+}
+
+/// Why a question is closed that the user has not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClosedUnanswered {
+    /// The task was given up.
+    GivenUp,
+    /// The builder went on, or lost its claim.
+    Withdrawn,
+    /// The verdict came after all.
+    Judged,
+}
+
+impl ClosedUnanswered {
+    /// What stands in the place of an answer.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::GivenUp => "Given up",
+            Self::Withdrawn => "Withdrawn",
+            Self::Judged => "Judged",
+        }
+    }
+}
+
+/// What stopping means.
+const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
+
+impl Topic {
+    /// The choices that a question about it offers, the recommended one first, and what each means. A builder's own
+    /// question has options of its own.
+    #[must_use]
+    pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
+        match self {
+            Self::TaskFailed(_) => &[
+                (AnswerChoice::Continue, "go on with the tasks that don't depend on it"),
+                (AnswerChoice::Retry, "give it all its iterations again"),
+                STOP,
+            ],
+            Self::VerifierSilent(_) => &[
+                (AnswerChoice::Retry, "start another verifier"),
+                (AnswerChoice::GiveUp, "give the task up and go on"),
+                STOP,
+            ],
+            Self::CommitBlocked(_) => &[
+                (AnswerChoice::SendBack, "the builder mends it, with this reason as feedback"),
+                (AnswerChoice::Retry, "make the commit again, after you have mended it"),
+                (AnswerChoice::Leave, "take the task as done and leave its change uncommitted"),
+                STOP,
+            ],
+            Self::Scope { .. } => &[
+                (AnswerChoice::Allow, "the file becomes part of the task, and the report says so"),
+                (AnswerChoice::Deny, "the builder does without"),
+            ],
+            Self::Drift(_) => &[
+                (AnswerChoice::Keep, "they stay as they are"),
+                (
+                    AnswerChoice::Revise,
+                    "change them in tasks.md and approve the plan again; they wait for that",
+                ),
+                STOP,
+            ],
+            Self::PassesBefore(_) => &[
+                (AnswerChoice::Build, "build it all the same; the report says so"),
+                (AnswerChoice::Done, "there is nothing to do: take the task as done"),
+                STOP,
+            ],
+            Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
+            Self::Clarify(_) => &[],
+        }
+    }
+
+    /// The choice that `label` names, if a question about it offers that.
+    pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
+        self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.label() == label)
+    }
 }
 
 impl Question {
     /// The question about `topic`; `serial` makes its id unique, `reason` says what happened.
     #[must_use]
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
-        let stop = choice(label::STOP, "end the run; what is done stays");
-        let (header, text, options) = match &topic {
-            Topic::TaskFailed(task) => (
-                "Task failed",
-                format!("Task {task} failed for good: {reason}. How to go on?"),
-                vec![
-                    choice(label::CONTINUE, "go on with the tasks that don't depend on it"),
-                    choice(label::RETRY, "give it all its iterations again"),
-                    stop,
-                ],
-            ),
-            Topic::VerifierSilent(task) => (
-                "No verdict",
-                format!("Two verifiers of task {task} ended without a verdict. How to go on?"),
-                vec![
-                    choice(label::RETRY, "start another verifier"),
-                    choice(label::GIVE_UP, "give the task up and go on"),
-                    stop,
-                ],
-            ),
-            Topic::CommitBlocked(task) => (
-                "Commit",
-                format!("Task {task} passed, but its commit could not be made: {reason}"),
-                vec![
-                    choice(label::SEND_BACK, "the builder mends it, with this reason as feedback"),
-                    choice(label::RETRY, "make the commit again, after you have mended it"),
-                    choice(label::LEAVE, "take the task as done and leave its change uncommitted"),
-                    stop,
-                ],
-            ),
-            Topic::Scope { task, path } => (
-                "More files",
-                format!("The builder of task {task} wants to change {path} as well: {reason}"),
-                vec![
-                    choice(label::ALLOW, "the file becomes part of the task, and the report says so"),
-                    choice(label::DENY, "the builder does without"),
-                ],
-            ),
+        let (header, text) = match &topic {
+            Topic::TaskFailed(task) => {
+                ("Task failed", format!("Task {task} failed for good: {reason}. How to go on?"))
+            }
+            Topic::VerifierSilent(task) => {
+                ("No verdict", format!("Two verifiers of task {task} ended without a verdict. How to go on?"))
+            }
+            Topic::CommitBlocked(task) => {
+                ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
+            }
+            Topic::Scope { task, path } => {
+                ("More files", format!("The builder of task {task} wants to change {path} as well: {reason}"))
+            }
             Topic::Drift(tasks) => (
                 "Drift",
                 format!(
                     "What {} planned on has changed since the approval: {reason}. Do the tasks still fit?",
                     if tasks.len() == 1 { "a task was" } else { "tasks were" }
                 ),
-                vec![
-                    choice(label::KEEP, "they stay as they are"),
-                    choice(
-                        label::REVISE,
-                        "change them in tasks.md and approve the plan again; they wait for that",
-                    ),
-                    stop,
-                ],
             ),
             Topic::PassesBefore(task) => (
                 "Test first",
                 format!(
                     "The Verify command of task {task} passes before its work, so that it proves nothing. How to go on?"
                 ),
-                vec![
-                    choice(label::BUILD, "build it all the same; the report says so"),
-                    choice(label::DONE, "there is nothing to do: take the task as done"),
-                    stop,
-                ],
             ),
-            Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}"), Vec::new()),
+            Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
             Topic::BuildersSilent => (
                 "No builder",
                 "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
-                vec![choice(label::RETRY, "start builders again"), stop],
             ),
         };
+        let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
+            label: choice.label().to_owned(),
+            description: (*description).to_owned(),
+        };
+        let options = topic.choices().iter().map(option).collect();
         let id = format!("q{serial}");
         Self { id, topic, text, header: header.into(), options, reason: reason.into() }
     }
 
     /// The builder's own question `text` about `task`, with the answers that it offers.
     #[must_use]
-    pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<Choice>) -> Self {
+    pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<AnswerOption>) -> Self {
         let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
         let header: String = format!("Task {task}").chars().take(12).collect();
         Self { header, options, ..asked }
@@ -203,15 +258,18 @@ impl Question {
     /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
     #[must_use]
     pub fn unattended_answer(&self) -> &str {
-        match self.topic {
-            Topic::Clarify(_) => self.options.first().map_or(label::CONTINUE, |first| &first.label),
-            Topic::Scope { .. } => label::DENY,
-            Topic::Drift(_) => label::KEEP,
-            Topic::PassesBefore(_) => label::BUILD,
-            Topic::TaskFailed(_) => label::CONTINUE,
-            Topic::VerifierSilent(_) => label::GIVE_UP,
-            Topic::CommitBlocked(_) => label::SEND_BACK,
-            Topic::BuildersSilent => label::STOP,
-        }
+        let choice = match self.topic {
+            Topic::Clarify(_) => {
+                return self.options.first().map_or(AnswerChoice::Continue.label(), |first| &first.label);
+            }
+            Topic::Scope { .. } => AnswerChoice::Deny,
+            Topic::Drift(_) => AnswerChoice::Keep,
+            Topic::PassesBefore(_) => AnswerChoice::Build,
+            Topic::TaskFailed(_) => AnswerChoice::Continue,
+            Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
+            Topic::CommitBlocked(_) => AnswerChoice::SendBack,
+            Topic::BuildersSilent => AnswerChoice::Stop,
+        };
+        choice.label()
     }
 }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Decider, Dispatch, ImportedTask, Note};
+use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
 use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
-use super::policy::Policy;
 use super::question::Question;
-pub use super::task_state::{Before, Claim, CommitIntent, Granted, Measured, Status, TaskState, Verdict};
+pub use super::task_state::{
+    ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
+};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
 /// What an agent is for.
@@ -38,7 +39,7 @@ pub enum Activity {
 /// An agent of the current session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Agent {
+pub struct RunAgent {
     /// What it is for.
     pub role: Role,
     /// What it does.
@@ -69,33 +70,9 @@ pub enum RunStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// The client's session of the lead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// Id of the client's process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<u32>,
-    /// Whether the lead has said that its user can be asked.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub attended: bool,
-    /// How many builders work at once.
-    pub builders: u32,
-    /// How many iterations a task has.
-    pub max_iterations: u32,
-    /// The tasks that have more, and how many.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub scaled_iterations: BTreeMap<TaskId, u32>,
-    /// Whether passed tasks stay uncommitted.
-    pub no_commit: bool,
-    /// Whether the lead judges what was built, and no verifier is started.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub lead_judges: bool,
-    /// In which order tasks are claimed, and what keeps them apart.
-    #[serde(default)]
-    pub policy: Policy,
-    /// The checkout that passed tasks are brought into, where each builder has a worktree of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkout: Option<String>,
+    /// How it is led.
+    #[serde(flatten)]
+    pub terms: RunTerms,
     /// Where it is.
     pub status: RunStatus,
     /// When it first started.
@@ -103,12 +80,18 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether it is led as `terms` say, whatever process of the session's client they name.
+    pub(super) fn agrees_with(&self, terms: &RunTerms) -> bool {
+        let client = self.terms.client;
+        self.terms == RunTerms { client, ..terms.clone() }
+    }
+
     /// Whether the agents of the session that leads this run are still there in `session`, in the client's
     /// process `client`. Without a session nobody can tell, so it counts as another one.
     #[must_use]
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
-        let other_process = self.client.zip(client).is_some_and(|(before, now)| before != now);
-        session.is_some() && self.session.as_deref() == session && !other_process
+        let other_process = self.terms.client.zip(client).is_some_and(|(before, now)| before != now);
+        session.is_some() && self.terms.session.as_deref() == session && !other_process
     }
 }
 
@@ -219,7 +202,7 @@ pub struct State {
     pub tasks: Vec<TaskState>,
     /// The agents of the current session.
     #[serde(default)]
-    pub agents: BTreeMap<AgentName, Agent>,
+    pub agents: BTreeMap<AgentName, RunAgent>,
     /// The client's ids of those of which they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
@@ -329,9 +312,9 @@ impl State {
     /// How many iterations `task` has; 0 before the run is started.
     #[must_use]
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
-        self.run
-            .as_ref()
-            .map_or(0, |run| run.scaled_iterations.get(task).copied().unwrap_or(0).max(run.max_iterations))
+        self.run.as_ref().map_or(0, |run| {
+            run.terms.scaled_iterations.get(task).copied().unwrap_or(0).max(run.terms.max_iterations)
+        })
     }
 
     /// The questions that are not answered yet.

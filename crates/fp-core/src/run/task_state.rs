@@ -73,7 +73,7 @@ pub struct Claim {
 /// What was handed in, and what the checks said of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Measured {
+pub struct MeasuredWork {
     /// The working tree looked at.
     pub tree: String,
     /// What the task changed in it.
@@ -86,7 +86,7 @@ pub struct Measured {
 /// The last verdict on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct TaskVerdict {
     /// Whether it passed.
     pub pass: bool,
     /// The iteration judged.
@@ -112,7 +112,7 @@ pub struct CommitIntent {
 /// What the checks of a task said before its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Before {
+pub struct ChecksBefore {
     /// Their results.
     pub checks: Vec<Check>,
     /// Whether all passed.
@@ -153,13 +153,13 @@ pub struct TaskState {
     pub base: Option<Base>,
     /// What was handed in, from submit on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub submission: Option<Measured>,
+    pub submission: Option<MeasuredWork>,
     /// What the mechanical checks found in this iteration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verification: Option<Measured>,
+    pub verification: Option<MeasuredWork>,
     /// The last verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<TaskVerdict>,
     /// What has to be mended, after a failed verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
@@ -201,7 +201,7 @@ pub struct TaskState {
     pub drift: Option<Drift>,
     /// What its checks said before its work, in test-driven work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Before>,
+    pub before: Option<ChecksBefore>,
     /// Whether it was done before the plan was imported, by what its source says. A commit that the repository has is
     /// the only proof of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::decide::{Approve, Start};
+use super::decide::Approve;
 use super::drift::{Moved, SeenCommit};
-use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf};
+use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf, RunTerms};
 use super::inquiry::Extension;
-use super::next::{Action, Surroundings, Turn};
+use super::next::{LeadAction, LeadTurn, RunSurroundings};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
-use super::question::{Choice, label};
+use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
 use super::state::{State, Status};
-use super::verdict::Opinion;
+use super::verdict::VerifierOpinion;
 use crate::critique::JudgedTree;
 use crate::hook::{LeadDue, lead_due, lead_stops};
 use crate::plan::id::{AgentName, PlanId, TaskId};
@@ -49,13 +49,13 @@ fn iterations(task: &TaskId) -> u32 {
     if task.as_str() == "2" { MAX_ITERATIONS + 2 } else { MAX_ITERATIONS }
 }
 
-fn start(session: &str) -> Start {
-    Start {
+fn start(session: &str) -> RunTerms {
+    RunTerms {
         session: Some(session.into()),
         builders: BUILDERS,
         max_iterations: MAX_ITERATIONS,
         scaled_iterations: [(id("2"), iterations(&id("2")))].into(),
-        ..Start::default()
+        ..RunTerms::default()
     }
 }
 
@@ -104,7 +104,7 @@ fn a_verdict_needs_every_check() {
     let verified =
         Event::Verified { task: id("1"), iteration: 1, tree: "t".into(), files: Vec::new(), checks };
     machine.take(vec![verified]);
-    let opinion = Opinion {
+    let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "fine".into() }],
         summary: String::new(),
     };
@@ -161,7 +161,8 @@ fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
 fn an_opinion_judges_each_criterion_once() {
     let check = |judged: &[usize], expect: Result<(), &str>| {
         let judgement = |n: &usize| Judgement { criterion: *n, pass: true, evidence: String::new() };
-        let opinion = Opinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
+        let opinion =
+            VerifierOpinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
         let found = opinion.complete(2).map(|_| ()).map_err(|e| e.to_string());
         assert_eq!(found, expect.map_err(str::to_owned), "{judged:?}");
     };
@@ -192,7 +193,7 @@ fn a_harder_task_has_more_iterations() {
     assert_eq!(replayed.iterations_of(&id("2")), MAX_ITERATIONS + 2);
     let events = machine.state.start(start("s0")).unwrap();
     assert!(events.is_empty(), "the same again is nothing new");
-    let other = Start { scaled_iterations: BTreeMap::new(), ..start("s0") };
+    let other = RunTerms { scaled_iterations: BTreeMap::new(), ..start("s0") };
     assert_eq!(machine.state.start(other).unwrap().len(), 1, "other iterations are");
 }
 

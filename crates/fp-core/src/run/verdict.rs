@@ -1,16 +1,21 @@
 //! The verdict on a submitted task: a pass needs every criterion and every mechanical check, whatever the
 //! verifier says of the whole.
 
-use super::decide::Decision;
-use super::event::{Base, Event, Judgement};
+use std::collections::BTreeSet;
+
+use super::decide::RunDecision;
+use super::event::{Base, Decider, Event, Judgement};
+use super::question::{ClosedUnanswered, Topic};
+use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::State;
+use super::state::{ChecksBefore, State, Status, TaskState};
 use crate::plan::id::TaskId;
+use crate::settings::ExecutionModel;
 use crate::verification::{Check, CheckVerdict};
 
 /// What a verifier says.
 #[derive(Debug, Clone, Default)]
-pub struct Opinion {
+pub struct VerifierOpinion {
     /// One judgement a criterion, in any order.
     pub judgements: Vec<Judgement>,
     /// One or two sentences.
@@ -36,7 +41,7 @@ pub enum InvalidOpinion {
     Missing(String),
 }
 
-impl Opinion {
+impl VerifierOpinion {
     /// Whether there is exactly one judgement for each of `criteria` criteria; sorts them.
     pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
         self.judgements.sort_by_key(|j| j.criterion);
@@ -57,7 +62,7 @@ impl Opinion {
 
 /// What keeps a task from passing: failed criteria with their text, then failed checks.
 #[must_use]
-pub fn reasons(opinion: &Opinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
+pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
     let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
         format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
@@ -76,16 +81,18 @@ impl State {
         &self,
         id: &TaskId,
         iteration: Option<u32>,
-        opinion: Opinion,
+        opinion: VerifierOpinion,
         criteria: &[String],
         token: String,
-    ) -> Decision {
+    ) -> RunDecision {
         let task = self.expect_submitted(id, iteration)?;
         let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
         let reasons = reasons(&opinion, criteria, checks);
         let pass = reasons.is_empty();
-        let mut events = self
-            .close_questions(|t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id), "Judged");
+        let mut events = self.close_questions(
+            |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
+            ClosedUnanswered::Judged.label(),
+        );
         events.push(Event::Judged {
             task: id.clone(),
             iteration: task.iteration,
@@ -101,19 +108,25 @@ impl State {
     }
 
     /// The commit of a passed task is about to be made.
-    pub fn begin_commit(&self, id: &TaskId, files: Vec<String>, message: String, head: String) -> Decision {
+    pub fn begin_commit(
+        &self,
+        id: &TaskId,
+        files: Vec<String>,
+        message: String,
+        head: String,
+    ) -> RunDecision {
         self.expect_passed(id)?;
         Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
     }
 
     /// A passed task is done, with its commit or the reason why there is none.
-    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> Decision {
+    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> RunDecision {
         self.expect_passed(id)?;
         Ok(vec![Event::Completed { task: id.clone(), commit, note }])
     }
 
     /// The commit of a passed task could not be made: the user is asked.
-    pub fn block_commit(&self, id: &TaskId, reason: &str) -> Decision {
+    pub fn block_commit(&self, id: &TaskId, reason: &str) -> RunDecision {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
@@ -121,7 +134,7 @@ impl State {
 
     /// A passed task does not fit what was committed since it began: it goes back to its builder, whose worktree is
     /// now at `base`, or ends when it has had all its iterations. `token` is a fresh one.
-    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> Decision {
+    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
         self.expect_passed(id)?;
         let mut events = self.send_back(id, feedback, token);
         if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
@@ -140,5 +153,54 @@ impl State {
             status: task.status,
             allowed: "only a task that has just passed is committed".into(),
         })
+    }
+}
+
+impl State {
+    /// The checks of a task ran before its work, and all of them passed: the user decides.
+    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Pending || task.before.is_some() {
+            return Ok(Vec::new());
+        }
+        let topic = Topic::PassesBefore(id.clone());
+        Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
+    }
+
+    /// Whether nothing but the user's word keeps the task from being claimed.
+    pub(super) fn only_doubted(&self, id: &TaskId) -> bool {
+        let none = BTreeSet::new();
+        self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
+    }
+
+    /// The check that `task` was begun with a failing one, in test-driven work.
+    #[must_use]
+    pub fn test_first(&self, task: &TaskState) -> Option<Check> {
+        if self.policy().model != ExecutionModel::Tdd {
+            return None;
+        }
+        let (verdict, detail) = match &task.before {
+            None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
+            Some(ChecksBefore { passed: false, checks, .. }) => {
+                let ended = checks.iter().filter_map(|check| check.detail.lines().next());
+                (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
+            }
+            Some(ChecksBefore { waived: Some(by), .. }) => {
+                let who = if *by == Decider::User { "the user" } else { "a rule" };
+                (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
+            }
+            Some(_) => (
+                CheckVerdict::Fail,
+                "Verify passed before the work already, so that it proves nothing".into(),
+            ),
+        };
+        Some(Check { name: "test first".into(), verdict, detail })
+    }
+
+    /// Whether the checks of the pending task `id` have yet to run before its work.
+    #[must_use]
+    pub fn wants_checks_before(&self, id: &TaskId) -> bool {
+        let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
+        self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)
     }
 }

@@ -2,33 +2,24 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Schedule, Step};
+use super::{Schedule, ScheduleStep};
 use crate::markdown::{code, inline};
+use crate::text::counted;
 
 /// Writes `plan.md`.
 #[must_use]
 pub fn markdown(schedule: &Schedule<'_>) -> String {
-    let mut out = String::with_capacity(schedule.order.iter().map(room).sum::<usize>() + 1024);
+    let mut out = String::new();
     write_all(&mut out, schedule).expect("writing to a string can't fail");
     out
 }
 
-fn room(step: &Step<'_>) -> usize {
-    let lengths = |texts: &[&str]| texts.iter().map(|text| text.len() + 16).sum::<usize>();
-    200 + 2 * step.title.len()
-        + lengths(&step.acceptance)
-        + lengths(&step.files)
-        + lengths(&step.dependencies)
-}
-
 fn write_all(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
-    let waves = schedule.waves.len();
-    let tasks = schedule.order.len();
     writeln!(
         out,
-        "# Implementation Plan\n\n{tasks} task{} in {waves} wave{}, at most {} at once. A wave is the earliest step at which its tasks can run.",
-        plural(tasks),
-        plural(waves),
+        "# Implementation Plan\n\n{} in {}, at most {} at once. A wave is the earliest step at which its tasks can run.",
+        counted(schedule.order.len(), "task"),
+        counted(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
     )?;
     out.push_str("\n## Execution Order\n");
@@ -39,11 +30,7 @@ fn write_all(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
     write_critical_path(out, schedule)
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
-fn write_step(out: &mut String, step: &Step<'_>) -> fmt::Result {
+fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
     write!(out, "{}. [Task ", step.position)?;
     inline(out, step.id)?;
     out.push_str("]: ");
@@ -85,7 +72,7 @@ fn listed(out: &mut String, texts: &[&str], between: &str, written: Written) -> 
 }
 
 fn write_waves(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
-    let mut steps: Vec<&Step<'_>> = schedule.order.iter().collect();
+    let mut steps: Vec<&ScheduleStep<'_>> = schedule.order.iter().collect();
     steps.sort_by_key(|step| step.wave);
     let mut steps = steps.into_iter().peekable();
     out.push_str("\n## Waves\n");

@@ -1,9 +1,6 @@
 //! In which order the leaves of a tree run, and which of them can run at once. A function of the tree and a
 //! few settings: the same input gives the same schedule, to the byte.
 
-mod closed;
-mod critical;
-mod files;
 mod markdown;
 mod waves;
 
@@ -11,18 +8,17 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-pub use critical::{BUILDERS, CriticalPath, SpeedUp};
 pub use markdown::markdown;
-pub use waves::{Cause, Delay, Wave};
+pub use waves::{Delay, DelayCause, Wave};
 
-use crate::plan::graph::Graph;
-use crate::plan::index::Index;
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::settings::{ExecutionModel, ExecutionOrder};
 
 /// How to schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ScheduleOptions {
     /// Which of several tasks that could be next is next.
     pub order: ExecutionOrder,
     /// How tasks relate in time.
@@ -35,7 +31,7 @@ pub struct Options {
     pub exclusive: Vec<String>,
 }
 
-impl Default for Options {
+impl Default for ScheduleOptions {
     fn default() -> Self {
         Self {
             order: ExecutionOrder::DocumentOrder,
@@ -47,7 +43,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ScheduleOptions {
     /// How many tasks run at once, in this model.
     fn limit(&self) -> u32 {
         if self.model == ExecutionModel::Sequential { 1 } else { self.max_parallel_tasks.max(1) }
@@ -67,26 +63,42 @@ pub enum ScheduleError {
     },
 }
 
+/// The numbers of builders that a speed-up is told for.
+pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
+
+/// A chain of tasks, each waiting for the one before it, of the largest total complexity.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CriticalPath<'p> {
+    /// Ids of its tasks in order.
+    pub tasks: Vec<&'p str>,
+    pub complexity: u64,
+}
+
+/// How many times faster so many builders could be than one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpeedUp {
+    pub builders: u32,
+    /// The factor, to two decimals: at best, with no two tasks in one file.
+    pub factor: f64,
+}
+
 /// One leaf in its place, in the words of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step<'p> {
-    /// The leaf.
+pub struct ScheduleStep<'p> {
     #[serde(skip)]
     pub task: TaskIndex,
     /// Its place in the order, from 1.
     pub position: usize,
-    /// Its id.
     pub id: &'p str,
-    /// Its title.
     pub title: &'p str,
     /// Its complexity; 1 where it has none.
     pub complexity: u32,
     /// What it waits for, as the tree says it.
     pub dependencies: Vec<&'p str>,
-    /// Its files.
     pub files: Vec<&'p str>,
-    /// Its acceptance criteria.
     pub acceptance: Vec<&'p str>,
     /// The wave it runs in, from 1.
     pub wave: usize,
@@ -102,15 +114,13 @@ pub struct Schedule<'p> {
     pub execution_order: ExecutionOrder,
     /// How tasks relate in time.
     pub execution_model: ExecutionModel,
-    /// How many tasks run at once.
     pub max_parallel_tasks: u32,
     /// The leaves in their order.
-    pub order: Vec<Step<'p>>,
+    pub order: Vec<ScheduleStep<'p>>,
     /// Which of them run at once.
     pub waves: Vec<Wave<'p>>,
     /// The chain that no number of builders makes shorter.
     pub critical_path: CriticalPath<'p>,
-    /// Sum of all complexities.
     pub total_complexity: u64,
     /// How many times faster the plan could ideally be with more builders.
     pub speed_up: Vec<SpeedUp>,
@@ -118,8 +128,8 @@ pub struct Schedule<'p> {
 
 /// Schedules the leaves of `plan`. Fails where tasks wait for each other; other faults of the tree are left
 /// to its rules.
-pub fn schedule<'p>(plan: &'p Plan<'p>, options: &Options) -> Result<Schedule<'p>, ScheduleError> {
-    let index = Index::new(plan);
+pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleError> {
+    let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
     let groups =
         if options.model == ExecutionModel::Phased { phases(plan) } else { vec![0; plan.tasks.len()] };
@@ -130,21 +140,21 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &Options) -> Result<Schedule<'p
         return Err(held_up(plan, &order));
     }
     let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
-    let mut slots = waves::place(plan, &graph, &order, &groups, options);
-    let waves = waves::collect(plan, &leaves, &slots);
+    let mut slots = waves::place_tasks(plan, &graph, &order, &groups, options);
+    let waves = waves::list_waves(plan, &leaves, &slots);
     let steps = leaves
         .iter()
         .zip(1..)
         .map(|(&leaf, position)| step(plan, leaf, position, std::mem::take(&mut slots[leaf])));
     let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
-    let critical_path = critical::path(plan, &graph, &order);
+    let critical_path = critical_path(plan, &graph, &order);
     Ok(Schedule {
         execution_order: options.order,
         execution_model: options.model,
         max_parallel_tasks: options.limit(),
         order: steps.collect(),
         waves,
-        speed_up: critical::speed_up(total, critical_path.complexity),
+        speed_up: speed_up(total, critical_path.complexity),
         critical_path,
         total_complexity: total,
     })
@@ -166,9 +176,14 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
     }
 }
 
-fn step<'p>(plan: &'p Plan<'p>, leaf: TaskIndex, position: usize, slot: waves::Slot<'p>) -> Step<'p> {
+fn step<'p>(
+    plan: &'p Plan<'p>,
+    leaf: TaskIndex,
+    position: usize,
+    slot: waves::WaveSlot<'p>,
+) -> ScheduleStep<'p> {
     let task = &plan.tasks[leaf];
-    Step {
+    ScheduleStep {
         task: leaf,
         position,
         id: &task.id,
@@ -188,7 +203,7 @@ fn weight(task: &Task) -> u32 {
 }
 
 /// What comes first among tasks that could be next: the smaller. The document decides between equals.
-fn rank(task: &Task, options: &Options) -> (i64, i64) {
+fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
     let composite = i64::from(options.composite.get(&*task.id).copied().unwrap_or(0));
     let complexity = i64::from(weight(task));
     match options.order {
@@ -196,6 +211,43 @@ fn rank(task: &Task, options: &Options) -> (i64, i64) {
         ExecutionOrder::RiskFirst => (-composite, -complexity),
         ExecutionOrder::EasyFirst => (composite, complexity),
     }
+}
+
+/// The critical path; of several of the same length the one that ends, and goes on, first in the order.
+fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> CriticalPath<'p> {
+    let mut length = vec![0_u64; graph.len()];
+    let mut before: Vec<Option<TaskIndex>> = vec![None; graph.len()];
+    let mut last: Option<TaskIndex> = None;
+    for &task in order {
+        for &target in graph.waits_for(task) {
+            if before[task].is_none_or(|best| length[target] > length[best]) {
+                before[task] = Some(target);
+            }
+        }
+        let own = if plan.tasks[task].is_leaf() { u64::from(weight(&plan.tasks[task])) } else { 0 };
+        length[task] = own + before[task].map_or(0, |best| length[best]);
+        if last.is_none_or(|best| length[task] > length[best]) {
+            last = Some(task);
+        }
+    }
+    let way = std::iter::successors(last, |&task| before[task]);
+    let leaves = way.filter(|&task| plan.tasks[task].is_leaf());
+    let mut tasks: Vec<&str> = leaves.map(|task| &*plan.tasks[task].id).collect();
+    tasks.reverse();
+    CriticalPath { tasks, complexity: last.map_or(0, |task| length[task]) }
+}
+
+/// The best that so many builders can do: neither shorter than the critical path nor than their share.
+fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
+    BUILDERS
+        .into_iter()
+        .map(|builders| {
+            let shortest = critical.max(total.div_ceil(builders.into())).max(1);
+            #[expect(clippy::cast_precision_loss, reason = "sums of complexities are far below 2^52")]
+            let factor = (total.max(1) as f64 / shortest as f64 * 100.0).round() / 100.0;
+            SpeedUp { builders, factor }
+        })
+        .collect()
 }
 
 /// Of every task the number of its phase, from 0; parents are of phase 0. Phases are groups in the order in which
@@ -210,9 +262,9 @@ pub fn phases(plan: &Plan) -> Vec<usize> {
             if !task.is_leaf() {
                 return 0;
             }
-            if let Some(group) = &task.fields.group {
+            if let Some(group) = task.fields.text(FieldKind::Group) {
                 let next = numbers.len();
-                current = *numbers.entry(&*group.value).or_insert(next);
+                current = *numbers.entry(group).or_insert(next);
             }
             current
         })

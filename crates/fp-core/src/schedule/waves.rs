@@ -1,20 +1,21 @@
 //! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::closed::{self, Closed};
-use super::files::{self, Files};
-use super::{Options, weight};
+use super::{ScheduleOptions, weight};
+use crate::exclusive::exclusive_of;
 use crate::plan::graph::Graph;
-use crate::plan::task::{Plan, TaskIndex};
+use crate::plan::path::{folders, held, overlap};
+use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// What keeps a task from an earlier wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Cause {
+pub enum DelayCause {
     /// It waits for tasks of the wave before.
     Dependency,
     /// A task of the wave before has one of its files.
@@ -29,9 +30,8 @@ pub enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delay<'p> {
-    /// What it is.
-    pub cause: Cause,
-    /// The tasks that it waits for; none for the limit.
+    pub cause: DelayCause,
+    /// The tasks that it waits for; empty for the limit.
     pub on: Vec<&'p str>,
     /// The file that both have, where that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,14 +47,14 @@ impl Delay<'_> {
         path: impl Fn(&mut W, &str) -> fmt::Result,
     ) -> fmt::Result {
         match (self.cause, &self.file) {
-            (Cause::Dependency, _) => out.write_str("after ")?,
-            (Cause::File, Some(file)) => {
+            (DelayCause::Dependency, _) => out.write_str("after ")?,
+            (DelayCause::File, Some(file)) => {
                 path(out, file)?;
                 out.write_str(" is with ")?;
             }
-            (Cause::File, None) => out.write_str("a file is with ")?,
-            (Cause::Group, _) => out.write_str("after the group of ")?,
-            (Cause::Limit, _) => out.write_str("no builder is free")?,
+            (DelayCause::File, None) => out.write_str("a file is with ")?,
+            (DelayCause::Group, _) => out.write_str("after the group of ")?,
+            (DelayCause::Limit, _) => out.write_str("no builder is free")?,
         }
         for (number, on) in self.on.iter().enumerate() {
             if number > 0 {
@@ -79,7 +79,6 @@ impl fmt::Display for Delay<'_> {
 pub struct Wave<'p> {
     /// Its number, from 1.
     pub number: usize,
-    /// Its tasks in order.
     pub tasks: Vec<&'p str>,
     /// The task that takes longest.
     pub critical: &'p str,
@@ -89,30 +88,31 @@ pub struct Wave<'p> {
 
 /// Where a leaf was put.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slot<'p> {
+pub(super) struct WaveSlot<'p> {
     pub(super) wave: usize,
     pub(super) delay: Option<Delay<'p>>,
 }
 
 /// Puts every leaf, in order, into the earliest wave that takes it; parents have empty slots.
-pub(super) fn place<'p>(
+pub(super) fn place_tasks<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
     order: &[TaskIndex],
     phases: &[usize],
-    options: &Options,
-) -> Vec<Slot<'p>> {
-    let paths = files::paths(plan, &options.exclusive);
+    options: &ScheduleOptions,
+) -> Vec<WaveSlot<'p>> {
+    let paths = paths_of(plan, &options.exclusive);
     let mut waves = Waves {
         plan,
         limit: options.limit() as usize,
         tasks: Vec::new(),
-        full: Closed::default(),
-        files: Files::new(&paths),
+        paths: &paths,
+        used: HashMap::new(),
     };
     let mut ends = vec![0; graph.len()];
-    let mut phase_ends = PhaseEnds::new(phases);
-    let mut slots = vec![Slot::default(); graph.len()];
+    // The last wave of each phase so far, and a task that is in it.
+    let mut phase_ends = vec![(0, 0); phases.iter().max().map_or(0, |last| last + 1)];
+    let mut slots = vec![WaveSlot::default(); graph.len()];
     for &task in order {
         let after = graph.waits_for(task).iter().map(|&target| ends[target]).max().unwrap_or(0);
         if !plan.tasks[task].is_leaf() {
@@ -120,29 +120,40 @@ pub(super) fn place<'p>(
             continue;
         }
         let phase = phases[task];
-        let barrier = phase_ends.before(phase);
+        let barrier = phase_ends[..phase].iter().copied().max().unwrap_or((0, 0));
         let earliest = after.max(barrier.0) + 1;
-        let (wave, held) = waves.first(task, earliest);
+        let (wave, held) = waves.add(task, earliest);
         ends[task] = wave;
-        phase_ends.add(phase, wave, task);
+        phase_ends[phase] = phase_ends[phase].max((wave, task));
 
         let delay = held.or_else(|| {
             if wave == 1 {
                 None
             } else if after + 1 == wave {
-                let waited = behind(plan, graph, &ends, task, after);
-                Some(Delay { cause: Cause::Dependency, on: waited, file: None })
+                let waited = leaves_behind(plan, graph, &ends, task, after);
+                Some(Delay { cause: DelayCause::Dependency, on: waited, file: None })
             } else {
-                Some(Delay { cause: Cause::Group, on: vec![&plan.tasks[barrier.1].id], file: None })
+                Some(Delay { cause: DelayCause::Group, on: vec![&plan.tasks[barrier.1].id], file: None })
             }
         });
-        slots[task] = Slot { wave, delay };
+        slots[task] = WaveSlot { wave, delay };
     }
     slots
 }
 
+/// The paths of every task in normal form, with those of `exclusive` and the lock files that it may change; what
+/// leads out of the repository is left out.
+fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str>>> {
+    let of_task = |task: &'p Task<'p>| {
+        let own = task.files().filter_map(held);
+        let exclusive = exclusive_of(task, exclusive).into_iter().filter_map(held);
+        own.chain(exclusive.map(|path| Cow::Owned(path.into_owned()))).collect()
+    };
+    plan.tasks.iter().map(of_task).collect()
+}
+
 /// The leaves, among those that `task` waits for, that end with wave `end`: at most one of each dependency.
-fn behind<'p>(
+fn leaves_behind<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
     ends: &[usize],
@@ -171,75 +182,79 @@ fn behind<'p>(
 struct Waves<'a, 'p> {
     plan: &'p Plan<'p>,
     limit: usize,
-    /// The tasks of each wave; the one at 0 is none.
+    /// The tasks of each wave; no wave has the number 0.
     tasks: Vec<Vec<TaskIndex>>,
-    /// The waves that have as many tasks as there may be.
-    full: Closed,
-    files: Files<'a, 'p>,
+    paths: &'a [Vec<Cow<'p, str>>],
+    used: HashMap<&'a str, PathUse>,
+}
+
+/// By wave, whether a path is in use there: itself, and something below it.
+#[derive(Default)]
+struct PathUse {
+    here: Vec<bool>,
+    below: Vec<bool>,
 }
 
 impl<'p> Waves<'_, 'p> {
-    /// The first wave from `earliest` on that takes `task`, which is put there, and what keeps it from the one
-    /// before, unless that is before `earliest`.
-    fn first(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
-        let places = self.files.places(task);
-        let mut sets = self.files.closed(&places);
-        sets.push(&self.full);
-        let wave = closed::first_open(&sets, earliest);
+    /// Puts `task` into the first wave from `earliest` on that takes it, and says what keeps it from the one before,
+    /// unless that is before `earliest`.
+    fn add(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
+        let paths = &self.paths[task];
+        let uses = |path: &str| self.used.get(path);
+        let own = paths.iter().filter_map(|path| uses(path)).flat_map(|uses| [&uses.here, &uses.below]);
+        let above = paths.iter().flat_map(|path| folders(path)).filter_map(uses).map(|uses| &uses.here);
+        let in_use: Vec<&Vec<bool>> = own.chain(above).filter(|waves| !waves.is_empty()).collect();
+        let is_open = |wave: &usize| !self.is_full(*wave) && !in_use.iter().any(|waves| is_set(waves, *wave));
+        let wave = (earliest..).find(is_open).expect("a wave behind all others is open");
         let held = (wave > earliest).then(|| self.held(task, wave - 1));
         if self.tasks.len() <= wave {
             self.tasks.resize_with(wave + 1, Vec::new);
         }
         self.tasks[wave].push(task);
-        if self.tasks[wave].len() >= self.limit {
-            self.full.add(wave);
+        for path in paths {
+            set(&mut self.used.entry(path).or_default().here, wave);
+            folders(path).for_each(|folder| set(&mut self.used.entry(folder).or_default().below, wave));
         }
-        self.files.take(wave, &places);
         (wave, held)
+    }
+
+    fn is_full(&self, wave: usize) -> bool {
+        self.tasks.get(wave).is_some_and(|tasks| tasks.len() >= self.limit)
     }
 
     /// Why `task` is not in `wave`.
     fn held(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
-        match self.files.holder(task, &self.tasks[wave]) {
-            Some((path, holder)) if !self.full.has(wave) => {
+        let shared = self.paths[task].iter().find_map(|path| {
+            let has = |other: &&TaskIndex| overlap(&[path], &self.paths[**other]);
+            self.tasks[wave].iter().find(has).map(|&holder| (path, holder))
+        });
+        match shared {
+            Some((path, holder)) if !self.is_full(wave) => {
                 let on = vec![&*self.plan.tasks[holder].id];
-                Delay { cause: Cause::File, on, file: Some(path.clone()) }
+                Delay { cause: DelayCause::File, on, file: Some(path.clone()) }
             }
-            _ => Delay { cause: Cause::Limit, on: Vec::new(), file: None },
+            _ => Delay { cause: DelayCause::Limit, on: Vec::new(), file: None },
         }
     }
 }
 
-/// The last wave of each phase so far and a task that is in it: of all phases before one, in next to no time.
-/// A Fenwick tree.
-struct PhaseEnds(Vec<(usize, TaskIndex)>);
+fn is_set(waves: &[bool], wave: usize) -> bool {
+    waves.get(wave).copied().unwrap_or(false)
+}
 
-impl PhaseEnds {
-    fn new(phases: &[usize]) -> Self {
-        Self(vec![(0, 0); phases.iter().max().map_or(2, |last| last + 2)])
+fn set(waves: &mut Vec<bool>, wave: usize) {
+    if waves.len() <= wave {
+        waves.resize(wave + 1, false);
     }
-
-    fn add(&mut self, phase: usize, wave: usize, task: TaskIndex) {
-        let mut at = phase + 1;
-        while at < self.0.len() {
-            self.0[at] = self.0[at].max((wave, task));
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    fn before(&self, phase: usize) -> (usize, TaskIndex) {
-        let mut at = phase;
-        let mut last = (0, 0);
-        while at > 0 {
-            last = last.max(self.0[at]);
-            at -= at & at.wrapping_neg();
-        }
-        last
-    }
+    waves[wave] = true;
 }
 
 /// The waves as a list.
-pub(super) fn collect<'p>(plan: &'p Plan<'p>, leaves: &[TaskIndex], slots: &[Slot<'p>]) -> Vec<Wave<'p>> {
+pub(super) fn list_waves<'p>(
+    plan: &'p Plan<'p>,
+    leaves: &[TaskIndex],
+    slots: &[WaveSlot<'p>],
+) -> Vec<Wave<'p>> {
     let count = leaves.iter().map(|&leaf| slots[leaf].wave).max().unwrap_or(0);
     let mut waves: Vec<Wave<'p>> =
         (1..=count).map(|number| Wave { number, tasks: Vec::new(), critical: "", complexity: 0 }).collect();

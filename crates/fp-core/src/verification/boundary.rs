@@ -2,7 +2,8 @@
 //! of a manifest among them.
 
 use super::change::{Change, ChangeStatus, FileKind};
-use super::{Check, CheckVerdict, Facts, Scope, dependencies, intent, list};
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use crate::package_files::is_lock_of;
 use crate::repo_path::RepoPath;
 use crate::test_files;
 
@@ -52,7 +53,7 @@ impl Boundary {
     #[must_use]
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| dependencies::is_lock_of(&path, file))
+        self.files.iter().any(|file| is_lock_of(&path, file))
     }
 }
 
@@ -69,7 +70,7 @@ fn is_within(path: &str, folder: &str) -> bool {
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let boundary = Boundary::new(&scope.files);
     let others: Vec<(&str, Boundary)> =
         scope.others.iter().map(|task| (task.id.as_str(), Boundary::new(&task.files))).collect();
@@ -99,7 +100,7 @@ fn problem(
     change: &Change,
     boundary: &Boundary,
     others: &[(&str, Boundary)],
-    scope: &Scope,
+    scope: &TaskScope,
 ) -> Option<String> {
     if let Some(outside) = change.ends().find(|path| !allowed(path, change, boundary)) {
         let verb = match (&change.status, outside == &change.path) {

@@ -61,7 +61,7 @@ impl Change {
 
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ChangedLine {
     /// Its number, from 1: in the new file for an added line, in the old one for a removed line.
     pub number: usize,
     /// Its text without the line ending; not UTF-8 is replaced.
@@ -74,7 +74,7 @@ pub struct ChangedLines {
     /// Where the file is now; for a deletion, where it was.
     pub path: RepoPath,
     /// Lines that are new, in order.
-    pub added: Vec<Line>,
+    pub added: Vec<ChangedLine>,
     /// Lines that are gone, in order.
-    pub removed: Vec<Line>,
+    pub removed: Vec<ChangedLine>,
 }

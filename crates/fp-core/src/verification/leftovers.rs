@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Check, CheckVerdict, Facts, Scope, intent, list};
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use crate::text::one_line;
 
 /// What the check is called.
 pub(super) const NAME: &str = "leftovers";
@@ -46,7 +47,7 @@ enum Weight {
     Fails,
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     if facts.lines.iter().all(|file| file.added.is_empty()) {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
     }
@@ -68,7 +69,7 @@ pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
             if weight == Weight::Nothing || was_there(&mut moved, line.text.trim()) {
                 continue;
             }
-            let shown: String = line.text.trim().chars().filter(|c| !c.is_control()).take(80).collect();
+            let shown: String = one_line(&line.text).chars().take(80).collect();
             let found = format!("{}:{}: {shown}", file.path, line.number);
             if weight == Weight::Fails { failing.push(found) } else { told.push(found) }
         }

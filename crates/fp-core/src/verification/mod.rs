@@ -4,7 +4,6 @@
 mod boundary;
 pub mod by_products;
 pub mod change;
-mod commands;
 mod dependencies;
 mod intent;
 mod leftovers;
@@ -17,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-pub use commands::{CommandEnd, CommandRun, check as command_check, name as command_check_name};
-pub use dependencies::{is_lock_of, is_manifest, lock_names};
-use surroundings::Surroundings;
+use surroundings::GitSurroundings;
 
+use crate::package_files::is_package_file;
+use crate::plan::field::FieldKind;
 use crate::plan::task::Task;
 use crate::repo_path::RepoPath;
 
@@ -62,9 +61,67 @@ impl Check {
     }
 }
 
+/// What the name of a check begins with that is a command.
+pub const COMMAND_CHECK: &str = "command: ";
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// With this exit status.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// At its time limit of so many seconds.
+    TimedOut(u64),
+    /// It could not be started.
+    NotStarted,
+}
+
+/// A command of a task that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRun {
+    /// The command line.
+    pub line: String,
+    /// How it ended.
+    pub end: CommandEnd,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// Its output as text, cut to head and tail; why it could not be started.
+    pub output: String,
+    /// SHA-256 of its whole output; empty where it could not be started.
+    pub sha256: String,
+}
+
+/// Name of the check that ran `line`.
+#[must_use]
+pub fn command_check_name(line: &str) -> String {
+    format!("{COMMAND_CHECK}{line}")
+}
+
+/// The check that `run` is. A command passes by its exit status alone.
+#[must_use]
+pub fn command_check(run: &CommandRun) -> Check {
+    let verdict = if run.end == CommandEnd::Exited(0) { CheckVerdict::Pass } else { CheckVerdict::Fail };
+    let ended = match run.end {
+        CommandEnd::Exited(status) => format!("exit status {status}"),
+        CommandEnd::Signalled(signal) => format!("ended by signal {signal}"),
+        CommandEnd::TimedOut(seconds) => format!("ended at its time limit of {seconds} s"),
+        CommandEnd::NotStarted => "could not be started".to_owned(),
+    };
+    let mut detail = format!("{ended} after {}.{:03} s", run.millis / 1000, run.millis % 1000);
+    if let Some(hash) = run.sha256.get(..16) {
+        detail.push_str(&format!(", output sha256 {hash}…"));
+    }
+    if !run.output.trim().is_empty() {
+        detail.push('\n');
+        detail.push_str(run.output.trim_end());
+    }
+    Check::new(&command_check_name(&run.line), verdict, detail)
+}
+
 /// What a task may do, and what it says it will.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scope {
+pub struct TaskScope {
     /// The files it may change, as listed, with the extensions that were granted.
     pub files: Vec<String>,
     /// Everything it says that it wants: title, description, acceptance, hints.
@@ -73,11 +130,11 @@ pub struct Scope {
     pub others: Vec<OtherTask>,
 }
 
-impl Scope {
+impl TaskScope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
     #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
-        let description = task.fields.description.iter().map(|field| &*field.value);
+        let description = task.fields.text(FieldKind::Description);
         let text = std::iter::once(&*task.description)
             .chain(description)
             .chain(task.acceptance())
@@ -100,7 +157,7 @@ pub struct OtherTask {
 
 /// What was measured of a task's change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct ChangeFacts {
     /// What the task changed.
     pub changes: Vec<Change>,
     /// Changes that are another running task's, in a working tree that they share.
@@ -121,7 +178,7 @@ pub struct Facts {
     pub commits: Vec<String>,
     /// What lay around the working tree when the task was claimed, and what does now; `None` where the log doesn't
     /// tell.
-    pub around: Option<(Surroundings, Surroundings)>,
+    pub around: Option<(GitSurroundings, GitSurroundings)>,
 }
 
 /// The text of a changed file on both sides.
@@ -140,24 +197,24 @@ pub struct ChangedText {
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
-        && change.ends().any(|path| dependencies::is_of_interest(path) || weakened::is_of_interest(path))
+        && change.ends().any(|path| is_package_file(path) || weakened::is_of_interest(path))
 }
 
 /// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
 #[must_use]
-pub fn check(scope: &Scope, facts: &Facts, runs: &[CommandRun]) -> Vec<Check> {
+pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
     checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
-    checks.extend(runs.iter().map(commands::check));
+    checks.extend(runs.iter().map(command_check));
     checks
 }
 
 /// A task that lists files and changes nothing has not been done.
-fn changed(scope: &Scope, facts: &Facts) -> Check {
+fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let check = |verdict, detail: String| Check::new("changes", verdict, detail);
     match facts.changes.len() {
         0 if scope.files.is_empty() => check(CheckVerdict::NotApplicable, "the task lists no files".into()),
@@ -171,7 +228,7 @@ fn changed(scope: &Scope, facts: &Facts) -> Check {
 }
 
 /// Commits are made by `fp` after the verdict; what else happened to the history is told.
-fn history(facts: &Facts) -> Option<Check> {
+fn history(facts: &ChangeFacts) -> Option<Check> {
     if !facts.base_kept {
         let detail = "HEAD no longer contains the commit that the task began on: \
                       a branch was switched, or history rewritten";

@@ -7,12 +7,13 @@ use std::collections::HashSet;
 
 use super::boundary::Boundary;
 use super::change::{Change, ChangeStatus};
-use super::{OtherTask, Scope, dependencies};
+use super::{OtherTask, TaskScope};
+use crate::package_files::is_lock;
 use crate::repo_path::RepoPath;
 
 /// What tells one task's changes from another's.
 #[derive(Debug, Clone, Default)]
-pub struct Evidence {
+pub struct OwnershipEvidence {
     /// Whether other tasks work in the same working tree.
     pub shared: bool,
     /// Paths that are as another task's commit has left them.
@@ -41,7 +42,7 @@ pub struct Divided {
 
 /// Divides what differs from the task's base by whose it is.
 #[must_use]
-pub fn divide(changes: Vec<Change>, scope: &Scope, evidence: &Evidence) -> Divided {
+pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
     let judge = Judge {
         own: Boundary::new(&scope.files),
         others: scope.others.iter().map(|task| (task, Boundary::new(&task.files))).collect(),
@@ -62,7 +63,7 @@ pub fn divide(changes: Vec<Change>, scope: &Scope, evidence: &Evidence) -> Divid
 struct Judge<'s> {
     own: Boundary,
     others: Vec<(&'s OtherTask, Boundary)>,
-    evidence: &'s Evidence,
+    evidence: &'s OwnershipEvidence,
 }
 
 impl Judge<'_> {
@@ -72,7 +73,7 @@ impl Judge<'_> {
             return Owner::Settled;
         }
         let new = change.status == ChangeStatus::Added;
-        if new && dependencies::is_lock(path) && !self.own.covers(path) && !self.own.allows_lock(path) {
+        if new && is_lock(path) && !self.own.covers(path) && !self.own.allows_lock(path) {
             return Owner::Tool;
         }
         if !self.evidence.shared || self.own.covers(path) || self.evidence.seen.contains(path) {
@@ -115,7 +116,7 @@ mod tests {
     /// Divides changes (a path, `+` for a new one, `from>to` for a rename) between a task with `src/a.rs` and one
     /// with `src/b.rs`.
     #[track_caller]
-    fn check(changes: &[&str], evidence: &Evidence, own: &[&str], elsewhere: &[&str]) {
+    fn check(changes: &[&str], evidence: &OwnershipEvidence, own: &[&str], elsewhere: &[&str]) {
         let changes = changes.iter().map(|text| match (text.strip_prefix('+'), text.split_once('>')) {
             (Some(path), _) => change(path, ChangeStatus::Added),
             (_, Some((from, to))) => change(to, ChangeStatus::Renamed { from: from.into() }),
@@ -123,7 +124,7 @@ mod tests {
         });
         let others =
             vec![OtherTask { id: "2".into(), files: vec!["src/b.rs".into(), "b/Cargo.toml".into()] }];
-        let scope = Scope { files: vec!["src/a.rs".into()], text: String::new(), others };
+        let scope = TaskScope { files: vec!["src/a.rs".into()], text: String::new(), others };
         let Divided { own: found, elsewhere: found_elsewhere, .. } =
             divide(changes.collect(), &scope, evidence);
         let shown = |change: &Change| match &change.status {
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn alone_everything_is_the_tasks() {
-        let alone = Evidence::default();
+        let alone = OwnershipEvidence::default();
         check(
             &["src/a.rs", "src/b.rs", "+tests/b.rs"],
             &alone,
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_is_in_anothers_boundary_is_the_others() {
-        let shared = Evidence { shared: true, ..Evidence::default() };
+        let shared = OwnershipEvidence { shared: true, ..OwnershipEvidence::default() };
         check(&["src/a.rs", "src/b.rs", "src/c.rs"], &shared, &["src/a.rs", "src/c.rs"], &["src/b.rs"]);
         check(&["Cargo.lock", "b/Cargo.lock"], &shared, &[], &["Cargo.lock", "b/Cargo.lock"]);
         check(
@@ -164,15 +165,16 @@ mod tests {
             &["+tests/b.rs"],
         );
         check(&["+src/b/tests.rs"], &shared, &[], &["+src/b/tests.rs"]);
-        let seen = Evidence { seen: HashSet::from(["src/b.rs".into()]), ..shared };
+        let seen = OwnershipEvidence { seen: HashSet::from(["src/b.rs".into()]), ..shared };
         check(&["src/b.rs"], &seen, &["src/b.rs"], &[]);
     }
 
     #[test]
     fn a_lock_file_that_a_tool_made() {
         let check = |files: &[&str], change: Change, expect: bool| {
-            let scope = Scope { files: files.iter().map(|f| (*f).into()).collect(), ..Scope::default() };
-            let divided = divide(vec![change], &scope, &Evidence::default());
+            let scope =
+                TaskScope { files: files.iter().map(|f| (*f).into()).collect(), ..TaskScope::default() };
+            let divided = divide(vec![change], &scope, &OwnershipEvidence::default());
             assert_eq!(
                 (divided.made_locks.len() == 1, divided.own.len() == 1),
                 (expect, !expect),
@@ -187,17 +189,19 @@ mod tests {
 
     #[test]
     fn what_another_task_committed_is_nobodys() {
-        let settled = Evidence { settled: HashSet::from(["src/c.rs".into()]), ..Evidence::default() };
+        let settled =
+            OwnershipEvidence { settled: HashSet::from(["src/c.rs".into()]), ..OwnershipEvidence::default() };
         check(&["src/a.rs", "src/c.rs"], &settled, &["src/a.rs"], &[]);
     }
 
     #[test]
     fn a_rename_between_two_tasks_is_none() {
-        let shared = Evidence { shared: true, ..Evidence::default() };
+        let shared = OwnershipEvidence { shared: true, ..OwnershipEvidence::default() };
         check(&["src/b.rs>src/a.rs"], &shared, &["+src/a.rs"], &["-src/b.rs"]);
         check(&["src/a.rs>src/b.rs"], &shared, &["-src/a.rs"], &["+src/b.rs"]);
         check(&["src/a.rs>src/c.rs"], &shared, &["src/a.rs>src/c.rs"], &[]);
-        let settled = Evidence { settled: HashSet::from(["src/c.rs".into()]), ..Evidence::default() };
+        let settled =
+            OwnershipEvidence { settled: HashSet::from(["src/c.rs".into()]), ..OwnershipEvidence::default() };
         check(&["src/c.rs>src/a.rs"], &settled, &["+src/a.rs"], &[]);
     }
 }

@@ -9,7 +9,7 @@ use super::{Check, CheckVerdict, list};
 
 /// The surroundings of a working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Surroundings {
+pub struct GitSurroundings {
     /// The branch; `None` where HEAD is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -18,7 +18,7 @@ pub struct Surroundings {
     pub files: BTreeMap<String, String>,
 }
 
-impl Surroundings {
+impl GitSurroundings {
     /// That another branch is checked out `now`, in words. A HEAD that is detached belongs to none, as in a worktree
     /// or while the user rebases.
     pub(super) fn branch_left(&self, now: &Self) -> Option<String> {
@@ -45,9 +45,9 @@ impl Surroundings {
 mod tests {
     use super::*;
 
-    fn around(branch: Option<&str>, files: &[(&str, &str)]) -> Surroundings {
+    fn around(branch: Option<&str>, files: &[(&str, &str)]) -> GitSurroundings {
         let files = files.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect();
-        Surroundings { branch: branch.map(str::to_owned), files }
+        GitSurroundings { branch: branch.map(str::to_owned), files }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Finds test cases, and what switches them off, in the text of a test file. Line by line and by convention, not
+//! Finds test cases, and what switches them off, in the text of a test file. ChangedLine by line and by convention, not
 //! by parsing: what it can't see, it doesn't count on either side of a change.
 
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub(super) struct TestCase {
 
 /// Where what switches a test off stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SwitchPlace {
     /// In front of the test case.
     Before,
     /// On its line.
@@ -38,7 +38,7 @@ struct Language {
     /// A function, whose first group with a match is its name.
     function: Option<Regex>,
     /// What switches tests off.
-    off: Vec<(Regex, Place)>,
+    off: Vec<(Regex, SwitchPlace)>,
     /// What looks at a result.
     assertion: Regex,
 }
@@ -48,7 +48,7 @@ struct Spec {
     case: &'static str,
     mark: &'static str,
     function: &'static str,
-    off: &'static [(&'static str, Place)],
+    off: &'static [(&'static str, SwitchPlace)],
     assertion: &'static str,
 }
 
@@ -61,7 +61,10 @@ const SPECS: [Spec; 11] = [
         case: NONE,
         mark: r"^\s*#\[\s*(?:[\w:]+::)?(?:test|rstest|test_case|test_matrix|quickcheck|wasm_bindgen_test)\b",
         function: r"\bfn\s+(\w+)",
-        off: &[(r"^\s*#\[\s*ignore\b", Place::Before), (r"#\[\s*cfg_attr\(.*\bignore\b", Place::Before)],
+        off: &[
+            (r"^\s*#\[\s*ignore\b", SwitchPlace::Before),
+            (r"#\[\s*cfg_attr\(.*\bignore\b", SwitchPlace::Before),
+        ],
         assertion: r"\b(?:debug_)?assert\w*!|\bassert_\w+!|\.expect_err\(|\bpanic!",
     },
     Spec {
@@ -70,13 +73,19 @@ const SPECS: [Spec; 11] = [
         mark: "",
         function: "",
         off: &[
-            (r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(", Place::On),
-            (r"\b(?:describe|context|suite)\.skip\b|\bxdescribe\s*\(|\bxcontext\s*\(", Place::Elsewhere),
+            (
+                r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(",
+                SwitchPlace::On,
+            ),
+            (
+                r"\b(?:describe|context|suite)\.skip\b|\bxdescribe\s*\(|\bxcontext\s*\(",
+                SwitchPlace::Elsewhere,
+            ),
             (
                 r"\b(?:it|test|describe|context|suite|specify)\.only\b|\bf(?:it|describe)\s*\(",
-                Place::Elsewhere,
+                SwitchPlace::Elsewhere,
             ),
-            (r"\bthis\.skip\(\)|\bt\.skip\(", Place::Inside),
+            (r"\bthis\.skip\(\)|\bt\.skip\(", SwitchPlace::Inside),
         ],
         assertion: r"\bexpect\s*\(|\bassert\b|\.should\b|\bt\.(?:is|deepEqual|true|equal)\(",
     },
@@ -88,10 +97,13 @@ const SPECS: [Spec; 11] = [
         off: &[
             (
                 r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
-                Place::Before,
+                SwitchPlace::Before,
             ),
-            (r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b", Place::Inside),
-            (r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b", Place::Elsewhere),
+            (r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b", SwitchPlace::Inside),
+            (
+                r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b",
+                SwitchPlace::Elsewhere,
+            ),
         ],
         assertion: r"^\s*assert\b|\bself\.assert\w+\(|\bpytest\.raises\(",
     },
@@ -100,7 +112,7 @@ const SPECS: [Spec; 11] = [
         case: r#"^func\s+((?:Test|Fuzz|Example|Benchmark)\w*)\s*\(|\bt\.Run\(\s*"([^"]*)""#,
         mark: "",
         function: "",
-        off: &[(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(", Place::Inside)],
+        off: &[(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(", SwitchPlace::Inside)],
         assertion: r"\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require)\.\w+\(",
     },
     Spec {
@@ -111,9 +123,9 @@ const SPECS: [Spec; 11] = [
         off: &[
             (
                 r"@(?:Disabled\w*|Ignore|Ignored|PendingFeature)\b|@Test\(.*\benabled\s*=\s*false",
-                Place::Before,
+                SwitchPlace::Before,
             ),
-            (r"\bassume(?:True|False|That)\s*\(", Place::Inside),
+            (r"\bassume(?:True|False|That)\s*\(", SwitchPlace::Inside),
         ],
         assertion: r"\bassert\w*\s*[({]|\bverify\s*\(|\bshould\w*\b|\bexpect\w*\s*\(",
     },
@@ -123,9 +135,9 @@ const SPECS: [Spec; 11] = [
         mark: "",
         function: "",
         off: &[
-            (r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(", Place::Inside),
-            (r"\bDISABLED_\w+", Place::On),
-            (r"^\s*#\s*if\s+0\b", Place::Before),
+            (r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(", SwitchPlace::Inside),
+            (r"\bDISABLED_\w+", SwitchPlace::On),
+            (r"^\s*#\s*if\s+0\b", SwitchPlace::Before),
         ],
         assertion: r"\b(?:ASSERT|EXPECT|REQUIRE|CHECK|TEST_ASSERT|BOOST_(?:CHECK|REQUIRE|TEST))\w*\s*\(|\bassert\s*\(",
     },
@@ -137,10 +149,13 @@ const SPECS: [Spec; 11] = [
         off: &[
             (
                 r"^\s*x(?:it|specify|scenario)\b|\bskip:\s*(?:true|['\x22])|\bpending:\s*(?:true|['\x22])",
-                Place::On,
+                SwitchPlace::On,
             ),
-            (r"^\s*(?:skip|pending)\b", Place::Inside),
-            (r"^\s*x(?:describe|context)\b|\bfocus:\s*true|^\s*f(?:it|describe|context)\b", Place::Elsewhere),
+            (r"^\s*(?:skip|pending)\b", SwitchPlace::Inside),
+            (
+                r"^\s*x(?:describe|context)\b|\bfocus:\s*true|^\s*f(?:it|describe|context)\b",
+                SwitchPlace::Elsewhere,
+            ),
         ],
         assertion: r"\bexpect\b|\bassert\w*|\bmust_\w+|\.should\b|\brefute\w*",
     },
@@ -150,8 +165,8 @@ const SPECS: [Spec; 11] = [
         mark: r"#\[\s*Test\b|@test\b",
         function: r"\bfunction\s+(\w+)\s*\(",
         off: &[
-            (r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(", Place::Inside),
-            (r"->only\s*\(", Place::Elsewhere),
+            (r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(", SwitchPlace::Inside),
+            (r"->only\s*\(", SwitchPlace::Elsewhere),
         ],
         assertion: r"\bassert\w*\s*\(|\bexpect\w*\s*\(",
     },
@@ -161,8 +176,8 @@ const SPECS: [Spec; 11] = [
         mark: r"\[\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property)\b",
         function: r"(?:\bvoid|\bTask(?:<\w+>)?|\bValueTask|\blet)\s+(``[^`]+``|\w+)\s*\(",
         off: &[
-            (r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*", Place::Before),
-            (r"\bAssert\.(?:Ignore|Inconclusive)\(", Place::Inside),
+            (r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*", SwitchPlace::Before),
+            (r"\bAssert\.(?:Ignore|Inconclusive)\(", SwitchPlace::Inside),
         ],
         assertion: r"\bAssert\.\w+|\.Should\w*\(|\bExpect\(",
     },
@@ -171,7 +186,7 @@ const SPECS: [Spec; 11] = [
         case: r"\bfunc\s+(test\w*)\s*\(",
         mark: r"@Test\b",
         function: r"\bfunc\s+(`[^`]+`|\w+)\s*\(",
-        off: &[(r"\bXCTSkip\w*", Place::Inside), (r"@Test\(.*\.disabled\(", Place::Before)],
+        off: &[(r"\bXCTSkip\w*", SwitchPlace::Inside), (r"@Test\(.*\.disabled\(", SwitchPlace::Before)],
         assertion: r"\bXCTAssert\w*\(|#expect\(|#require\(|\bXCTFail\(",
     },
     Spec {
@@ -179,7 +194,7 @@ const SPECS: [Spec; 11] = [
         case: r#"^\s*@test\s+(?:'([^']*)'|"([^"]*)")|^\s*(?:function\s+)?((?:test|it)_?\w+)\s*\(\s*\)"#,
         mark: "",
         function: "",
-        off: &[(r"^\s*(?:skip|startSkipping)\b", Place::Inside)],
+        off: &[(r"^\s*(?:skip|startSkipping)\b", SwitchPlace::Inside)],
         assertion: r"\bassert\w*|^\s*\[\[?\s|\brefute\w*|^\s*test\s",
     },
 ];
@@ -229,7 +244,7 @@ fn name(pattern: &Regex, line: &str) -> Option<String> {
 }
 
 /// Where a line of such a file switches tests off, if it does.
-pub(super) fn switches_off(path: &str, line: &str) -> Option<Place> {
+pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
     language(path)?.off.iter().find(|(pattern, _)| pattern.is_match(line)).map(|(_, place)| *place)
 }
 
@@ -290,24 +305,24 @@ mod tests {
 
     #[test]
     fn what_switches_tests_off() {
-        let check = |path: &str, line: &str, expect: Option<Place>| {
+        let check = |path: &str, line: &str, expect: Option<SwitchPlace>| {
             assert_eq!(switches_off(path, line), expect, "{path}: {line}");
         };
-        check("a.rs", "    #[ignore = \"slow\"]", Some(Place::Before));
+        check("a.rs", "    #[ignore = \"slow\"]", Some(SwitchPlace::Before));
         check("a.rs", "    let ignore = 1;", None);
-        check("a.ts", "it.skip('a', f)", Some(Place::On));
-        check("a.ts", "xit('a', f)", Some(Place::On));
-        check("a.ts", "describe.only('a', f)", Some(Place::Elsewhere));
+        check("a.ts", "it.skip('a', f)", Some(SwitchPlace::On));
+        check("a.ts", "xit('a', f)", Some(SwitchPlace::On));
+        check("a.ts", "describe.only('a', f)", Some(SwitchPlace::Elsewhere));
         check("a.ts", "exit(1)", None);
-        check("a.py", "@pytest.mark.skip(reason='x')", Some(Place::Before));
-        check("a.py", "    self.skipTest('x')", Some(Place::Inside));
-        check("a.go", "\tt.Skip(\"x\")", Some(Place::Inside));
-        check("A.java", "@Disabled", Some(Place::Before));
-        check("a.cc", "TEST(A, DISABLED_b) {", Some(Place::On));
-        check("a.rb", "  xit 'a' do", Some(Place::On));
-        check("a.php", "$this->markTestSkipped('x');", Some(Place::Inside));
-        check("a.cs", "[Fact(Skip = \"x\")]", Some(Place::Before));
-        check("a.swift", "throw XCTSkip(\"x\")", Some(Place::Inside));
-        check("a.bats", "  skip 'later'", Some(Place::Inside));
+        check("a.py", "@pytest.mark.skip(reason='x')", Some(SwitchPlace::Before));
+        check("a.py", "    self.skipTest('x')", Some(SwitchPlace::Inside));
+        check("a.go", "\tt.Skip(\"x\")", Some(SwitchPlace::Inside));
+        check("A.java", "@Disabled", Some(SwitchPlace::Before));
+        check("a.cc", "TEST(A, DISABLED_b) {", Some(SwitchPlace::On));
+        check("a.rb", "  xit 'a' do", Some(SwitchPlace::On));
+        check("a.php", "$this->markTestSkipped('x');", Some(SwitchPlace::Inside));
+        check("a.cs", "[Fact(Skip = \"x\")]", Some(SwitchPlace::Before));
+        check("a.swift", "throw XCTSkip(\"x\")", Some(SwitchPlace::Inside));
+        check("a.bats", "  skip 'later'", Some(SwitchPlace::Inside));
     }
 }

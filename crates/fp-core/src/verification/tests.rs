@@ -30,13 +30,17 @@ fn change(text: &str) -> Change {
     Change { path: path.into(), status, kind }
 }
 
-fn scope(files: &[&str], text: &str) -> Scope {
+fn scope(files: &[&str], text: &str) -> TaskScope {
     let others = vec![OtherTask { id: "1.2".into(), files: vec!["src/other.rs".into(), "web/".into()] }];
-    Scope { files: files.iter().map(|file| (*file).to_owned()).collect(), text: text.to_owned(), others }
+    TaskScope { files: files.iter().map(|file| (*file).to_owned()).collect(), text: text.to_owned(), others }
 }
 
-fn facts(changes: &[&str]) -> Facts {
-    Facts { changes: changes.iter().map(|text| change(text)).collect(), base_kept: true, ..Facts::default() }
+fn facts(changes: &[&str]) -> ChangeFacts {
+    ChangeFacts {
+        changes: changes.iter().map(|text| change(text)).collect(),
+        base_kept: true,
+        ..ChangeFacts::default()
+    }
 }
 
 fn only<'c>(checks: &'c [Check], name: &str) -> &'c Check {
@@ -133,7 +137,7 @@ fn nothing_changed() {
 }
 
 #[track_caller]
-fn texts(scope: &Scope, files: &[(&str, Option<&str>, Option<&str>)], name: &str, expect: &str) {
+fn texts(scope: &TaskScope, files: &[(&str, Option<&str>, Option<&str>)], name: &str, expect: &str) {
     let sign = |before: Option<&str>, after: Option<&str>| match (before, after) {
         (None, _) => "+",
         (_, None) => "-",
@@ -321,7 +325,7 @@ fn a_test_file_that_becomes_something_else() {
 
 #[test]
 fn leftovers() {
-    let line = |text: &str| change::Line { number: 7, text: text.to_owned() };
+    let line = |text: &str| change::ChangedLine { number: 7, text: text.to_owned() };
     let check = |text: &str, path: &str, added: &[&str], removed: &[&str], expect: &str| {
         let mut facts = facts(&["~src/a.rs"]);
         facts.lines = vec![ChangedLines {
@@ -353,7 +357,7 @@ fn commands() {
         sha256: "0123456789abcdef0123".into(),
     };
     let check = |end, output: &str, expect: &str| {
-        let check = commands::check(&run(end, output));
+        let check = command_check(&run(end, output));
         assert_eq!((check.name.as_str(), verdict(&check).as_str()), ("command: cargo test", expect));
     };
     check(

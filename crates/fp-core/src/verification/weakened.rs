@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::change::{Change, ChangeStatus};
-use super::test_cases::{Place, TestCase, assertions, switches_off, test_cases};
-use super::{ChangedText, Check, CheckVerdict, Facts, Scope, intent, list};
+use super::test_cases::{SwitchPlace, TestCase, assertions, switches_off, test_cases};
+use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list};
 use crate::repo_path::RepoPath;
 use crate::test_files;
 
@@ -26,7 +26,7 @@ struct TestText<'f> {
     after: Vec<TestCase>,
 }
 
-pub(super) fn check(scope: &Scope, facts: &Facts) -> Check {
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let texts: Vec<TestText> = facts.texts.iter().filter_map(|file| read(file, &facts.changes)).collect();
     let unread: Vec<String> =
         facts.unread.iter().filter(|path| is_of_interest(path)).map(too_large).collect();
@@ -145,10 +145,10 @@ fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
                 continue;
             }
             let of = match place {
-                Place::Before => text.after.iter().find(|case| case.line >= number),
-                Place::On => text.after.iter().find(|case| case.line == number),
-                Place::Inside => text.after.iter().rfind(|case| case.line <= number),
-                Place::Elsewhere => None,
+                SwitchPlace::Before => text.after.iter().find(|case| case.line >= number),
+                SwitchPlace::On => text.after.iter().find(|case| case.line == number),
+                SwitchPlace::Inside => text.after.iter().rfind(|case| case.line <= number),
+                SwitchPlace::Elsewhere => None,
             };
             let shown: String = line.trim().chars().take(60).collect();
             let found = format!("{}:{number}: switches tests off: {shown}", text.file.path);
@@ -161,7 +161,7 @@ fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
     (off, off_in_new)
 }
 
-fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, Place)> {
+fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, SwitchPlace)> {
     let lines = text.lines().enumerate();
     lines.filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?))).collect()
 }

@@ -77,10 +77,10 @@ pub fn portable_plan(
 fn portable_task(task: &Task<'_>) -> PortableTask {
     let fields = &task.fields;
     let list = |kind: FieldKind| {
-        let list = fields.list(kind)?;
-        Some(list.value.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
+        let list = fields.get(kind)?;
+        Some(list.items.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
     };
-    let text = |kind: FieldKind| fields.scalar(kind).map(str::to_owned);
+    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     let file = |item: &Item<'_>| PortableFile {
         path: item.text.to_string(),
         note: item.note.as_deref().map(str::to_owned),
@@ -97,8 +97,8 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
         complexity: task.complexity,
         acceptance: list(FieldKind::Acceptance),
         dependencies: list(FieldKind::Dependencies),
-        files: fields.files.as_ref().map(|files| files.value.iter().map(file).collect()),
-        tests_required: fields.tests_required.as_ref().map(|field| field.value),
+        files: fields.get(FieldKind::Files).map(|files| files.items.iter().map(file).collect()),
+        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
         hints: list(FieldKind::Hints),
         references: list(FieldKind::References),
         guardrails: list(FieldKind::Guardrails),
@@ -128,7 +128,7 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
         add(FieldKind::Complexity.label(), &source.text);
     }
-    for item in fields.dependencies.iter().flat_map(|field| &field.value) {
+    for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {
             add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));
         }

@@ -2,11 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use fp_core::repo_path::RepoPath;
 
-use super::{Failure, Git, GitError};
+use super::{Git, GitError, GitFailure};
+use crate::process::{self, Limits, ProcessEnd};
 
 /// Most of standard error that a failure keeps.
 const STDERR_TAIL: usize = 4096;
@@ -34,7 +37,7 @@ pub(super) const REMOVED: [&str; 16] = [
 ];
 
 /// One call of git, not yet started.
-pub(super) struct Call {
+pub(super) struct GitCall {
     command: Command,
     shown: String,
     input: Vec<u8>,
@@ -43,13 +46,13 @@ pub(super) struct Call {
 /// What a finished git process left.
 pub(super) struct Finished {
     pub(super) stdout: Vec<u8>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<GitFailure>,
     pub(super) shown: String,
 }
 
 impl Git {
     /// A call that runs no hook: every path is literal and every message is in English.
-    pub(super) fn call(&self, args: &[&str]) -> Call {
+    pub(super) fn call(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
         call.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C").args(args);
         call.shown = cut(&format!("git {}", args.join(" ")));
@@ -58,7 +61,7 @@ impl Git {
 
     /// A call whose hooks must find the user's environment: no settings that children inherit, and the
     /// character set of the user, but messages in English, which are read by this program.
-    pub(super) fn call_with_hooks(&self, args: &[&str]) -> Call {
+    pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(args);
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
         call.command.env_remove("LC_ALL").env("LC_MESSAGES", "C");
@@ -68,7 +71,7 @@ impl Git {
         call
     }
 
-    fn bare_call(&self, args: &[&str]) -> Call {
+    fn bare_call(&self, args: &[&str]) -> GitCall {
         let mut command = Command::new("git");
         for name in REMOVED {
             command.env_remove(name);
@@ -81,7 +84,7 @@ impl Git {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Call { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
+        GitCall { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
     }
 }
 
@@ -89,7 +92,7 @@ fn cut(text: &str) -> String {
     text.chars().take(SHOWN_COMMAND).collect()
 }
 
-impl Call {
+impl GitCall {
     /// Adds an argument that is not shown in errors.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
@@ -142,7 +145,7 @@ impl Call {
             child.wait_with_output()
         })
         .map_err(GitError::io(format!("wait for `{}`", self.shown)))?;
-        let failure = (!output.status.success()).then(|| Failure {
+        let failure = (!output.status.success()).then(|| GitFailure {
             command: self.shown.clone(),
             status: output.status.code(),
             stderr: readable_tail(&output.stderr, STDERR_TAIL),
@@ -175,7 +178,7 @@ pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
     text.trim_end().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-fn classify(failure: Failure) -> GitError {
+fn classify(failure: GitFailure) -> GitError {
     let said = |part: &str| failure.stderr.contains(part);
     if said("dubious ownership") {
         GitError::NotTrusted(Box::new(failure))
@@ -197,4 +200,47 @@ pub(crate) fn os_string(bytes: &[u8]) -> OsString {
 #[cfg(not(unix))]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// How long git may take for an answer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Most bytes of an answer that are read.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// What `git ARGS` prints when it is run in `folder`, without blanks around it.
+///
+/// # Errors
+/// There is no git, it takes too long, or it ends with another status than 0.
+pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+    let shown = format!("git {}", args.join(" "));
+    let mut command = Command::new("git");
+    for name in REMOVED {
+        command.env_remove(name);
+    }
+    command.args(args).current_dir(folder).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
+    let limits = Limits { time: LIMIT, head: MAX_ANSWER, tail: 0 };
+    let answer = process::ask(command, b"", limits).map_err(not_started)?;
+    let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));
+    match answer.end {
+        ProcessEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
+        ProcessEnd::Exited(status) => {
+            Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER)))
+        }
+        ProcessEnd::Signalled(_) => Err(failed(None, String::new())),
+        ProcessEnd::TimedOut => {
+            Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
+        }
+    }
+}
+
+/// The value of the setting `name` in `folder`; `None` where there is none.
+///
+/// # Errors
+/// There is no git, or a file of its settings can't be read.
+pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
+    match ask(folder, &["config", "--get", name]) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(GitError::Failed(failure)) if failure.status == Some(1) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use fp_core::repo_path::RepoPath;
 
-use super::command::{Call, Finished, readable_tail};
-use super::{Entry, EntryState, Failure, Git, GitError, Oid, Operation};
+use super::command::{Finished, GitCall, readable_tail};
+use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};
 
 /// How long another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ const OUTPUT_TAIL: usize = 8 * 1024;
 
 /// How a commit ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommitOutcome {
     /// It was made.
     Committed {
         /// Its id. Its content may differ from what was measured where a hook rewrote files.
@@ -52,7 +52,7 @@ pub enum Blocked {
     /// Git doesn't know who commits.
     NoIdentity,
     /// Git failed in another way.
-    Other(Failure),
+    Other(GitFailure),
 }
 
 impl std::fmt::Display for Blocked {
@@ -80,24 +80,25 @@ impl Git {
     /// that stays staged. Hooks run, signing is respected. A file that doesn't differ from HEAD is passed over.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
-    pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<Outcome, GitError> {
+    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
         let before = match self.before_commit()? {
             Ok(before) => before,
-            Err(blocked) => return Ok(Outcome::Blocked(blocked)),
+            Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
         let recorded: HashSet<&RepoPath> = files.iter().collect();
-        let entries: Vec<&Entry> = before.iter().filter(|entry| recorded.contains(&entry.path)).collect();
+        let entries: Vec<&StatusEntry> =
+            before.iter().filter(|entry| recorded.contains(&entry.path)).collect();
         if entries.is_empty() {
-            return Ok(Outcome::NothingToCommit);
+            return Ok(CommitOutcome::NothingToCommit);
         }
         let staged: HashSet<&RepoPath> = before.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
         let result = match self.announce(&entries)? {
-            Some(blocked) => Ok(Outcome::Blocked(blocked)),
+            Some(blocked) => Ok(CommitOutcome::Blocked(blocked)),
             None => self.commit_only(&entries, message),
         };
         match &result {
-            Ok(Outcome::Committed { .. }) => self.follow_hooks(&recorded, &staged)?,
+            Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(&recorded, &staged)?,
             _ => self.take_back(entries.iter().map(|e| &e.path).filter(|path| !staged.contains(path)))?,
         }
         result
@@ -106,11 +107,11 @@ impl Git {
     /// Commits what is staged, and nothing else. Hooks run, signing is respected.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
-    pub fn commit_staged(&self, message: &str) -> Result<Outcome, GitError> {
+    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    pub fn commit_staged(&self, message: &str) -> Result<CommitOutcome, GitError> {
         match self.before_commit()? {
-            Err(blocked) => Ok(Outcome::Blocked(blocked)),
-            Ok(entries) if !entries.iter().any(Entry::is_staged) => Ok(Outcome::NothingToCommit),
+            Err(blocked) => Ok(CommitOutcome::Blocked(blocked)),
+            Ok(entries) if !entries.iter().any(StatusEntry::is_staged) => Ok(CommitOutcome::NothingToCommit),
             Ok(_) => self.make(&[], None, message),
         }
     }
@@ -124,7 +125,7 @@ impl Git {
     }
 
     /// What differs from HEAD, if a commit can be made at all.
-    fn before_commit(&self) -> Result<Result<Vec<Entry>, Blocked>, GitError> {
+    fn before_commit(&self) -> Result<Result<Vec<StatusEntry>, Blocked>, GitError> {
         if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
             return Ok(Err(Blocked::InProgress(operation)));
         }
@@ -147,7 +148,7 @@ impl Git {
             return Ok(Some(Blocked::IndexLocked));
         }
         let status = self.status()?;
-        let stale = |e: &&Entry| e.is_staged() && files.contains(&e.path);
+        let stale = |e: &&StatusEntry| e.is_staged() && files.contains(&e.path);
         self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))?;
         Ok(None)
     }
@@ -166,7 +167,7 @@ impl Git {
     }
 
     /// Makes new files known to git without staging their content, without which git would not commit them.
-    fn announce(&self, entries: &[&Entry]) -> Result<Option<Blocked>, GitError> {
+    fn announce(&self, entries: &[&StatusEntry]) -> Result<Option<Blocked>, GitError> {
         let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
         self.intend(new, &[])
     }
@@ -196,7 +197,7 @@ impl Git {
         self.call(&args).input(list).output().map(drop)
     }
 
-    fn commit_only(&self, entries: &[&Entry], message: &str) -> Result<Outcome, GitError> {
+    fn commit_only(&self, entries: &[&StatusEntry], message: &str) -> Result<CommitOutcome, GitError> {
         // Not by an argument, for which there is a limit, and not by GIT_LITERAL_PATHSPECS, which hooks
         // would inherit.
         let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
@@ -210,7 +211,7 @@ impl Git {
         options: &[&str],
         pathspecs: Option<OsString>,
         message: &str,
-    ) -> Result<Outcome, GitError> {
+    ) -> Result<CommitOutcome, GitError> {
         let message = temporary(message.as_bytes())?;
         let arguments = [&["commit", "--cleanup=whitespace", "--no-edit"], options].concat();
         let mut call = self.call_with_hooks(&arguments).arg("-F").arg(message.path());
@@ -219,9 +220,9 @@ impl Git {
         }
         let Finished { stdout, failure, .. } = self.locked(call)?.run()?;
         match failure {
-            None => Ok(Outcome::Committed { hash: self.head()?.commit }),
-            Some(failure) if is_nothing(&failure, &stdout) => Ok(Outcome::NothingToCommit),
-            Some(failure) => Ok(Outcome::Blocked(blocked(failure, &stdout, self.has_commit_hook()?))),
+            None => Ok(CommitOutcome::Committed { hash: self.head()?.commit }),
+            Some(failure) if is_nothing(&failure, &stdout) => Ok(CommitOutcome::NothingToCommit),
+            Some(failure) => Ok(CommitOutcome::Blocked(blocked(failure, &stdout, self.has_commit_hook()?))),
         }
     }
 
@@ -243,7 +244,7 @@ impl Git {
     }
 
     /// `call`, whose process holds the lock that was given.
-    pub(super) fn locked(&self, call: Call) -> Result<Call, GitError> {
+    pub(super) fn locked(&self, call: GitCall) -> Result<GitCall, GitError> {
         let Some(lock) = &self.commit_lock else { return Ok(call) };
         Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
     }
@@ -259,8 +260,8 @@ impl Git {
 
 /// The paths without those of files that a folder with recorded files has replaced: adding these takes the
 /// file out, while git refuses to commit a folder by the name of a file.
-fn without_replaced<'p>(entries: &[&'p Entry]) -> impl Iterator<Item = &'p RepoPath> {
-    let is_there = |e: &&&Entry| {
+fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p RepoPath> {
+    let is_there = |e: &&&StatusEntry| {
         !matches!(
             e.state,
             EntryState::Tracked { unstaged: b'D', .. } | EntryState::Tracked { staged: b'D', .. }
@@ -291,14 +292,14 @@ fn nul_ended<'p>(prefix: &str, paths: impl IntoIterator<Item = &'p RepoPath>) ->
     list
 }
 
-fn is_nothing(failure: &Failure, stdout: &[u8]) -> bool {
+fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     let said = String::from_utf8_lossy(stdout);
     let sentences = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
 /// Tells a failure's kind by git's own words, which are in English here.
-fn blocked(failure: Failure, stdout: &[u8], has_hook: bool) -> Blocked {
+fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
     let said = |part: &str| failure.stderr.contains(part);
     let output = || {
         let all = [stdout, failure.stderr.as_bytes()].concat();

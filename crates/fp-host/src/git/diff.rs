@@ -1,12 +1,15 @@
 //! What two trees differ in: paths, and lines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::change::{Change, ChangeStatus, ChangedLines, FileKind, Line};
+use fp_core::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
+use serde::Serialize;
 
-use super::{Git, GitError, Oid};
+use super::tree::INDEX;
+use super::{Git, GitError, Oid, WorkingTreeStatus};
+use crate::file;
 
 /// Above this, paths are not given as arguments, for which the platform has a limit; everything is read.
 const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
@@ -156,9 +159,9 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
     files
 }
 
-fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<Line> {
+fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
     let text = line[1..].strip_suffix(b"\r").unwrap_or(&line[1..]);
-    range.next().map(|number| Line { number, text: String::from_utf8_lossy(text).into_owned() })
+    range.next().map(|number| ChangedLine { number, text: String::from_utf8_lossy(text).into_owned() })
 }
 
 /// The path in a header line; `None` for `/dev/null`. Git ends a name that has blanks with a tab.
@@ -182,12 +185,209 @@ fn hunk_side(word: &str, sign: char) -> Option<Range<usize>> {
     Some(start..start.checked_add(count.parse().ok()?)?)
 }
 
+impl Git {
+    /// The contents of `blobs`, without those above 8 MiB. Two processes, or none where nothing is asked for.
+    pub(crate) fn blobs(&self, blobs: &[&Oid]) -> Result<HashMap<Oid, Vec<u8>>, GitError> {
+        let small = self.small(blobs)?;
+        if small.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let call = self.call(&["cat-file", "--batch"]).input(oid_lines(small.iter()));
+        let output = call.output()?;
+        contents(&output).ok_or_else(|| GitError::unexpected("git cat-file --batch", &output))
+    }
+
+    /// Those of `blobs` that are not too large.
+    fn small(&self, blobs: &[&Oid]) -> Result<Vec<Oid>, GitError> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let call = self.call(&["cat-file", "--batch-check"]).input(oid_lines(blobs.iter().copied()));
+        let output = call.output()?;
+        let text = String::from_utf8_lossy(&output);
+        Ok(text
+            .lines()
+            .filter_map(header)
+            .filter(|(_, size)| *size as u64 <= CAP)
+            .map(|(oid, _)| oid)
+            .collect())
+    }
+}
+
+fn oid_lines<'o>(oids: impl Iterator<Item = &'o Oid>) -> Vec<u8> {
+    oids.map(|oid| format!("{oid}\n")).collect::<String>().into_bytes()
+}
+
+/// Id and size of `<id> blob <size>`; none of an object that is missing or no file.
+fn header(line: &str) -> Option<(Oid, usize)> {
+    let mut words = line.split(' ');
+    let (oid, kind, size) = (words.next()?, words.next()?, words.next()?);
+    (kind == "blob").then(|| Some((oid.parse().ok()?, size.parse().ok()?)))?
+}
+
+/// Reads a header line, so many bytes and a line ending, over and over.
+fn contents(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
+    let mut contents = HashMap::new();
+    while !output.is_empty() {
+        let end = output.iter().position(|&b| b == b'\n')?;
+        let (oid, size) = header(std::str::from_utf8(&output[..end]).ok()?)?;
+        let rest = &output[end + 1..];
+        contents.insert(oid, rest.get(..size)?.to_vec());
+        output = rest.get(size + 1..)?;
+    }
+    Some(contents)
+}
+
+/// Larger files are not read, in bytes.
+const CAP: u64 = 8 * 1024 * 1024;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side<'r> {
+    /// What is staged, with the commit that is checked out.
+    Staged,
+    /// The working tree, with this revision; files that git does not know are not in it.
+    WorkingTree(&'r str),
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// Where it is now.
+    pub path: RepoPath,
+    /// Its content before, under its old name where it was renamed; empty where it is new.
+    pub before: Vec<u8>,
+    /// Its content now.
+    pub after: Vec<u8>,
+}
+
+impl Git {
+    /// The files that `side` differs in and that are there still, sorted by path; links, submodules and files above
+    /// 8 MiB left out. Three processes at most.
+    ///
+    /// # Errors
+    /// A failing git: the revision may be none.
+    pub fn compare(&self, side: Side<'_>) -> Result<Vec<Compared>, GitError> {
+        let call =
+            self.call(&["diff", "--raw", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--ignore-submodules"]);
+        let call = match side {
+            Side::Staged => call.arg("--cached"),
+            Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
+        };
+        let output = call.arg("--").output()?;
+        let mut changes = changes(&output).map_err(|record| GitError::unexpected("git diff", record))?;
+        changes.retain(|(change, _)| change.kind == FileKind::File && change.status != ChangeStatus::Deleted);
+        let wanted: Vec<&Oid> =
+            changes.iter().flat_map(|(_, blobs)| [&blobs.before, &blobs.after]).flatten().collect();
+        let contents: HashMap<Oid, Vec<u8>> = self.blobs(&wanted)?;
+        let compared = changes.iter().filter_map(|(change, blobs)| {
+            // An id that git has no object of is that of a file which is only on the disk.
+            let stored = blobs.after.as_ref().and_then(|oid| contents.get(oid).cloned());
+            let after = match side {
+                Side::Staged => stored?,
+                Side::WorkingTree(_) => file::read_bytes(&self.absolute(&change.path), CAP).ok()?,
+            };
+            let before = match &blobs.before {
+                None => Vec::new(),
+                Some(oid) => contents.get(oid)?.clone(),
+            };
+            Some(Compared { path: change.path.clone(), before, after })
+        });
+        Ok(compared.collect())
+    }
+
+    /// The files that git knows at `path` or below it, in their order; of all of the working tree where that is its top.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn known_files(&self, path: Option<&RepoPath>) -> Result<Vec<RepoPath>, GitError> {
+        let output = self.call(&["ls-files", "-z", "--cached", "--deduplicate"]).paths(path).output()?;
+        let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(RepoPath::from_bytes).collect())
+    }
+}
+
+/// One changed file, and by how much.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileStat {
+    /// What happened to it; a rename is an addition and a deletion.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Lines added; `None` for what has no lines.
+    pub added: Option<u64>,
+    /// Lines taken out; `None` for what has no lines.
+    pub removed: Option<u64>,
+}
+
+impl Git {
+    /// What is staged, by path. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn stat_staged(&self) -> Result<Vec<FileStat>, GitError> {
+        self.stat_index(None)
+    }
+
+    /// What the working tree has at `files` that HEAD has not, by path; `status` is what differs at all. At most
+    /// three processes, none of which touches the user's index.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn stat_files(
+        &self,
+        status: &WorkingTreeStatus,
+        files: &[RepoPath],
+    ) -> Result<Vec<FileStat>, GitError> {
+        let wanted: HashSet<&RepoPath> = files.iter().collect();
+        let mut status = status.clone();
+        status.entries.retain(|entry| wanted.contains(&entry.path));
+        let index = self.copied_index(&status)?;
+        let mut stats = self.stat_index(Some(&index.path().join(INDEX)))?;
+        stats.retain(|stat| wanted.contains(&stat.change.path));
+        Ok(stats)
+    }
+
+    fn stat_index(&self, index: Option<&std::path::Path>) -> Result<Vec<FileStat>, GitError> {
+        let options =
+            ["--raw", "--numstat", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let mut call = self.call(&[&["diff", "--cached"], &options[..]].concat());
+        if let Some(index) = index {
+            call = call.env("GIT_INDEX_FILE", index);
+        }
+        let finished = call.run()?;
+        let shown = finished.shown.clone();
+        let output = finished.into_output()?;
+        stats(&output).map_err(|record| GitError::unexpected(&shown, record))
+    }
+}
+
+/// Reads `--raw --numstat -z`: all changes, then a line of numbers for each in the same order. Fails with the record
+/// that it doesn't know.
+fn stats(output: &[u8]) -> Result<Vec<FileStat>, &[u8]> {
+    let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty()).peekable();
+    let mut stats = Vec::new();
+    while let Some(record) = records.next_if(|record| record.starts_with(b":")) {
+        let mut path = || records.next().map(RepoPath::from_bytes);
+        let (change, _) = change(record, &mut path).ok_or(record)?;
+        stats.push(FileStat { change, added: None, removed: None });
+    }
+    for (stat, record) in stats.iter_mut().zip(records) {
+        let mut fields = record.splitn(3, |&b| b == b'\t');
+        let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
+        (stat.added, stat.removed) = (number(), number());
+        if fields.next() != Some(stat.change.path.as_bytes()) {
+            return Err(record);
+        }
+    }
+    Ok(stats)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shown(patch: &str) -> Vec<String> {
-        let side = |sign: char, lines: &[Line]| -> Vec<String> {
+        let side = |sign: char, lines: &[ChangedLine]| -> Vec<String> {
             lines.iter().map(|line| format!("{sign}{}:{}", line.number, line.text)).collect()
         };
         let file = |f: ChangedLines| {

@@ -11,7 +11,7 @@ use crate::file;
 
 /// A git process that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct GitFailure {
     /// What was run, such as `git status --porcelain=v2`; cut to 200 characters.
     pub command: String,
     /// Its exit status; `None` if a signal ended it.
@@ -20,7 +20,7 @@ pub struct Failure {
     pub stderr: String,
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for GitFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}` ", self.command)?;
         match self.status {
@@ -48,7 +48,7 @@ pub enum GitError {
     NotACheckout(PathBuf),
     /// Git refuses to read the repository because somebody else owns it.
     #[error("git does not trust the repository, since another user owns it: {0}")]
-    NotTrusted(Box<Failure>),
+    NotTrusted(Box<GitFailure>),
     /// The repository has no commit yet.
     #[error("the repository has no commit yet")]
     NoCommit,
@@ -64,11 +64,11 @@ pub enum GitError {
         /// The object that was asked for.
         object: String,
         /// What git said.
-        failure: Box<Failure>,
+        failure: Box<GitFailure>,
     },
     /// A git process failed in another way.
     #[error("{0}")]
-    Failed(Box<Failure>),
+    Failed(Box<GitFailure>),
     /// Git printed something that this program doesn't understand.
     #[error("`{command}` printed something unexpected: {detail}")]
     Unexpected {

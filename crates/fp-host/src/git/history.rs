@@ -18,7 +18,7 @@ const FEWEST_DIGITS: usize = 7;
 
 /// A commit, as far as it has to be recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
+pub struct GitCommit {
     /// Its id.
     pub hash: Oid,
     /// The first paragraph of its message as one line; not UTF-8 is replaced.
@@ -32,7 +32,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::MissingObject`] if git has `since` no more.
-    pub fn commits_since(&self, since: &Oid) -> Result<Vec<Commit>, GitError> {
+    pub fn commits_since(&self, since: &Oid) -> Result<Vec<GitCommit>, GitError> {
         let range = format!("{since}..HEAD");
         let finished = self.log(&COMMITS, &range).run()?;
         if let Some(failure) =
@@ -50,7 +50,7 @@ impl Git {
     ///
     /// # Errors
     /// A failing git, or a repository without a commit.
-    pub fn last_commit(&self) -> Result<Option<Commit>, GitError> {
+    pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
         let [raw, no_renames, merges, format] = COMMITS;
         let finished =
             self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;
@@ -152,7 +152,7 @@ impl Git {
         Ok(subjects.filter(|subject| !subject.is_empty()).collect())
     }
 
-    pub(super) fn log(&self, options: &[&str], range: &str) -> super::command::Call {
+    pub(super) fn log(&self, options: &[&str], range: &str) -> super::command::GitCall {
         let mut args = vec!["-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"];
         args.extend(options);
         args.extend(["--end-of-options", range, "--"]);
@@ -166,7 +166,7 @@ pub(super) fn reverts(commit: &Oid) -> String {
 }
 
 /// Reads hash, subject and any number of pairs of `:…` and a path, each ended by NUL.
-fn commits(output: &[u8]) -> Option<Vec<Commit>> {
+fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();
     while let Some(hash) = records.next() {
@@ -179,7 +179,31 @@ fn commits(output: &[u8]) -> Option<Vec<Commit>> {
         while records.next_if(|record| record.trim_ascii_start().starts_with(b":")).is_some() {
             files.push(RepoPath::from_bytes(records.next()?));
         }
-        commits.push(Commit { hash, subject, files });
+        commits.push(GitCommit { hash, subject, files });
     }
     Some(commits)
+}
+
+impl Git {
+    /// Those of `commits` that are not in the history of HEAD, be it that git has them no more. Two processes, or none
+    /// where nothing is asked for.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn not_in_history(&self, commits: &BTreeSet<Oid>) -> Result<BTreeSet<Oid>, GitError> {
+        if commits.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let lines: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let output = self.call(&["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
+        let output = output.input(lines.into_bytes()).output()?;
+        let there = String::from_utf8_lossy(&output);
+        let there: BTreeSet<&str> = there.lines().filter_map(|line| line.strip_suffix(" commit")).collect();
+        let asked: String = there.iter().map(|commit| format!("{commit}\n")).collect();
+        let listed = self.call(&["rev-list", "--stdin"]).input((asked + "^HEAD\n").into_bytes()).output()?;
+        let listed = String::from_utf8_lossy(&listed);
+        let beyond: BTreeSet<&str> = listed.lines().collect();
+        let lost = |commit: &&Oid| !there.contains(commit.as_str()) || beyond.contains(commit.as_str());
+        Ok(commits.iter().filter(lost).cloned().collect())
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fp_core::repo_path::RepoPath;
 
-use super::command::Call;
+use super::command::GitCall;
 use super::{Git, GitError, Oid};
 
 /// Which is no person: the commit object that a merge takes is in no history.
@@ -97,7 +97,7 @@ impl Git {
     }
 }
 
-impl Call {
+impl GitCall {
     /// Runs it and reads the object id that it prints.
     fn oid(self) -> Result<Oid, GitError> {
         let finished = self.run()?;

@@ -4,46 +4,38 @@
 //! name means anything to a shell or to git; the user's index is never changed except for the files of a
 //! commit; and an error carries the command that failed and what it said.
 
-mod blobs;
-mod command;
+pub mod command;
 mod commit;
-mod compare;
 mod diff;
 mod error;
 mod history;
-mod index;
-mod locate;
-mod lost;
 mod merge;
-mod oid;
-pub mod question;
 mod revert;
-mod stat;
 mod status;
-mod surroundings;
 mod tree;
 mod worktree;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_core::repo_path::RepoPath;
 use fp_core::settings::Settings;
+use serde::{Deserialize, Serialize};
 
 use crate::repo::{self, Repo};
 
 pub(crate) use command::os_string;
-pub use commit::{Blocked, Outcome};
-pub use compare::{Compared, Side};
+pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;
-pub use error::{Failure, GitError};
-pub use history::Commit;
+pub use diff::{Compared, FileStat, Side};
+pub use error::{GitError, GitFailure};
+pub use history::GitCommit;
 pub use merge::Merge;
-pub use oid::{InvalidOid, Oid};
 pub use revert::{Undo, Undoing};
-pub use stat::FileStat;
-pub use status::{Entry, EntryState, Head, Operation, Status};
+pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
 
 /// One working tree and the repository it belongs to.
@@ -114,5 +106,125 @@ impl Git {
     #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
+    }
+}
+
+/// Id of a git object: 40 hexadecimal digits, or 64 in a SHA-256 repository.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Oid(String);
+
+/// A text that is not an object id, cut to 80 characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a git object id: expected 40 or 64 hexadecimal digits")]
+pub struct InvalidOid(String);
+
+impl Oid {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first ten digits, for people.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.0[..10]
+    }
+}
+
+impl std::str::FromStr for Oid {
+    type Err = InvalidOid;
+    fn from_str(text: &str) -> Result<Self, InvalidOid> {
+        let digits = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if digits && matches!(text.len(), 40 | 64) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidOid(text.chars().take(80).collect()))
+        }
+    }
+}
+
+impl TryFrom<String> for Oid {
+    type Error = InvalidOid;
+    fn try_from(text: String) -> Result<Self, InvalidOid> {
+        text.parse()
+    }
+}
+
+impl From<Oid> for String {
+    fn from(oid: Oid) -> Self {
+        oid.0
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Git {
+    /// The path of the file `path`, absolute, from the top of the working tree; the file need not be there, and a link
+    /// is not followed. `None` where it is outside of the working tree, or its top.
+    #[must_use]
+    pub fn locate(&self, path: &Path) -> Option<RepoPath> {
+        let path = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => real(folder).join(name),
+            _ => real(path),
+        };
+        let inside = path.strip_prefix(self.worktree()).ok()?;
+        let parts: Vec<Vec<u8>> = inside.iter().map(bytes).collect::<Option<_>>()?;
+        (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
+    }
+
+    /// Where the file `path` is on the disk.
+    #[must_use]
+    pub fn absolute(&self, path: &RepoPath) -> PathBuf {
+        self.worktree().join(os_string(path.as_bytes()))
+    }
+}
+
+/// The folder without links and `..`, as far as it exists: what was deleted may have lain in a folder that is gone.
+fn real(folder: &Path) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(folder) {
+        return real;
+    }
+    match (folder.parent(), folder.file_name()) {
+        (Some(above), Some(name)) => real(above).join(name),
+        (Some(above), None) => {
+            let mut path = real(above);
+            path.pop();
+            path
+        }
+        _ => folder.to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn bytes(name: &std::ffi::OsStr) -> Option<Vec<u8>> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Some(name.as_bytes().to_owned())
+}
+
+#[cfg(not(unix))]
+fn bytes(name: &std::ffi::OsStr) -> Option<Vec<u8>> {
+    name.to_str().map(|name| name.as_bytes().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_full_lower_case_ids() {
+        let check = |text: &str, valid: bool| assert_eq!(text.parse::<Oid>().is_ok(), valid, "{text:?}");
+        check(&"a1".repeat(20), true);
+        check(&"0".repeat(64), true);
+        check(&"0".repeat(41), false);
+        check(&"A1".repeat(20), false);
+        check("HEAD", false);
+        check("--output=x", false);
+        check("", false);
     }
 }

@@ -9,7 +9,7 @@ use fp_core::verification::change::{Change, ChangeStatus, FileKind};
 use super::command::Finished;
 use super::history::reverts;
 use super::tree::INDEX;
-use super::{Git, GitError, Oid, Outcome};
+use super::{CommitOutcome, Git, GitError, Oid};
 
 /// What undoing a commit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,10 +166,10 @@ impl Git {
     /// Where the commit can't be made, the files are as they were.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`Outcome::Blocked`].
-    pub fn commit_undo(&self, undo: &Undo) -> Result<Outcome, GitError> {
+    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    pub fn commit_undo(&self, undo: &Undo) -> Result<CommitOutcome, GitError> {
         if let Some(blocked) = self.commit_obstacle()? {
-            return Ok(Outcome::Blocked(blocked));
+            return Ok(CommitOutcome::Blocked(blocked));
         }
         let files = undo.files();
         let subject = self.subject_of(&undo.commit)?;
@@ -177,11 +177,11 @@ impl Git {
         let made = self.restore(&undo.tree, &files).and_then(|()| {
             // What comes back may be a file that git ignores, which no status would show.
             match self.intend(undo.created(), &["--force"])? {
-                Some(blocked) => Ok(Outcome::Blocked(blocked)),
+                Some(blocked) => Ok(CommitOutcome::Blocked(blocked)),
                 None => self.commit(&files, &message),
             }
         });
-        if !matches!(made, Ok(Outcome::Committed { .. })) {
+        if !matches!(made, Ok(CommitOutcome::Committed { .. })) {
             self.put_back(undo)?;
         }
         made

@@ -1,10 +1,13 @@
 //! What is checked out and what differs from it, in one process.
 
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::{fmt, fs, io};
 
 use fp_core::plan::path;
 use fp_core::repo_path::RepoPath;
+use fp_core::verification::surroundings::GitSurroundings;
+use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};
 use crate::file;
@@ -14,14 +17,14 @@ const HEAD_CAP: u64 = 4096;
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct GitHead {
     /// The commit.
     pub commit: Oid,
     /// The branch without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
 }
 
-/// How a path of a [`Status`] stands.
+/// How a path of a [`WorkingTreeStatus`] stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
     /// Known to git, and changed: porcelain's two letters, `.` for unchanged.
@@ -43,14 +46,14 @@ pub enum EntryState {
 
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct StatusEntry {
     /// Where; a rename is two entries.
     pub path: RepoPath,
     /// How.
     pub state: EntryState,
 }
 
-impl Entry {
+impl StatusEntry {
     /// Whether something of it is staged.
     #[must_use]
     pub fn is_staged(&self) -> bool {
@@ -60,27 +63,27 @@ impl Entry {
 
 /// What is checked out and what differs from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct WorkingTreeStatus {
     /// The commit; `None` in a repository without one.
     pub commit: Option<Oid>,
     /// The branch; `None` if HEAD is detached.
     pub branch: Option<String>,
     /// Every path that differs, ignored ones left out, untracked folders file by file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StatusEntry>,
 }
 
-impl Status {
+impl WorkingTreeStatus {
     /// What is checked out.
     ///
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit.
-    pub fn head(&self) -> Result<Head, GitError> {
+    pub fn head(&self) -> Result<GitHead, GitError> {
         let commit = self.commit.clone().ok_or(GitError::NoCommit)?;
-        Ok(Head { commit, branch: self.branch.clone() })
+        Ok(GitHead { commit, branch: self.branch.clone() })
     }
 }
 
-impl Head {
+impl GitHead {
     /// The branch.
     ///
     /// # Errors
@@ -142,7 +145,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit, or a failing git.
-    pub fn head(&self) -> Result<Head, GitError> {
+    pub fn head(&self) -> Result<GitHead, GitError> {
         let finished = self.call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).run()?;
         let said = |part: &str| finished.failure.as_ref().is_some_and(|f| f.stderr.contains(part));
         if said("ambiguous argument 'HEAD'") || said("unknown revision") {
@@ -154,7 +157,7 @@ impl Git {
         let commit = lines.next().and_then(|line| line.parse().ok());
         let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
         let commit = commit.ok_or_else(|| GitError::unexpected(&shown, &output))?;
-        Ok(Head { commit, branch })
+        Ok(GitHead { commit, branch })
     }
 
     /// What the user began and git has not finished, by the files git leaves for it. No process.
@@ -191,7 +194,7 @@ impl Git {
     ///
     /// # Errors
     /// A failing git.
-    pub fn status(&self) -> Result<Status, GitError> {
+    pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
         let call = self.call(&[
             "status",
             "--porcelain=v2",
@@ -222,7 +225,7 @@ impl Git {
         let input = files.iter().flat_map(|file| format!("./{file}\0").into_bytes()).collect();
         let call = self.call(&["check-ignore", "-z", "--stdin"]).env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // Status 1 says that none is.
+        // WorkingTreeStatus 1 says that none is.
         if finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1)) {
             return Ok(Vec::new());
         }
@@ -232,9 +235,33 @@ impl Git {
     }
 }
 
+impl Git {
+    /// Those of `files`, or of all where none are given, whose changes git was told to overlook, so that its status
+    /// doesn't show them. One process.
+    ///
+    /// # Errors
+    /// A failing git.
+    pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
+        let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
+        // A small letter marks a file that is assumed to be unchanged, S one that is not to be in the working tree.
+        let hidden =
+            |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
+        let records = output.split(|&b| b == 0).filter(hidden);
+        Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
+    }
+
+    /// Files in the working tree whose changes git was told to overlook. A sparse checkout keeps files out of the
+    /// working tree; those have no changes.
+    pub(super) fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
+        let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
+        paths.retain(|path| self.absolute(path).symlink_metadata().is_ok());
+        Ok(paths)
+    }
+}
+
 /// Reads porcelain v2 under `-z`; fails with the record that it doesn't know.
-fn parse(output: &[u8]) -> Result<Status, &[u8]> {
-    let mut status = Status { commit: None, branch: None, entries: Vec::new() };
+fn parse(output: &[u8]) -> Result<WorkingTreeStatus, &[u8]> {
+    let mut status = WorkingTreeStatus { commit: None, branch: None, entries: Vec::new() };
     for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
         if let Some(header) = record.strip_prefix(b"# ") {
             let header = String::from_utf8_lossy(header);
@@ -250,7 +277,7 @@ fn parse(output: &[u8]) -> Result<Status, &[u8]> {
     Ok(status)
 }
 
-fn entry(record: &[u8]) -> Option<Entry> {
+fn entry(record: &[u8]) -> Option<StatusEntry> {
     let (path, state) = match record.first()? {
         b'1' => {
             let fields: Vec<&[u8]> = record.splitn(9, |&b| b == b' ').collect();
@@ -268,7 +295,67 @@ fn entry(record: &[u8]) -> Option<Entry> {
         }
         _ => return None,
     };
-    Some(Entry { path: RepoPath::from_bytes(path), state })
+    Some(StatusEntry { path: RepoPath::from_bytes(path), state })
+}
+
+/// Sections of the settings that decide how git sees files and what it runs. Others, such as those of branches and
+/// remotes, change as people work.
+const SECTIONS: [&str; 4] = ["core", "filter", "include", "includeif"];
+/// Bytes of a hash that are kept.
+const KEPT: usize = 16;
+
+impl Git {
+    /// The surroundings of this working tree, whose `status` was just taken. No process.
+    ///
+    /// # Errors
+    /// A file of git's that can't be read.
+    pub fn surroundings(&self, status: &WorkingTreeStatus) -> Result<GitSurroundings, GitError> {
+        let files = files(self.common_dir()).map_err(GitError::io("read git's own folder"))?;
+        Ok(GitSurroundings { branch: status.branch.clone(), files })
+    }
+}
+
+fn files(folder: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut files = BTreeMap::new();
+    for name in ["config", "info/exclude", "info/attributes"] {
+        match fs::read(folder.join(name)) {
+            Ok(content) if name == "config" => drop(files.insert(name.to_owned(), hash(&settings(&content)))),
+            Ok(content) => drop(files.insert(name.to_owned(), hash(&content))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let hooks = match fs::read_dir(folder.join("hooks")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
+        hooks => hooks?,
+    };
+    for hook in hooks {
+        let hook = hook?;
+        let name = hook.file_name().to_string_lossy().into_owned();
+        // Links are followed: what would be run counts.
+        if !name.ends_with(".sample") && fs::metadata(hook.path()).is_ok_and(|found| found.is_file()) {
+            files.insert(format!("hooks/{name}"), hash(&fs::read(hook.path())?));
+        }
+    }
+    Ok(files)
+}
+
+/// The lines of a settings file that are in one of [`SECTIONS`].
+fn settings(content: &[u8]) -> Vec<u8> {
+    let mut counts = false;
+    let of_section = |line: &&[u8]| {
+        let line = String::from_utf8_lossy(line);
+        if let Some(header) = line.trim_start().strip_prefix('[') {
+            let name = header.split([']', '"', ' ', '\t', '.']).next().unwrap_or_default();
+            counts = SECTIONS.contains(&name.to_lowercase().as_str());
+        }
+        counts
+    };
+    content.split_inclusive(|&byte| byte == b'\n').filter(of_section).flatten().copied().collect()
+}
+
+fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().take(KEPT).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -278,7 +365,7 @@ mod tests {
     #[test]
     fn records_of_porcelain_v2() {
         let check = |record: &str, expect: Option<(&str, EntryState)>| {
-            let expect = expect.map(|(path, state)| Entry { path: RepoPath::from_bytes(path), state });
+            let expect = expect.map(|(path, state)| StatusEntry { path: RepoPath::from_bytes(path), state });
             assert_eq!(entry(record.as_bytes()), expect, "{record:?}");
         };
         let tracked =
@@ -304,5 +391,18 @@ mod tests {
     #[test]
     fn a_record_that_is_not_understood_is_named() {
         assert_eq!(parse(b"# branch.head main\0x y\0"), Err(&b"x y"[..]));
+    }
+
+    #[test]
+    fn settings_that_count() {
+        let check = |text: &str, expect: &str| {
+            assert_eq!(String::from_utf8(settings(text.as_bytes())).unwrap(), expect, "{text}");
+        };
+        check("", "");
+        check("[core]\n\tbare = false\n[branch \"main\"]\n\tremote = x\n", "[core]\n\tbare = false\n");
+        check("[user]\n\tname = x\n[Core] fileMode = false\n", "[Core] fileMode = false\n");
+        check("[remote \"x\"]\n[filter \"y\"]\n\tclean = z", "[filter \"y\"]\n\tclean = z");
+        check("[includeIf \"gitdir:x\"]\n\tpath = y\n", "[includeIf \"gitdir:x\"]\n\tpath = y\n");
+        check("[corex]\n\ta = b\n", "");
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use fp_core::repo_path::RepoPath;
 use fp_core::verification::by_products::ByProducts;
 
-use super::{Entry, EntryState, Git, GitError, Oid, Status};
+use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
 /// Name of an index.
@@ -21,13 +21,13 @@ pub struct Snapshot {
     /// ignored files, and what tools leave behind in a repository that doesn't ignore it.
     pub tree: Oid,
     /// What the tree differs in from HEAD.
-    pub status: Status,
+    pub status: WorkingTreeStatus,
 }
 
 impl Git {
     /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. One process
-    /// where nothing differs from HEAD, three to four where something does. A nested repository, and a submodule with
+    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
+    /// where nothing differs from HEAD, four to five where something does. A nested repository, and a submodule with
     /// changes inside that no commit of it holds, are in the tree by a mark.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Git {
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
-    fn write_tree(&self, status: &Status, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
+    fn write_tree(&self, status: &WorkingTreeStatus, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
         let folder = self.copied_index(status)?;
         let index = folder.path().join(INDEX);
         if !overlooked.is_empty() {
@@ -83,7 +83,7 @@ impl Git {
 
     /// A folder with a copy of the user's index, [`INDEX`], that is brought to the working tree where `status` says
     /// that they differ.
-    pub(super) fn copied_index(&self, status: &Status) -> Result<tempfile::TempDir, GitError> {
+    pub(super) fn copied_index(&self, status: &WorkingTreeStatus) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         copy_index(&self.git_dir().join(INDEX), &index)?;
@@ -109,8 +109,8 @@ impl Git {
     }
 }
 
-fn leave_out_by_products(entries: &mut Vec<Entry>) {
-    let untracked = |entry: &&Entry| entry.state == EntryState::Untracked;
+fn leave_out_by_products(entries: &mut Vec<StatusEntry>) {
+    let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
     let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path));
     entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
@@ -137,7 +137,7 @@ fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
 /// What brings a copy of the index to the working tree: lines for `--index-info`, and paths for git to read
 /// again. What is gone is taken out by name, since git refuses to look at a path behind a symbolic link that
 /// has taken the place of its folder.
-fn edits(status: &Status) -> (Vec<u8>, Vec<u8>) {
+fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
     let width = status.commit.as_ref().map_or(40, |commit| commit.as_str().len());
     let (mut by_name, mut read) = (Vec::new(), Vec::new());
     let mut put = |mode: &str, digit: &str, path: &RepoPath| {

@@ -1,13 +1,10 @@
-//! The archive: plans that are put away. Nothing is deleted; a folder is renamed, and says since when.
-//!
-//! What is about to be moved is written down first, in a marker beside the archived plans, and the marker then
-//! becomes the record in the moved folder. So each step is one rename, and whoever finds a marker whose writer is gone
-//! knows what is left to do.
+//! The archive: plans that are put away. Nothing is deleted: the record of when it was archived is written into the
+//! plan's folder, and the folder is renamed into the archive. Whoever is killed before the rename has archived nothing.
 
 use std::borrow::Cow;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::hint::{ErrorEnd, Hint};
@@ -24,8 +21,6 @@ use crate::store::{Store, StoreError, acquire};
 pub const ARCHIVED: &str = "archived.json";
 /// Name of the folder of archived plans.
 const ARCHIVE: &str = "archive";
-/// Name of the marker in it.
-const MOVING: &str = "moving.json";
 /// Name of the lock in it.
 const LOCK: &str = "lock";
 /// Largest record that is read, in bytes.
@@ -93,16 +88,7 @@ impl From<FileError> for ArchiveError {
     }
 }
 
-/// What became of an archiving that was interrupted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resumed {
-    /// The plan is archived now.
-    Archived(PlanId),
-    /// It is where it was, and stays there, since its run is on again, or its place is taken.
-    Undone(PlanId),
-}
-
-/// Record and marker.
+/// What [`ARCHIVED`] says.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -164,78 +150,17 @@ impl Plans {
         let from = self.dir.strip_prefix(&self.root).unwrap_or(&self.dir).display().to_string();
         let record = Record { schema_version: VERSION, plan_id: plan.id().clone(), archived_at: at, from };
         let text = serde_json::to_string_pretty(&record).expect("a record has text keys and plain values");
-        let marker = archive.dir.join(MOVING);
-        file::replace(&marker, (text + "\n").as_bytes())?;
+        let written = plan.file(ARCHIVED);
+        file::replace(&written, (text + "\n").as_bytes())?;
         if let Err(error) = fs::rename(plan.path(), &target) {
-            drop(fs::remove_file(&marker));
+            drop(fs::remove_file(&written));
             return Err(match error.kind() {
                 io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk { path: archive.dir },
                 _ => FileError::Write { path: target, source: error }.into(),
             });
         }
-        archive.settle(&marker, &target, &self.dir)?;
+        let synced = file::sync_folder(&archive.dir).and_then(|()| file::sync_folder(&self.dir));
+        synced.map_err(|source| FileError::Write { path: target.clone(), source })?;
         Ok(target)
-    }
-
-    /// Whether a plan is being archived, or was when that was interrupted.
-    #[must_use]
-    pub fn is_archiving(&self) -> bool {
-        fs::symlink_metadata(self.archived().dir.join(MOVING)).is_ok()
-    }
-
-    /// Ends an archiving that was interrupted, if there is one and nobody is at it.
-    pub fn resume_archiving(&self) -> Result<Option<Resumed>, ArchiveError> {
-        let archive = self.archived();
-        let marker = archive.dir.join(MOVING);
-        if fs::symlink_metadata(&marker).is_err() || !archive.dir_is_inside()? {
-            return Ok(None);
-        }
-        let _alone = match acquire(&archive.dir.join(LOCK), Duration::ZERO) {
-            Ok(lock) => lock,
-            Err(StoreError::Locked { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let Some(text) = file::read_text_if_there(&marker, CAP)? else { return Ok(None) };
-        let undo =
-            || fs::remove_file(&marker).map_err(|source| FileError::Write { path: marker.clone(), source });
-        // A power cut can leave an empty one.
-        let Ok(Record { plan_id, .. }) = serde_json::from_str::<Record>(&text) else {
-            undo()?;
-            return Ok(None);
-        };
-        let target = archive.dir.join(plan_id.as_str());
-        match self.open(&plan_id) {
-            // It was moved already.
-            Err(PlanError::NotFound { .. }) if target.is_dir() => {}
-            Ok(plan) if !self.is_archived(&plan_id) => {
-                let store = Store::new(plan.path().to_owned(), plan_id.clone());
-                let ledger = match store.lock(Duration::ZERO) {
-                    Ok(ledger) => ledger,
-                    Err(StoreError::Locked { .. }) => return Ok(None),
-                    Err(error) => return Err(error.into()),
-                };
-                if ledger.state().is_running() {
-                    undo()?;
-                    return Ok(Some(Resumed::Undone(plan_id)));
-                }
-                fs::rename(plan.path(), &target)
-                    .map_err(|source| FileError::Write { path: target.clone(), source })?;
-            }
-            _ => {
-                undo()?;
-                return Ok(Some(Resumed::Undone(plan_id)));
-            }
-        }
-        archive.settle(&marker, &target, &self.dir)?;
-        Ok(Some(Resumed::Archived(plan_id)))
-    }
-
-    /// Makes the marker the record of the plan in `target`, which came from the folder `from`.
-    fn settle(&self, marker: &Path, target: &Path, from: &Path) -> Result<(), FileError> {
-        let record = target.join(ARCHIVED);
-        let settled = fs::rename(marker, &record)
-            .and_then(|()| file::sync_folder(&self.dir))
-            .and_then(|()| file::sync_folder(from));
-        settled.map_err(|source| FileError::Write { path: record, source })
     }
 }

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::escaped::Mark;
-use super::{End, POLL};
+use super::{POLL, ProcessEnd};
 
 /// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
 /// other end of the pipe has died.
@@ -22,16 +22,16 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// A command in a process group of its own.
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     leader: Child,
     id: Pid,
     watcher: Option<Child>,
-    mark: Mark,
+    mark: ProcessMark,
 }
 
-impl Group {
+impl ProcessGroup {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        let mark = Mark::new();
+        let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
         // The command keeps what it inherits: as long as it is open here, the output doesn't end.
         drop(command);
@@ -40,7 +40,7 @@ impl Group {
     }
 
     /// How the leader ended, if it has.
-    pub(super) fn poll(&mut self) -> io::Result<Option<End>> {
+    pub(super) fn poll(&mut self) -> io::Result<Option<ProcessEnd>> {
         Ok(self.leader.try_wait()?.map(end))
     }
 
@@ -78,7 +78,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if self.watcher.is_some() {
             drop(self.end(Duration::ZERO));
@@ -94,9 +94,64 @@ fn watch(id: Pid) -> Option<Child> {
     watcher.spawn().ok()
 }
 
-fn end(status: ExitStatus) -> End {
+fn end(status: ExitStatus) -> ProcessEnd {
     match (status.code(), status.signal()) {
-        (Some(code), _) => End::Exited(code),
-        (None, signal) => End::Signalled(signal.unwrap_or_default()),
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, signal) => ProcessEnd::Signalled(signal.unwrap_or_default()),
     }
+}
+
+const VARIABLE: &str = "FP_COMMAND_MARK";
+/// A process may start another one while it is being looked for.
+#[cfg(target_os = "linux")]
+const ROUNDS: usize = 5;
+
+/// A mark that no other command has.
+pub(super) struct ProcessMark(String);
+
+impl ProcessMark {
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        Self(format!("{}-{count}-{time}", std::process::id()))
+    }
+
+    /// What the command gets into its environment.
+    pub(super) fn variable(&self) -> [(&str, &str); 1] {
+        [(VARIABLE, &self.0)]
+    }
+
+    /// Kills every process that has the mark. Only Linux lets a process be asked for its environment; elsewhere
+    /// what leaves its group gets away.
+    #[cfg(target_os = "linux")]
+    pub(super) fn kill_escaped(&self) {
+        use rustix::process::{Signal, kill_process};
+        let mark = format!("{VARIABLE}={}\0", self.0).into_bytes();
+        for _ in 0..ROUNDS {
+            let found: Vec<_> = marked(&mark).collect();
+            if found.is_empty() {
+                return;
+            }
+            // One that ended meanwhile can't be killed.
+            for pid in found {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn kill_escaped(&self) {}
+}
+
+/// The processes whose environment has `mark`. What belongs to other users can't be read and isn't ours; a dead
+/// process that nobody has waited for has no environment.
+#[cfg(target_os = "linux")]
+fn marked(mark: &[u8]) -> impl Iterator<Item = rustix::process::Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let pid = rustix::process::Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        environment.windows(mark.len()).any(|part| part == mark).then_some(pid)
+    })
 }

@@ -17,17 +17,17 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// A command in a job of its own.
-pub(super) struct Group(Box<dyn ChildWrapper>);
+pub(super) struct ProcessGroup(Box<dyn ChildWrapper>);
 
-impl Group {
+impl ProcessGroup {
     pub(super) fn spawn(command: Command) -> io::Result<Self> {
         Ok(Self(CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn()?))
     }
 
     /// How the command ended, if it has.
-    pub(super) fn poll(&mut self) -> io::Result<Option<End>> {
+    pub(super) fn poll(&mut self) -> io::Result<Option<ProcessEnd>> {
         let status = self.0.try_wait()?;
-        Ok(status.map(|status| status.code().map_or(End::Signalled(0), End::Exited)))
+        Ok(status.map(|status| status.code().map_or(ProcessEnd::Signalled(0), ProcessEnd::Exited)))
     }
 
     /// Ends every process of the job at once; there is no gentler way.

@@ -1,8 +1,6 @@
 //! Runs one command line of an approved plan with a time limit, and leaves nothing of it running: not what it
 //! put into the background, not what ignores a signal, and not when this process itself is killed meanwhile.
 
-#[cfg(unix)]
-mod escaped;
 #[cfg_attr(unix, path = "group_unix.rs")]
 #[cfg_attr(not(unix), path = "group_windows.rs")]
 mod group;
@@ -14,9 +12,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fp_core::verification::{CommandEnd, CommandRun};
-use group::Group;
-pub use output::Output;
-use output::Reader;
+use group::ProcessGroup;
+pub use output::CommandOutput;
+use output::OutputReader;
 
 /// How long a group has to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -46,7 +44,7 @@ impl Default for Limits {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// With this exit status.
     Exited(i32),
     /// By this signal.
@@ -57,20 +55,20 @@ pub enum End {
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct FinishedCommand {
     /// How.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub duration: Duration,
     /// What it printed on standard output and standard error, in the order in which it did.
-    pub output: Output,
+    pub output: CommandOutput,
 }
 
-impl Run {
+impl FinishedCommand {
     /// Whether it ended by itself with status 0.
     #[must_use]
     pub fn succeeded(&self) -> bool {
-        self.end == End::Exited(0)
+        self.end == ProcessEnd::Exited(0)
     }
 }
 
@@ -89,7 +87,7 @@ pub struct ProcessError {
 ///
 /// # Errors
 /// There is no shell or no such directory. A command that isn't found is no error: the shell says so.
-pub fn run_line(line: &str, directory: &Path, limits: Limits) -> Result<Run, ProcessError> {
+pub fn run_line(line: &str, directory: &Path, limits: Limits) -> Result<FinishedCommand, ProcessError> {
     start(line, directory, limits).map_err(|source| ProcessError { directory: directory.to_owned(), source })
 }
 
@@ -104,15 +102,15 @@ pub fn run_commands<'l>(
     lines.into_iter().map(|line| record(line, run_line(line, directory, limits), limits)).collect()
 }
 
-fn record(line: &str, run: Result<Run, ProcessError>, limits: Limits) -> CommandRun {
+fn record(line: &str, run: Result<FinishedCommand, ProcessError>, limits: Limits) -> CommandRun {
     let line = line.to_owned();
     match run {
         Ok(run) => CommandRun {
             line,
             end: match run.end {
-                End::Exited(status) => CommandEnd::Exited(status),
-                End::Signalled(signal) => CommandEnd::Signalled(signal),
-                End::TimedOut => CommandEnd::TimedOut(limits.time.as_secs()),
+                ProcessEnd::Exited(status) => CommandEnd::Exited(status),
+                ProcessEnd::Signalled(signal) => CommandEnd::Signalled(signal),
+                ProcessEnd::TimedOut => CommandEnd::TimedOut(limits.time.as_secs()),
             },
             millis: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
             output: run.output.to_text(),
@@ -130,15 +128,15 @@ fn record(line: &str, run: Result<Run, ProcessError>, limits: Limits) -> Command
 
 /// A program that was asked something, and has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ProgramAnswer {
     /// How.
-    pub end: End,
+    pub end: ProcessEnd,
     /// How long it took.
     pub duration: Duration,
     /// What it printed on standard output.
-    pub stdout: Output,
+    pub stdout: CommandOutput,
     /// What it printed on standard error.
-    pub stderr: Output,
+    pub stderr: CommandOutput,
 }
 
 /// Runs `command`, which no shell sees, with `input` on its standard input and within `limits`, which hold for each
@@ -146,38 +144,39 @@ pub struct Answer {
 ///
 /// # Errors
 /// It can't be started.
-pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Answer> {
+pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
     let started = Instant::now();
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
     let (stdin, mut to) = io::pipe()?;
     command.stdin(stdin).stdout(out).stderr(err);
-    let mut group = Group::spawn(command)?;
-    let (stdout, stderr) = [stdout, stderr].map(|pipe| Reader::start(pipe, limits.head, limits.tail)).into();
+    let mut group = ProcessGroup::spawn(command)?;
+    let (stdout, stderr) =
+        [stdout, stderr].map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
     let input = input.to_owned();
     // A program that ends without reading everything has its reasons.
     std::thread::spawn(move || drop(to.write_all(&input)));
     let end = wait(&mut group, started + limits.time, QUICK_POLL)?;
     let duration = started.elapsed();
     group.end(GRACE)?;
-    Ok(Answer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
+    Ok(ProgramAnswer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
 }
 
-fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<Run> {
+fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
     let mut command = group::shell(line);
     command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
-    let mut group = Group::spawn(command)?;
-    let reader = Reader::start(pipe, limits.head, limits.tail);
+    let mut group = ProcessGroup::spawn(command)?;
+    let reader = OutputReader::start(pipe, limits.head, limits.tail);
     let end = wait(&mut group, started + limits.time, POLL)?;
     group.end(GRACE)?;
     let output = reader.finish(DRAIN);
-    Ok(Run { end, duration: started.elapsed(), output })
+    Ok(FinishedCommand { end, duration: started.elapsed(), output })
 }
 
 /// Waits for the command itself, not for what it put into the background; looks at it once in `poll` at least.
-fn wait(group: &mut Group, deadline: Instant, poll: Duration) -> io::Result<End> {
+fn wait(group: &mut ProcessGroup, deadline: Instant, poll: Duration) -> io::Result<ProcessEnd> {
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(end) = group.poll()? {
@@ -185,7 +184,7 @@ fn wait(group: &mut Group, deadline: Instant, poll: Duration) -> io::Result<End>
         }
         let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
         else {
-            return Ok(End::TimedOut);
+            return Ok(ProcessEnd::TimedOut);
         };
         std::thread::sleep(pause.min(left));
         pause = (pause * 2).min(poll);

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 /// What a command printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct CommandOutput {
     /// Its beginning.
     pub head: Vec<u8>,
     /// Its end, without what is in `head`.
@@ -23,7 +23,7 @@ pub struct Output {
     pub sha256: String,
 }
 
-impl Output {
+impl CommandOutput {
     /// How many bytes between head and tail were dropped.
     #[must_use]
     pub fn cut(&self) -> u64 {
@@ -67,7 +67,7 @@ fn without_escapes(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Reads a pipe to its end in a thread of its own.
-pub(super) struct Reader {
+pub(super) struct OutputReader {
     kept: Arc<Mutex<Kept>>,
     ended: Receiver<()>,
 }
@@ -93,12 +93,12 @@ impl Kept {
         self.tail.extend(rest);
     }
 
-    fn output(&self) -> Output {
+    fn output(&self) -> CommandOutput {
         let mut sha256 = String::with_capacity(64);
         for byte in self.hash.clone().finalize() {
             let _ = write!(sha256, "{byte:02x}");
         }
-        Output {
+        CommandOutput {
             head: self.head.clone(),
             tail: self.tail.iter().copied().collect(),
             total: self.total,
@@ -107,7 +107,7 @@ impl Kept {
     }
 }
 
-impl Reader {
+impl OutputReader {
     /// Begins to read `pipe`, of which it keeps `head` bytes and the last `tail` bytes behind them.
     pub(super) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
         let kept = Arc::new(Mutex::new(Kept {
@@ -133,7 +133,7 @@ impl Reader {
 
     /// What was read, once the pipe has ended; after `patience` without, what was read until then. A process
     /// that got away may hold the pipe open for ever.
-    pub(super) fn finish(self, patience: Duration) -> Output {
+    pub(super) fn finish(self, patience: Duration) -> CommandOutput {
         let _ = self.ended.recv_timeout(patience);
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).output()
     }
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn kept(chunks: &[&[u8]], head: usize, tail: usize) -> Output {
+    fn kept(chunks: &[&[u8]], head: usize, tail: usize) -> CommandOutput {
         let mut kept = Kept {
             head: Vec::new(),
             tail: VecDeque::new(),

@@ -6,18 +6,19 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::commit_message;
+use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
+use fp_core::run::drift::{Moved, SeenCommit};
 use fp_core::run::event::Event;
 use fp_core::run::question::Topic;
-use fp_core::run::state::{CommitIntent, TaskState};
+use fp_core::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::{RunError, fresh_token, paths};
-use crate::git::{Commit, Git, GitError, Oid, Outcome};
+use crate::git::{CommitOutcome, Git, GitCommit, GitError, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -76,7 +77,7 @@ fn complete(
 ) -> Result<Settled, RunError> {
     let id = &task.leaf.id;
     let state = plan.load()?.state;
-    if state.run.as_ref().is_some_and(|r| r.no_commit) {
+    if state.run.as_ref().is_some_and(|r| r.terms.no_commit) {
         return match bring(plan, &state, task) {
             Err(RunError::InTheWay(reason)) => ask(plan, id, &reason, now),
             brought => brought.and_then(|()| done(plan, id, None, "commits are off", now)),
@@ -90,7 +91,7 @@ fn complete(
     let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
     let before = task.commit_intent.as_ref();
     let intended =
-        |commit: &Commit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
+        |commit: &GitCommit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
     if let Some(hash) = made_before(&git, before, intended)? {
         return recovered(plan, id, &git, (&hash, before), now);
     }
@@ -106,8 +107,8 @@ fn complete(
     if let Some(incoming) = &incoming {
         files = incoming.files();
     }
-    let subjects = git.recent_subjects(commit_message::SUBJECTS)?;
-    let message = commit_message::for_task(&subjects, &task.leaf.title, &files);
+    let subjects = git.recent_subjects(SUBJECTS)?;
+    let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
     let intent = CommitIntent {
         files: files.iter().map(ToString::to_string).collect(),
         message: message.clone(),
@@ -122,9 +123,9 @@ fn complete(
     drop(ledger);
     let placed = incoming.map(Incoming::place).transpose()?;
     match git.commit(&files, &message)? {
-        Outcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
-        Outcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
-        Outcome::Blocked(blocked) => {
+        CommitOutcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
+        CommitOutcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
+        CommitOutcome::Blocked(blocked) => {
             if let Some(placed) = placed {
                 placed.put_back(plan)?;
             }
@@ -227,7 +228,7 @@ fn ask(
 fn made_before(
     git: &Git,
     intent: Option<&CommitIntent>,
-    is_it: impl Fn(&Commit, &CommitIntent) -> bool,
+    is_it: impl Fn(&GitCommit, &CommitIntent) -> bool,
 ) -> Result<Option<Oid>, RunError> {
     let Some(intent) = intent else { return Ok(None) };
     let since = match git.commits_since(&intent.head.parse()?) {
@@ -258,4 +259,43 @@ fn done(
         Some(hash) => Settled::Committed(id.clone(), hash),
         None => Settled::Uncommitted(id.clone(), note.unwrap_or_default()),
     })
+}
+
+/// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. No
+/// process where git's files show that it has not moved, else two.
+///
+/// # Errors
+/// A failing git.
+pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitError> {
+    let waits = |status| state.count(status) > 0;
+    let Some(seen) = &state.head else { return Ok(None) };
+    if !state.is_running() || !(waits(Status::Pending) || waits(Status::Skipped)) {
+        return Ok(None);
+    }
+    let git = plan.git()?;
+    if git.head_in_files().as_ref() == Some(seen) {
+        return Ok(None);
+    }
+    let head = match git.head() {
+        Ok(head) => head.commit.to_string(),
+        Err(GitError::NoCommit) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if head == *seen {
+        return Ok(None);
+    }
+    let since = seen.parse().map(|seen| git.commits_since(&seen));
+    let commits = match since {
+        Ok(Err(GitError::MissingObject { .. })) | Err(_) => Vec::new(),
+        Ok(commits) => commits?,
+    };
+    Ok(Some(Moved { head, commits: commits.iter().map(told).collect() }))
+}
+
+fn told(commit: &GitCommit) -> SeenCommit {
+    SeenCommit {
+        hash: commit.hash.to_string(),
+        told: format!("{} {:?}", commit.hash.short(), commit.subject),
+        files: commit.files.iter().map(ToString::to_string).collect(),
+    }
 }

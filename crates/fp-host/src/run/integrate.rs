@@ -13,12 +13,12 @@ use fp_core::repo_path::RepoPath;
 use fp_core::run::event::Base;
 use fp_core::run::state::TaskState;
 use fp_core::verification::change::{ChangeStatus, FileKind};
-use fp_core::verification::surroundings::Surroundings;
+use fp_core::verification::surroundings::GitSurroundings;
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};
 use crate::file::FileError;
-use crate::git::{Commit, Git, Merge, Oid};
+use crate::git::{Git, GitCommit, Merge, Oid};
 use crate::plan::OpenPlan;
 
 /// Most files, commits and messages that a conflict's feedback lists.
@@ -41,7 +41,7 @@ pub(super) struct Conflict<'p> {
     worktrees: Worktrees<'p>,
     head: Oid,
     tree: Oid,
-    around: Option<Surroundings>,
+    around: Option<GitSurroundings>,
     /// What its builder is told.
     pub(super) feedback: String,
 }
@@ -274,7 +274,7 @@ fn folders(path: &RepoPath) -> impl Iterator<Item = &[u8]> {
 }
 
 /// What the builder is told of a conflict.
-fn feedback(files: &[RepoPath], messages: &[String], commits: &[Commit]) -> String {
+fn feedback(files: &[RepoPath], messages: &[String], commits: &[GitCommit]) -> String {
     let mut text = String::from("Its change does not fit what was committed since the task began:\n");
     for file in files.iter().take(SHOWN) {
         let by = commits.iter().filter(|commit| commit.files.contains(file)).take(SHOWN);

@@ -1,14 +1,11 @@
 //! What a run does to the world: it measures a change, runs its checks, commits it, and writes what people
 //! read. What any of it means is decided in `fp_core::run`.
 
-pub mod before;
 pub mod commit;
-pub mod drift;
 pub mod evidence;
 mod integrate;
 pub mod place;
 pub mod rollback;
-mod unfinished;
 pub mod verify;
 pub mod worktree;
 

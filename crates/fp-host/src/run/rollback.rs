@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::RunError;
 use super::commit::COMMIT_PATIENCE;
-use crate::git::{Blocked, Git, GitError, Oid, Outcome, Undo, Undoing};
+use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -162,8 +162,8 @@ fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RollbackE
         return Ok(git.revert_of(commit)?);
     }
     match git.commit_undo(undo)? {
-        Outcome::Committed { hash } => Ok(Some(hash)),
-        Outcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files())),
-        Outcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked)),
+        CommitOutcome::Committed { hash } => Ok(Some(hash)),
+        CommitOutcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files())),
+        CommitOutcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked)),
     }
 }

@@ -1,21 +1,22 @@
 //! The mechanical checks of a submitted task: measured from git, run in the working tree, and recorded before
 //! anybody judges.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::plan::id::TaskId;
-use fp_core::plan::parse;
+use fp_core::plan::{Task, parse};
 use fp_core::run::event::Event;
 use fp_core::run::state::TaskState;
 use fp_core::run::{Refusal, State, approval};
+use fp_core::settings::Settings;
 use fp_core::verification::change::Change;
-use fp_core::verification::{self, Check, CheckVerdict, OtherTask, Scope};
+use fp_core::verification::{self, Check, CheckVerdict, OtherTask, TaskScope, command_check};
 use jiff::Timestamp;
 
 use super::RunError;
 use super::worktree::{self, Worktrees};
-use crate::changes::{self, Measured, Request};
+use crate::changes::{self, ChangeRequest, MeasuredChange};
 use crate::git::Git;
 use crate::plan::{self, OpenPlan};
 use crate::process::{self, Limits};
@@ -53,12 +54,17 @@ impl Verified {
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
-    let scope = Scope { files, text: String::new(), others: others(state, task) };
+    let scope = TaskScope { files, text: String::new(), others: others(state, task) };
     let measured = measured(&worktree::of(plan, state, task)?, state, task, &scope)?;
     Ok((measured.tree.to_string(), measured.facts.changes))
 }
 
-fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result<Measured, RunError> {
+fn measured(
+    git: &Git,
+    state: &State,
+    task: &TaskState,
+    scope: &TaskScope,
+) -> Result<MeasuredChange, RunError> {
     let base = task.base.as_ref().ok_or_else(|| Refusal::Status {
         task: task.leaf.id.clone(),
         status: task.status,
@@ -66,7 +72,7 @@ fn measured(git: &Git, state: &State, task: &TaskState, scope: &Scope) -> Result
     })?;
     let committed = state.tasks.iter().filter_map(|t| t.commit.as_ref()).chain(&state.undone);
     let committed = committed.filter_map(|commit| commit.parse().ok()).collect();
-    let request = Request {
+    let request = ChangeRequest {
         base: &base.tree.parse()?,
         head: &base.head.parse()?,
         around: base.around.as_ref(),
@@ -130,7 +136,7 @@ pub fn verify(
     }
     let git = submitted_in(plan, &state, task)?;
     let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
-    let scope = Scope::new(leaf, &granted, others(&state, task));
+    let scope = TaskScope::new(leaf, &granted, others(&state, task));
     let mut measured = measured(&git, &state, task, &scope)?;
     let tree = measured.tree.to_string();
     let mut verified = Verified {
@@ -162,4 +168,14 @@ pub fn verify(
     };
     ledger.append(vec![event], now())?;
     Ok(verified)
+}
+
+/// Runs the `Verify` command of `leaf` in `directory`: its check, and whether it passed; `None` without such a command.
+#[must_use]
+pub fn check_before(leaf: &Task, directory: &Path, settings: &Settings) -> Option<(Vec<Check>, bool)> {
+    let time = Duration::from_secs(settings.verify.timeout_seconds.into());
+    let runs = process::run_commands(leaf.verify(), directory, limits(time));
+    let checks: Vec<Check> = runs.iter().map(command_check).collect();
+    let passed = checks.iter().all(|check| check.verdict == CheckVerdict::Pass);
+    (!checks.is_empty()).then_some((checks, passed))
 }

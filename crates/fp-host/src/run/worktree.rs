@@ -13,10 +13,10 @@ use std::time::Duration;
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Base;
-use fp_core::run::state::{Measured, TaskState};
+use fp_core::run::state::{MeasuredWork, Status, TaskState};
 
-use super::{RunError, unfinished};
-use crate::file::FileError;
+use super::RunError;
+use crate::file::{self, FileError};
 use crate::git::{Git, Oid};
 use crate::plan::OpenPlan;
 use crate::repo::Repo;
@@ -84,7 +84,7 @@ impl<'p> Worktrees<'p> {
             return Ok(base.clone());
         }
         if let Some(git) = self.open(owner) {
-            unfinished::keep(self.plan, state, owner, &git)?;
+            keep_unfinished(self.plan, state, owner, &git)?;
         }
         let head = self.plan.checkout(state)?.head()?.commit;
         // What git takes for changed right after a checkout, such as line ends, is nobody's change.
@@ -103,7 +103,7 @@ impl<'p> Worktrees<'p> {
             return Ok(false);
         }
         let git = self.at(owner, &base.head.parse()?)?;
-        if let Some(Measured { tree, .. }) = &task.submission {
+        if let Some(MeasuredWork { tree, .. }) = &task.submission {
             git.show_tree(&tree.parse()?)?;
         }
         Ok(true)
@@ -185,7 +185,7 @@ impl<'p> Worktrees<'p> {
     fn keep(&self, state: &State, name: &OsString) -> Result<Option<PathBuf>, RunError> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
         match owner.and_then(|owner| self.open(&owner).map(|git| (owner, git))) {
-            Some((owner, git)) => unfinished::keep(self.plan, state, &owner, &git),
+            Some((owner, git)) => keep_unfinished(self.plan, state, &owner, &git),
             None => Ok(None),
         }
     }
@@ -196,7 +196,7 @@ impl<'p> Worktrees<'p> {
 /// and came to no commit.
 pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
-    let had_some = state.run.as_ref().is_some_and(|run| run.checkout.is_some());
+    let had_some = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some());
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
         return Ok(Vec::new());
     }
@@ -222,4 +222,40 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
         entries => entries.map_err(failed)?,
     };
     entries.map(|entry| Ok(entry.map_err(failed)?.file_name())).collect()
+}
+
+/// The folder of the patches, below the plan's.
+const FOLDER: &str = "unfinished";
+
+/// Keeps what the worktree `git` of `owner` has of the last task that it claimed there, unless that has passed; a later
+/// patch replaces an earlier one of the same task. Returns its path; `None` where nothing has changed.
+fn keep_unfinished(
+    plan: &OpenPlan,
+    state: &State,
+    owner: &AgentName,
+    git: &Git,
+) -> Result<Option<PathBuf>, RunError> {
+    let last = state.worktrees.get(owner).and_then(|id| state.task(id));
+    let Some(task) = last.filter(|task| !has_passed(task)) else { return Ok(None) };
+    let Some(base) = &task.base else { return Ok(None) };
+    let patch = git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?;
+    if patch.is_empty() {
+        return Ok(None);
+    }
+    let folder = plan.folder.file(FOLDER);
+    if folder.is_symlink() {
+        return Err(FileError::Link { path: folder }.into());
+    }
+    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+    let path = folder.join(format!("task-{}.patch", task.leaf.id));
+    file::replace(&path, &patch)?;
+    // The work itself is about to go.
+    let synced = fs::File::open(&path).and_then(|file| file.sync_all());
+    synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
+    Ok(Some(path))
+}
+
+/// Whether nothing of it can be lost: it is committed, or git has the tree that is to be.
+fn has_passed(task: &TaskState) -> bool {
+    task.status == Status::Completed || task.awaits_commit()
 }

@@ -1,17 +1,21 @@
 //! Reads a log from its beginning, and on from there as it grows, without a lock.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use fp_core::hint::Hint as _;
 use fp_core::run::State;
-use fp_core::run::event::Entry;
+use fp_core::run::event::{Entry, LOG_VERSION};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-use super::{LOG, Store, StoreError, io_error, line, open, torn_off};
+use super::snapshot::{self, LogMark};
+use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
 
 /// A place in a log: what is in front of it has been read.
 #[derive(Debug)]
-pub struct Reader {
+pub struct LogReader {
     path: PathBuf,
     at: u64,
     lines: usize,
@@ -24,7 +28,7 @@ pub struct Reader {
 #[derive(Debug, Default)]
 pub struct Portion {
     /// The whole lines, each as it stands in the log, without its line end.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogLine>,
     /// Bytes behind the last whole line: one that is being written at this moment, or was torn off.
     pub torn: u64,
     /// Whether the log was cut back, or replaced, since the last look. Then `lines` begins anew with the first.
@@ -33,7 +37,7 @@ pub struct Portion {
 
 /// A line of the log.
 #[derive(Debug)]
-pub struct Line {
+pub struct LogLine {
     /// As it was written.
     pub text: String,
     /// What it says.
@@ -64,12 +68,12 @@ impl Store {
 
     /// A reader at the beginning of the log, which need not be there yet.
     #[must_use]
-    pub fn reader(&self) -> Reader {
-        Reader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
+    pub fn reader(&self) -> LogReader {
+        LogReader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
     }
 }
 
-impl Reader {
+impl LogReader {
     /// What has come since the last look; all there is at the first. Fails on a log that can't be read, and on a
     /// line that is no entry, of which nothing is given then.
     pub fn more(&mut self) -> Result<Portion, StoreError> {
@@ -89,20 +93,20 @@ impl Reader {
             bytes.remove(0);
             (self.at, self.unended) = (self.at + 1, false);
         }
-        let whole = line::whole(&bytes);
+        let whole = whole_lines(&bytes);
         let lines = self.take(&bytes[..whole])?;
         Ok(Portion { lines, torn: (bytes.len() - whole) as u64, anew })
     }
 
-    fn take(&mut self, whole: &[u8]) -> Result<Vec<Line>, StoreError> {
+    fn take(&mut self, whole: &[u8]) -> Result<Vec<LogLine>, StoreError> {
         let mut found = Vec::new();
         let (mut number, mut seq) = (self.lines, self.seq);
         for text in whole.split_inclusive(|byte| *byte == b'\n') {
             number += 1;
-            if let Some(entry) = line::entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
+            if let Some(entry) = line_entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
                 seq += 1;
                 // It was read as JSON, which is UTF-8.
-                found.push(Line { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
+                found.push(LogLine { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
             }
         }
         (self.lines, self.seq) = (number, seq);
@@ -112,14 +116,135 @@ impl Reader {
     }
 }
 
+/// The entry on line `number` (from 1) of the log at `path`, whose sequence number has to be `due`; `None` for an
+/// empty line. Fails on what is no entry, on a gap, and on an entry of a newer version.
+pub(super) fn line_entry(
+    path: &Path,
+    number: usize,
+    line: &[u8],
+    due: u64,
+) -> Result<Option<Entry>, StoreError> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let wrong = |detail: String| StoreError::Line { path: path.to_owned(), line: number, detail };
+    let newer = |version: u32| StoreError::Newer { path: path.to_owned(), line: number, version };
+    let entry: Entry = match serde_json::from_slice(line) {
+        Ok(entry) => entry,
+        Err(error) => {
+            return Err(match line_version(line).filter(|version| *version > LOG_VERSION) {
+                Some(version) => newer(version),
+                None => wrong(error.to_string()),
+            });
+        }
+    };
+    if entry.schema_version > LOG_VERSION {
+        return Err(newer(entry.schema_version));
+    }
+    if entry.seq != due {
+        return Err(wrong(format!("seq {} where {due} is due", entry.seq)));
+    }
+    Ok(Some(entry))
+}
+
+/// How many bytes at the beginning of `text` are whole lines. The last one may lack its end, as it does where an editor
+/// took that away: no part of an entry is JSON by itself, so what is JSON was not torn off.
+pub(crate) fn whole_lines(text: &[u8]) -> usize {
+    let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    match serde_json::from_slice::<IgnoredAny>(&text[ended..]) {
+        Ok(_) => text.len(),
+        Err(_) => ended,
+    }
+}
+
+/// The version of a line, whatever else is in it.
+pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        schema_version: u32,
+    }
+    serde_json::from_slice::<Version>(line).ok().map(|found| found.schema_version)
+}
+
+#[derive(Debug)]
+pub struct ExaminedLedger {
+    pub log: ExaminedLog,
+    pub snapshot: ExaminedSnapshot,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExaminedLog {
+    /// Its entries, as far as they could be read.
+    pub entries: Vec<Entry>,
+    /// What is wrong with the first line that is no entry, with its place, and what to do.
+    pub fault: Option<(String, String)>,
+    /// Bytes behind the last whole line.
+    pub torn: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExaminedSnapshot {
+    Missing,
+    /// It is damaged, of another plan or of another version.
+    Unreadable,
+    Read {
+        state: Box<State>,
+        /// Whether the log is what it was when this was written, by its length and time.
+        current: bool,
+    },
+}
+
+impl Store {
+    /// Reads the whole log and the snapshot. Fails where the log is there and can't be read.
+    pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
+        let path = self.log();
+        let mut text = Vec::new();
+        let mut mark = LogMark::default();
+        if let Some(mut file) = open(&path, OpenOptions::new().read(true))? {
+            mark = LogMark::of(&file).map_err(io_error(&path))?;
+            file.read_to_end(&mut text).map_err(io_error(&path))?;
+        }
+        let whole = whole_lines(&text);
+        let fault = replay(&path, &self.plan_id, &text[..whole]).err();
+        let lines = text[..whole].split(|byte| *byte == b'\n');
+        let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
+        let log = ExaminedLog {
+            entries,
+            fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
+            torn: (text.len() - whole) as u64,
+        };
+        Ok(ExaminedLedger { log, snapshot: self.snapshot(mark) })
+    }
+
+    fn snapshot(&self, mark: LogMark) -> ExaminedSnapshot {
+        let path = self.folder.join(SNAPSHOT);
+        if fs::symlink_metadata(&path).is_err() {
+            return ExaminedSnapshot::Missing;
+        }
+        match snapshot::stored(&path, &self.plan_id) {
+            Some((taken_at, state)) => {
+                ExaminedSnapshot::Read { state: Box::new(state), current: taken_at == mark }
+            }
+            None => ExaminedSnapshot::Unreadable,
+        }
+    }
+}
+
+/// The entry of a line, nothing for a blank one; `None` ends the reading.
+fn readable(line: &[u8]) -> Option<Option<Entry>> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Some(None);
+    }
+    serde_json::from_slice(line).ok().map(Some)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use fp_core::plan::id::PlanId;
     use std::fs::{self, OpenOptions};
     use std::io::Write as _;
-
-    use fp_core::plan::id::PlanId;
-
-    use super::*;
 
     fn written(seq: u64) -> String {
         format!(

@@ -9,9 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_core::plan::id::PlanId;
 use fp_core::run::State;
-use fp_core::run::question::Topic;
-use fp_core::run::state::Status;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -26,7 +23,7 @@ const SNAPSHOT_VERSION: u32 = 3;
 pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
     let mut bytes = Vec::new();
     open(path, OpenOptions::new().read(true)).ok()??.read_to_end(&mut bytes).ok()?;
-    let stored: Stored<'_> = serde_json::from_slice(&bytes).ok()?;
+    let stored: StoredState<'_> = serde_json::from_slice(&bytes).ok()?;
     let text = stored.state.get();
     if stored.schema_version != SNAPSHOT_VERSION || stored.checksum != checksum(text) {
         return None;
@@ -39,9 +36,8 @@ pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> 
 /// Writes the snapshot. One that can't be written costs the next command a replay and nothing else.
 pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
     let Ok(text) = serde_json::value::to_raw_value(state) else { return };
-    let snapshot = Snapshot {
+    let snapshot = StoredState {
         schema_version: SNAPSHOT_VERSION,
-        legacy: Legacy::of(state),
         log: mark,
         checksum: checksum(text.get()),
         state: &text,
@@ -75,75 +71,13 @@ impl LogMark {
     }
 }
 
-/// The seed's fields, which older tools read, around the state.
-#[derive(Serialize)]
+/// The state, and how it is known to be that of the log.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Snapshot<'a> {
-    schema_version: u32,
-    #[serde(flatten)]
-    legacy: Legacy<'a>,
-    log: LogMark,
-    checksum: u64,
-    state: &'a RawValue,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Legacy<'a> {
-    plan_id: &'a PlanId,
-    team: String,
-    task_map: Map<'a, &'a str>,
-    max_iterations: u32,
-    no_commit: bool,
-    created_at: Option<Timestamp>,
-    skipped_tasks: Map<'a, &'a str>,
-    failure_reasons: Map<'a, &'a str>,
-    iteration_map: Map<'a, u32>,
-    clarifications_used: Map<'a, bool>,
-}
-
-type Map<'a, V> = std::collections::BTreeMap<&'a str, V>;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Stored<'a> {
+struct StoredState<'a> {
     schema_version: u32,
     log: LogMark,
     checksum: u64,
     #[serde(borrow)]
     state: &'a RawValue,
-}
-
-impl<'a> Legacy<'a> {
-    fn of(state: &'a State) -> Self {
-        let with = |status: Status| {
-            let chosen = state.tasks.iter().filter(move |t| t.status == status);
-            chosen.map(|t| (t.leaf.id.as_str(), t.reason.as_deref().unwrap_or_default())).collect()
-        };
-        let run = state.run.as_ref();
-        Self {
-            plan_id: &state.plan_id,
-            team: format!("fp-{}", state.plan_id),
-            task_map: state.tasks.iter().map(|t| (t.leaf.id.as_str(), t.leaf.id.as_str())).collect(),
-            max_iterations: run.map_or(0, |r| r.max_iterations),
-            no_commit: run.is_some_and(|r| r.no_commit),
-            created_at: run.map(|r| r.started_at),
-            skipped_tasks: with(Status::Skipped),
-            failure_reasons: with(Status::Failed),
-            iteration_map: state
-                .tasks
-                .iter()
-                .filter(|t| t.iteration > 0)
-                .map(|t| (t.leaf.id.as_str(), t.iteration))
-                .collect(),
-            clarifications_used: state
-                .questions
-                .iter()
-                .filter_map(|asked| match &asked.question.topic {
-                    Topic::Clarify(task) => Some((task.as_str(), true)),
-                    _ => None,
-                })
-                .collect(),
-        }
-    }
 }

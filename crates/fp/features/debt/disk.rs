@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::model::{DEBT_VERSION, DebtEntry, DebtPlan};
 use crate::context::Context;
+use crate::context::Known;
 use crate::error::CommandError;
-use crate::open::Known;
 
 /// The lock of the log, in the folder of plans, which git ignores.
 const LOCK: &str = "debt.lock";

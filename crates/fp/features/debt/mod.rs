@@ -9,7 +9,7 @@ mod model;
 
 pub(crate) use self::model::DebtOffer;
 use crate::context::Context;
-use crate::open::Known;
+use crate::context::Known;
 
 /// The open debts to show to whoever starts a plan for `goal`. A log that can't be read becomes a warning.
 pub(crate) fn offer_for(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fp_host::git::GitError;
-use fp_host::git::question::{ask, setting};
+use fp_host::git::command::{ask, setting};
 
 use super::{DoctorFinding, is_plain_path};
 use crate::error::CommandError;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::process::{self, Answer, End, Limits};
+use fp_host::process::{self, Limits, ProcessEnd, ProgramAnswer};
 use serde_json::{Value, json};
 
 use super::DoctorFinding;
@@ -144,21 +144,21 @@ fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswe
 }
 
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
-fn wrong(answer: &Answer) -> Option<String> {
+fn wrong(answer: &ProgramAnswer) -> Option<String> {
     match answer.end {
-        End::Exited(0) => {
+        ProcessEnd::Exited(0) => {
             let said = answer.stdout.to_text();
             let silent_or_reply =
                 said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
             (!silent_or_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
         }
-        End::Exited(status) => {
+        ProcessEnd::Exited(status) => {
             let said = answer.stderr.to_text();
             let said = said.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
             Some(format!("ends with status {status}{said}"))
         }
-        End::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        End::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
+        ProcessEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        ProcessEnd::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
     }
 }
 

@@ -55,7 +55,6 @@ fn of_setup(client: Option<PathBuf>, context: &Context) -> CommandResult {
 }
 
 fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
-    context.resume_archiving()?;
     let folder = context.plans()?.resolve(plan)?;
     // Settings of the plan that can't be read are one of the findings.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;

@@ -7,7 +7,7 @@ use fp_core::run::State;
 use fp_host::config::{Config, client_file, read_plugin_options, user_file};
 use fp_host::config_file::{ConfigError, read_layer};
 use fp_host::file::FileError;
-use fp_host::git::question::ask;
+use fp_host::git::command::ask;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::Plans;
@@ -92,10 +92,6 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
     let repo = context.repo();
     let config = Config::load(&repo.config_file(), &|name| context.env(name)).unwrap_or_default();
     let plans = Plans::of(repo, &config.settings());
-    if plans.is_archiving() {
-        let detail = "archiving a plan was interrupted; any command that names a plan brings it to its end";
-        found.push((None, DoctorFinding::warning("leftovers", detail).fixed_by("fp plans")));
-    }
     let ids = plans.list().unwrap_or_default();
     for id in &ids {
         let Ok(folder) = plans.open(id) else { continue };

@@ -232,7 +232,7 @@ pub(super) enum RunLead {
 }
 
 pub(super) fn lead_of(state: &State) -> RunLead {
-    match state.run.as_ref().and_then(|run| run.client).and_then(is_running) {
+    match state.run.as_ref().and_then(|run| run.terms.client).and_then(is_running) {
         Some(true) => RunLead::There,
         Some(false) => RunLead::Gone,
         None => RunLead::Unknown,

@@ -4,8 +4,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use fp_core::plan::meaning::leaf_text;
+use fp_core::plan::parse;
 use fp_core::plan::task::Task;
-use fp_core::plan::{canonical, parse};
 use fp_core::run::State;
 use fp_core::run::approval::hash;
 use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
@@ -36,7 +37,7 @@ fn entry(seq: u64, at: i64, event: Event) -> Entry {
 fn entries() -> Vec<Entry> {
     let (tree, _) = parse(TREE);
     let leaf = |task: &Task<'_>| {
-        let text = canonical::leaf_text(task);
+        let text = leaf_text(task);
         json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
     let leaves: Vec<Value> = tree.leaves().map(leaf).collect();

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use fp_core::plan::id::LinearId;
 use fp_core::plan::parse;
 use fp_core::run::State;
-use fp_core::schedule::{Options, schedule};
+use fp_core::schedule::{ScheduleOptions, schedule};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ use self::upkeep::{read_mapping, write_mapping};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
-use crate::source::Source;
+use crate::source::PlanSource;
 
 pub(crate) use self::upkeep::{LinearError, mapping_moved_to, mirror_findings, tracker_due, tracker_ended};
 
@@ -176,17 +176,17 @@ fn create(plan: &OpenPlan, limit: usize, context: &Context) -> CommandResult {
     if mapping.absent {
         return Ok(Exit::Done);
     }
-    let source = Source::open(context, Some(plan.id().as_str()))?;
+    let source = PlanSource::open(context, Some(plan.id().as_str()))?;
     let text = source.text()?;
     let (tree, problems) = parse(&text);
     if plan.load()?.state.approval.is_none() {
         source.refuse_invalid(&tree, &problems)?;
     }
-    let options = Options {
+    let options = ScheduleOptions {
         order: plan.settings.execution_order,
         model: plan.settings.execution_model,
         composite: plan.composites()?.unwrap_or_default(),
-        ..Options::default()
+        ..ScheduleOptions::default()
     };
     let schedule = schedule(&tree, &options).map_err(|error| {
         CommandError::refused(error)

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use fp_core::plan::field::FieldKind;
+use fp_core::plan::graph::PlanIndex;
 use fp_core::plan::id::{LinearId, TaskId};
-use fp_core::plan::index::Index;
 use fp_core::plan::task::{Plan, Task, TaskIndex};
 use fp_core::run::State;
 use fp_core::run::approval::hash;
@@ -179,8 +180,8 @@ fn new_issue(
 
 fn description(task: &Task<'_>, marker: &str) -> String {
     let mut text = String::new();
-    if let Some(description) = &task.fields.description {
-        let _ = write!(text, "{}\n\n", description.value.trim());
+    if let Some(description) = task.fields.text(FieldKind::Description) {
+        let _ = write!(text, "{}\n\n", description.trim());
     }
     let sections = [
         ("Acceptance", task.acceptance().map(str::to_owned).collect::<Vec<_>>()),
@@ -217,7 +218,7 @@ impl LinearOutbox {
     /// The calls about the parents in `tree`, at most `limit`, as they follow from their leaves: the innermost parents
     /// first.
     pub(super) fn of_parents(tree: &Plan<'_>, state: &State, mapping: &LinearMapping, limit: usize) -> Self {
-        let index = Index::new(tree);
+        let index = PlanIndex::new(tree);
         let mut found = Self::empty();
         for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
             let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else { continue };

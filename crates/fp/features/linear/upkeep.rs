@@ -8,7 +8,7 @@ use fp_core::hint::Hint;
 use fp_core::plan::Plan;
 use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
 use fp_core::run::State;
-use fp_core::run::next::Action;
+use fp_core::run::next::LeadAction;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
@@ -82,7 +82,7 @@ pub(crate) fn tracker_due(
     state: &State,
     ended: bool,
     now: Timestamp,
-) -> Result<Option<Action>, CommandError> {
+) -> Result<Option<LeadAction>, CommandError> {
     if !plan.settings.linear.enabled {
         return Ok(None);
     }
@@ -101,7 +101,7 @@ pub(crate) fn tracker_due(
         write_mapping(plan, &mapping)?;
     }
     let id = plan.id();
-    Ok(is_due.then(|| Action::Spawn {
+    Ok(is_due.then(|| LeadAction::Spawn {
         name: AgentName::new(TRACKER).expect("it is a name"),
         agent: TRACKER_AGENT,
         prompt: format!(

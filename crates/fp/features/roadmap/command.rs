@@ -10,9 +10,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::disk::{check_page, create_page, open_page, progress};
 use super::model::{FORM, LayerPlan, RoadmapLayer, RoadmapProgress};
+use crate::commands::validate::finding_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::{WIDTH, diagnostics};
+use crate::render::WIDTH;
 
 /// Columns of the id and title of a layer.
 const TITLE: usize = 44;
@@ -82,7 +83,7 @@ fn check(selector: Option<&str>, strict: bool, context: &Context) -> CommandResu
     let lines = Lines::new(&page.text);
     let valid = found.iter().all(|finding| !finding.fails(strict));
     let name = context.shown(&page.path);
-    let mut text: String = found.iter().map(|found| diagnostics::text(&name, &lines, found) + "\n").collect();
+    let mut text: String = found.iter().map(|found| finding_text(&name, &lines, found) + "\n").collect();
     let errors = found.iter().filter(|finding| finding.severity == Severity::Error).count();
     let counts = [(roadmap.layers.len(), "layer"), (errors, "error"), (found.len() - errors, "warning")];
     let counts = counts.map(|(number, what)| counted(number, what)).join(", ");

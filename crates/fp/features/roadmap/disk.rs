@@ -17,8 +17,8 @@ use jiff::civil::Date;
 use super::check::{UNMADE_INPUT, check_roadmap};
 use super::model::{LayerPlan, Roadmap, RoadmapProgress, empty_page, read_roadmap};
 use crate::context::Context;
+use crate::context::Known;
 use crate::error::CommandError;
-use crate::open::Known;
 
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;

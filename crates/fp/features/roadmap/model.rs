@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use fp_core::diagnostic::{Diagnostic, Span};
 use fp_core::plan::id::{PlanId, RoadmapId, TaskId};
-use fp_core::plan::task::ListField;
 use fp_core::plan::{FieldKind, Item, Task, entries_of, parse};
 use fp_core::report::status::Phase;
 use fp_core::run::State;
@@ -91,22 +90,22 @@ fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
     let all = |label| task.fields.unknown.iter().filter(move |(given, _)| plain_label(given) == label);
     let first = |label| all(label).next().map(|(_, item)| item);
     // A layer's own label, or else the one that task trees have for it.
-    let list = |label, kind, of_tree: &ListField<'_>| -> Option<Vec<LayerItem>> {
+    let list = |label, kind, of_tree: Option<FieldKind>| -> Option<Vec<LayerItem>> {
         let own = first(label).map(|item| entries_of(kind, text, item).iter().map(LayerItem::from).collect());
-        own.or_else(|| Some(of_tree.as_ref()?.value.iter().map(LayerItem::from).collect()))
+        own.or_else(|| Some(task.fields.get(of_tree?)?.items.iter().map(LayerItem::from).collect()))
     };
     let goal = first("goal").map(|item| item.text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let description = task.fields.description.as_ref().map(|field| field.value.to_string());
+    let description = task.fields.text(FieldKind::Description).map(str::to_owned);
     RoadmapLayer {
         id: task.id.to_string(),
         id_span: task.id_span,
         title: task.description.to_string(),
         span: task.span,
         goal: goal.or(description).filter(|goal| !goal.eq_ignore_ascii_case("none")).unwrap_or_default(),
-        inputs: list("inputs", FieldKind::Files, &None).unwrap_or_default(),
-        outputs: list("outputs", FieldKind::Files, &None).unwrap_or_default(),
-        done_when: list("done when", FieldKind::Acceptance, &task.fields.acceptance).unwrap_or_default(),
-        depends_on: list("depends on", FieldKind::Dependencies, &task.fields.dependencies),
+        inputs: list("inputs", FieldKind::Files, None).unwrap_or_default(),
+        outputs: list("outputs", FieldKind::Files, None).unwrap_or_default(),
+        done_when: list("done when", FieldKind::Acceptance, Some(FieldKind::Acceptance)).unwrap_or_default(),
+        depends_on: list("depends on", FieldKind::Dependencies, Some(FieldKind::Dependencies)),
         nested: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fp_core::commit_message::is_fix;
+use fp_core::commit_style::is_fix;
 use fp_host::git::{Git, GitError};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};

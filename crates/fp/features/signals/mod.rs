@@ -17,7 +17,7 @@ use serde_json::json;
 use self::measure::{MeasuredTree, TaskSignals};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::source::Source;
+use crate::source::PlanSource;
 
 /// Measure how large and how risky each task is, and write signals.json
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ struct SignalsFile<'m> {
 }
 
 pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
-    let source = Source::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
     let (tree, _) = parse(&text);
     let leaves = || tree.leaves().filter(|task| !task.broken);

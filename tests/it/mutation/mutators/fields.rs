@@ -4,7 +4,7 @@ use fp_core::diagnostic::Span;
 use fp_core::plan::FieldKind;
 
 use super::{of_leaves, parents};
-use crate::mutation::base::{Base, Mutant, entries, field, lines_of};
+use crate::mutation::base::{Base, Mutant, field, lines_of};
 
 /// Fields that a leaf has to have, and the rule that says so.
 const NEEDED: [(FieldKind, &str); 5] = [
@@ -105,7 +105,7 @@ pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn no_boundary(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let guardrails = entries(&leaf.fields.guardrails);
+        let guardrails = leaf.fields.items(FieldKind::Guardrails);
         let Some(boundary) = guardrails.iter().find(|item| item.text.contains("modify files outside")) else {
             return Vec::new();
         };

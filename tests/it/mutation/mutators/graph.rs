@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use fp_core::diagnostic::Span;
-use fp_core::plan::{FieldKind, Task, natural};
+use fp_core::plan::id::compare_ids;
+use fp_core::plan::{FieldKind, Task};
 
 use super::{of_leaves, parents};
-use crate::mutation::base::{At, Base, Mutant, entries, field, lines_of};
+use crate::mutation::base::{At, Base, Mutant, field, lines_of};
 
 pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
@@ -30,7 +31,7 @@ pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
 
 /// The text with a task and all dependencies on it renamed.
 fn renamed(base: &Base, leaf: &Task, new: &str) -> String {
-    let named = base.plan.tasks.iter().flat_map(|task| entries(&task.fields.dependencies));
+    let named = base.plan.tasks.iter().flat_map(|task| task.fields.items(FieldKind::Dependencies));
     let named = named.filter(|item| item.text == leaf.id).map(|item| item.span);
     let mut changes: Vec<(Span, String)> =
         named.chain([leaf.id_span]).map(|span| (span, new.to_owned())).collect();
@@ -103,7 +104,7 @@ pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
                     format!("waits for {}, which waits for it", other.id),
                     text,
                 );
-                let smallest = std::cmp::min_by(&leaf.id, &other.id, |a, b| natural::compare(a, b));
+                let smallest = std::cmp::min_by(&leaf.id, &other.id, |a, b| compare_ids(a, b));
                 let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
                 Mutant { at: At::Task(smallest.to_string()), touched, ..mutant }
             })

@@ -4,7 +4,7 @@ use fp_core::diagnostic::Span;
 use fp_core::plan::FieldKind;
 
 use super::of_leaves;
-use crate::mutation::base::{At, Base, LINK, Mutant, entries, field};
+use crate::mutation::base::{At, Base, LINK, Mutant, field};
 
 pub(super) fn escaping_paths(base: &Base) -> Vec<Mutant> {
     let linked = format!("{LINK}/etc/passwd");
@@ -23,7 +23,7 @@ pub(super) fn escaping_paths(base: &Base) -> Vec<Mutant> {
         &linked,
     ];
     of_leaves(base, |leaf| {
-        let files = entries(&leaf.fields.files).iter();
+        let files = leaf.fields.items(FieldKind::Files).iter();
         files
             .flat_map(|item| paths.iter().map(move |path| (item, *path)))
             .map(|(item, path)| {
@@ -75,7 +75,7 @@ pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn missing_files(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let files = entries(&leaf.fields.files).iter().filter(|item| item.note.is_none());
+        let files = leaf.fields.items(FieldKind::Files).iter().filter(|item| item.note.is_none());
         files
             .flat_map(|item| {
                 let mistyped = format!("{}x", item.text.trim_end_matches('/'));
@@ -98,12 +98,12 @@ pub(super) fn stale_references(base: &Base) -> Vec<Mutant> {
             "`nowhere/all.rs:1-9` — see there",
             "../x.rs:1",
         ];
-        let Some(given) = &leaf.fields.references else {
+        let Some(given) = leaf.fields.get(FieldKind::References) else {
             return stale
                 .map(|text| base.mutant(rule, leaf, text, base.with_value(leaf, FieldKind::References, text)))
                 .into();
         };
-        let files = given.value.iter().filter(|item| !item.text.contains("://"));
+        let files = given.items.iter().filter(|item| !item.text.contains("://"));
         files
             .flat_map(|item| {
                 let path = item.text.trim_matches('`').split([':', ' ']).next().unwrap();

@@ -4,7 +4,7 @@ use fp_core::diagnostic::Span;
 use fp_core::plan::FieldKind;
 
 use super::of_leaves;
-use crate::mutation::base::{At, Base, EXCLUDED, Mutant, entries, field};
+use crate::mutation::base::{At, Base, EXCLUDED, Mutant, field};
 
 pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
     let wordings = [
@@ -29,7 +29,8 @@ pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
         "Funciona correctamente",
     ];
     of_leaves(base, |leaf| {
-        entries(&leaf.fields.acceptance)
+        leaf.fields
+            .items(FieldKind::Acceptance)
             .iter()
             .flat_map(|item| wordings.iter().map(move |wording| (item, *wording)))
             .map(|(item, wording)| {
@@ -48,7 +49,8 @@ pub(super) fn circular_criteria(base: &Base) -> Vec<Mutant> {
             format!("{title} is implemented"),
             format!("The task to {title} is done."),
         ];
-        entries(&leaf.fields.acceptance)
+        leaf.fields
+            .items(FieldKind::Acceptance)
             .iter()
             .flat_map(|item| wordings.clone().map(|wording| (item, wording)))
             .map(|(item, wording)| {
@@ -77,11 +79,14 @@ pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn leaking_scope(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let lists = [&leaf.fields.acceptance, &leaf.fields.hints];
-        let words = lists.into_iter().filter_map(|list| entries(list).first());
+        let lists = [FieldKind::Acceptance, FieldKind::Hints];
+        let words = lists.into_iter().filter_map(|kind| leaf.fields.items(kind).first());
         let told = words.map(|item| (item.span, format!("Use a {EXCLUDED} for it")));
-        let file =
-            entries(&leaf.fields.files).first().map(|item| (item.span, format!("src/{EXCLUDED}/x.rs (new)")));
+        let file = leaf
+            .fields
+            .items(FieldKind::Files)
+            .first()
+            .map(|item| (item.span, format!("src/{EXCLUDED}/x.rs (new)")));
         let end = base.text[..leaf.span.end].rfind(&*leaf.description).unwrap() + leaf.description.len();
         let title = (Span::new(end, end), format!(" with a {}", EXCLUDED.to_uppercase()));
         told.chain(file)

@@ -3,15 +3,14 @@
 use std::ops::Range;
 
 use super::Reader;
-use super::dedent::dedent_code;
-use super::frame::{Frame, Kind};
-use super::head::{self, Fault, Place};
-use super::items::nests;
+use super::fields;
+use super::fields::trim;
+use super::prose::dedent_code;
 use super::prose::{open_fence, open_html};
-use super::split::trim;
-use super::suspect::{self, Lead, Suspect};
-use super::value;
-use crate::plan::field::FieldKind;
+use super::task_line::{self, HeadPlace, SyntaxFault, TaskHead};
+use super::task_line::{Suspect, SuspectLead};
+use super::{FrameKind, ReaderFrame};
+use crate::plan::field::FieldForm;
 
 /// Headings that the writer makes itself.
 const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
@@ -25,7 +24,7 @@ pub(super) fn is_frame(title: &str) -> bool {
 
 /// The two kinds of code blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum CodeKind {
     /// By four blanks.
     Indented,
     /// By a fence.
@@ -43,7 +42,7 @@ impl<'t> Reader<'t> {
         self.read_head(range.start);
         self.leave_closed_items();
         let content = heading_text(self.text, range.clone());
-        let head = head::read(self.text, content.clone(), Place::Heading);
+        let head = task_line::read_head(self.text, content.clone(), HeadPlace::Heading);
         match head {
             Some(head) if self.is_in_field(range.start) => {
                 self.misplaced_heading(level, range, content, head);
@@ -60,7 +59,7 @@ impl<'t> Reader<'t> {
                 if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
                 {
                     self.keep_heading(start..range.end);
-                    self.push_heading(Kind::Section(level), range.start, self.enclosing());
+                    self.push_heading(FrameKind::Section(level), range.start, self.enclosing());
                 }
             }
         }
@@ -68,12 +67,13 @@ impl<'t> Reader<'t> {
 
     /// Whether the current item is a field or prose.
     fn in_text(&self) -> bool {
-        self.frames.last().is_some_and(|frame| frame.is_text() || matches!(frame.kind, Kind::Field(_)))
+        self.frames.last().is_some_and(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)))
     }
 
     fn leave_headings(&mut self, level: u8) {
-        while let Some(Frame { kind: Kind::HeadingTask(above) | Kind::Section(above), .. }) =
-            self.frames.last()
+        while let Some(ReaderFrame {
+            kind: FrameKind::HeadingTask(above) | FrameKind::Section(above), ..
+        }) = self.frames.last()
         {
             if *above < level {
                 break;
@@ -90,9 +90,9 @@ impl<'t> Reader<'t> {
             .frames
             .iter()
             .rev()
-            .take_while(|frame| frame.is_text() || matches!(frame.kind, Kind::Field(_)));
-        let entry = self.container().is_some_and(|frame| matches!(frame.kind, Kind::Entry(_)));
-        entry || (bullet && around.filter(|frame| frame.kind != Kind::Group).count() > 0)
+            .take_while(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)));
+        let entry = self.container().is_some_and(|frame| matches!(frame.kind, FrameKind::Entry(_)));
+        entry || (bullet && around.filter(|frame| frame.kind != FrameKind::Group).count() > 0)
     }
 
     /// Takes a heading in an entry for what it says it is, and leaves the entry as it is.
@@ -101,9 +101,9 @@ impl<'t> Reader<'t> {
         level: u8,
         whole: Range<usize>,
         own: Range<usize>,
-        mut head: head::Head<'t>,
+        mut head: TaskHead<'t>,
     ) {
-        head.fault.get_or_insert_with(|| head::inside_field(head.id));
+        head.fault.get_or_insert_with(|| task_line::inside_field(head.id));
         self.leave_headings(level);
         let parent = self.parent_of_next();
         self.heading_task(level, whole, own, (head, parent));
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
     /// Ends the fields from the level `from` on before a line that is no part of them.
     fn cut_fields(&mut self, from: usize, line: usize) {
         for frame in &self.frames[from..] {
-            if let (Kind::Field(field), Some(task)) = (&frame.kind, frame.task) {
+            if let (FrameKind::Field(field), Some(task)) = (&frame.kind, frame.task) {
                 let end = frame.content.max(trim(self.text, frame.content.min(line)..line).end);
                 self.builder.cut_field(task, *field, end);
             }
@@ -134,16 +134,16 @@ impl<'t> Reader<'t> {
         level: u8,
         whole: Range<usize>,
         own: Range<usize>,
-        (head, parent): (head::Head<'t>, Option<usize>),
+        (head, parent): (TaskHead<'t>, Option<usize>),
     ) {
         let column = self.columns.of(whole.start);
         let line_end = trim(self.text, whole.clone()).end;
         let task = self.builder.task(head, own, parent, column);
         self.builder.tasks[task].line_end = line_end;
-        self.push_heading(Kind::HeadingTask(level), whole.start, Some(task));
+        self.push_heading(FrameKind::HeadingTask(level), whole.start, Some(task));
     }
 
-    fn push_heading(&mut self, kind: Kind, start: usize, task: Option<usize>) {
+    fn push_heading(&mut self, kind: FrameKind, start: usize, task: Option<usize>) {
         // Of the items that Markdown has open, those around the heading that are text were left for it.
         let is_there = |at: usize, serial| self.frames.get(at).is_some_and(|frame| frame.serial == serial);
         let item = self.open.iter().rev().copied().find(|&(at, serial)| is_there(at, serial));
@@ -151,7 +151,7 @@ impl<'t> Reader<'t> {
             self.frames[at].has_heading = true;
         }
         let column = self.columns.of(start);
-        self.frames.push(Frame {
+        self.frames.push(ReaderFrame {
             kind,
             column,
             content_column: column,
@@ -165,11 +165,12 @@ impl<'t> Reader<'t> {
         });
     }
 
-    pub(super) fn code(&mut self, code: Code, range: Range<usize>) {
+    pub(super) fn code(&mut self, code: CodeKind, range: Range<usize>) {
         self.read_head(range.start);
         let lines_of = match self.frames.last() {
-            Some(Frame { kind: Kind::Field(field), open: true, .. })
-                if nests(*field) || matches!(field, FieldKind::TestCommands | FieldKind::Verify) =>
+            Some(ReaderFrame { kind: FrameKind::Field(field), open: true, .. })
+                if field.form().is_list_of_words()
+                    || matches!(field.form(), FieldForm::Commands | FieldForm::Command) =>
             {
                 Some(*field)
             }
@@ -177,23 +178,25 @@ impl<'t> Reader<'t> {
         };
         if let (Some(field), Some(task)) = (lines_of, self.enclosing()) {
             for line in code_lines(self.text, range.clone(), code) {
-                if let Some(item) = value::entry(field, self.text, line) {
+                if let Some(item) = fields::entry(field, self.text, line) {
                     self.builder.entry(task, field, item, 0);
                 }
             }
             return;
         }
         let quoted = self.frames.last().is_some_and(|frame| {
-            frame.open && (matches!(frame.kind, Kind::Field(field) if !nests(field)) || self.is_whole(frame))
+            frame.open
+                && (matches!(frame.kind, FrameKind::Field(field) if !field.form().is_list_of_words())
+                    || self.is_whole(frame))
         });
-        let open_fence = if code == Code::Fenced {
+        let open_fence = if code == CodeKind::Fenced {
             open_fence(&self.text[range.clone()], self.container_column())
         } else {
             None
         };
         let unclosed = open_fence.is_some();
         match code {
-            Code::Indented if !quoted => {
+            CodeKind::Indented if !quoted => {
                 // Its indentation is what makes it code.
                 let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
                 let text = dedent_code(&self.text[start..range.end], self.container_column());
@@ -201,8 +204,8 @@ impl<'t> Reader<'t> {
             }
             _ => self.keep_block(range.clone(), open_fence),
         }
-        if (code == Code::Indented && !quoted) || (unclosed && self.text[range.end..].trim().is_empty()) {
-            let first_line = code == Code::Indented;
+        if (code == CodeKind::Indented && !quoted) || (unclosed && self.text[range.end..].trim().is_empty()) {
+            let first_line = code == CodeKind::Indented;
             let why = if first_line {
                 (
                     "a line that looks like a task is indented so far that Markdown reads it as code",
@@ -243,11 +246,11 @@ impl<'t> Reader<'t> {
 
     /// Reports a block once, at the first line in it that looks like a task.
     fn swallowed(&mut self, range: Range<usize>, first_line: bool, (detail, hint): (&str, &str)) {
-        let suspects: Vec<Suspect> = suspect::lines(self.text, range, first_line).collect();
+        let suspects: Vec<Suspect> = task_line::suspects(self.text, range, first_line).collect();
         let more = suspects.len().saturating_sub(1);
         let detail =
             if more == 0 { detail.to_owned() } else { format!("{detail} ({more} more of them follow)") };
-        let mut fault = Some(Fault { detail, hint: hint.to_owned() });
+        let mut fault = Some(SyntaxFault { detail, hint: hint.to_owned() });
         for suspect in suspects {
             self.misread(&suspect, fault.take());
         }
@@ -255,14 +258,18 @@ impl<'t> Reader<'t> {
 
     /// Puts a line that only looks like a task into the tree, marked as such; reports it with `fault`, or
     /// not where the report was made for another line.
-    pub(super) fn misread(&mut self, suspect: &Suspect, fault: Option<Fault>) {
+    pub(super) fn misread(&mut self, suspect: &Suspect, fault: Option<SyntaxFault>) {
         let own = suspect.task_start..suspect.range.end;
-        let heading = suspect.lead == Lead::TightHeading;
-        let mut head = head::read(self.text, own.clone(), if heading { Place::Heading } else { Place::List })
-            .unwrap_or_default();
+        let heading = suspect.lead == SuspectLead::TightHeading;
+        let mut head = task_line::read_head(
+            self.text,
+            own.clone(),
+            if heading { HeadPlace::Heading } else { HeadPlace::List },
+        )
+        .unwrap_or_default();
         head.flaw = None;
         let silent = fault.is_none();
-        head.fault = Some(fault.unwrap_or(Fault { detail: String::new(), hint: String::new() }));
+        head.fault = Some(fault.unwrap_or(SyntaxFault { detail: String::new(), hint: String::new() }));
         if heading {
             self.leave_items(0, suspect.range.start);
             let signs = self.text[suspect.range.clone()].bytes().take_while(|b| *b == b'#').count();
@@ -271,19 +278,19 @@ impl<'t> Reader<'t> {
             let start = suspect.range.start;
             let task = self.builder.broken_task(head, own, self.enclosing(), self.columns.of(start), silent);
             self.builder.tasks[task].line_end = suspect.range.end;
-            self.push_heading(Kind::HeadingTask(level), start, Some(task));
+            self.push_heading(FrameKind::HeadingTask(level), start, Some(task));
             return;
         }
         let column = self.columns.of(suspect.range.start);
-        let stays = |frame: &Frame| !frame.is_item() || frame.column + 2 <= column;
+        let stays = |frame: &ReaderFrame| !frame.is_item() || frame.column + 2 <= column;
         let from = self.frames.iter().rposition(stays).map_or(0, |at| at + 1);
         self.cut_fields(from, suspect.range.start);
         self.leave_items(column, suspect.range.start);
         let parent = self.parent_of_next();
         let task = self.builder.broken_task(head, own, parent, column + 2, silent);
         self.serial += 1;
-        self.frames.push(Frame {
-            kind: Kind::Task,
+        self.frames.push(ReaderFrame {
+            kind: FrameKind::Task,
             column,
             content_column: column + 2,
             serial: self.serial,
@@ -298,34 +305,34 @@ impl<'t> Reader<'t> {
 }
 
 /// Why Markdown doesn't read a line as a task.
-pub(super) fn misread_line(text: &str, suspect: &Suspect) -> Fault {
+pub(super) fn misread_line(text: &str, suspect: &Suspect) -> SyntaxFault {
     let lead = text[suspect.range.start..suspect.task_start].trim_end();
     let (detail, hint) = match suspect.lead {
-        Lead::Nothing => {
+        SuspectLead::Nothing => {
             ("a line that looks like a task has no bullet".to_owned(), "begin it with `- `".to_owned())
         }
-        Lead::Bullet if lead.starts_with(|c: char| c.is_ascii_digit()) => (
+        SuspectLead::Bullet if lead.starts_with(|c: char| c.is_ascii_digit()) => (
             format!(
                 "a list that begins with `{lead}` right behind a line of text is read as part of that text"
             ),
             "begin it with `- `, or put a blank line before it".to_owned(),
         ),
-        Lead::Bullet => (
+        SuspectLead::Bullet => (
             "a line that looks like a task is indented so far that it is read as part of the line above"
                 .to_owned(),
             "indent it by two blanks more than its parent".to_owned(),
         ),
-        Lead::TightBullet => {
+        SuspectLead::TightBullet => {
             (format!("there is no blank behind `{lead}`"), format!("write `{lead} [ID: …]`"))
         }
-        Lead::StrangeBullet => {
+        SuspectLead::StrangeBullet => {
             (format!("`{lead}` is no bullet in Markdown"), "begin the line with `- `".to_owned())
         }
-        Lead::TightHeading => {
+        SuspectLead::TightHeading => {
             (format!("there is no blank behind `{lead}`"), format!("write `{lead} [1] Title`"))
         }
     };
-    Fault { detail, hint }
+    SyntaxFault { detail, hint }
 }
 
 /// The text of a heading without its signs.
@@ -344,14 +351,14 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     trim(text, inner.start..end)
 }
 
-fn code_lines(text: &str, range: Range<usize>, code: Code) -> Vec<Range<usize>> {
+fn code_lines(text: &str, range: Range<usize>, code: CodeKind) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let mut start = range.start;
     for line in text[range].split_inclusive('\n') {
         lines.push(trim(text, start..start + line.len()));
         start += line.len();
     }
-    if code == Code::Fenced {
+    if code == CodeKind::Fenced {
         lines.remove(0);
         lines.pop_if(|line| text[line.clone()].starts_with("```") || text[line.clone()].starts_with("~~~"));
     }

@@ -3,33 +3,33 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::head::{self, Fault, Head, within};
-use super::value;
+use super::fields;
+use super::task_line::{self, SyntaxFault, TaskHead, within};
 use crate::diagnostic::{Diagnostic, Severity, Span};
-use crate::plan::field::FieldKind;
-use crate::plan::task::{Field, Fields, Item, ListField, Newline, Plan, Risk, Task, TaskIndex};
+use crate::plan::field::{FieldForm, FieldKind};
+use crate::plan::task::{Field, Item, Newline, Plan, Task, TaskIndex};
 
-struct Finding {
+struct Misreading {
     span: Span,
     task: Option<TaskIndex>,
-    fault: Fault,
+    fault: SyntaxFault,
 }
 
 /// The tree as far as it has been read.
 #[derive(Default)]
-pub(super) struct Builder<'t> {
+pub(super) struct TreeBuilder<'t> {
     /// In document order, linked to their parents only.
     pub(super) tasks: Vec<Task<'t>>,
     /// Of every task, a bit for every field that was given.
     given: Vec<u16>,
-    findings: Vec<Finding>,
+    findings: Vec<Misreading>,
     prose: Vec<(usize, Item<'t>)>,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> TreeBuilder<'t> {
     pub(super) fn task(
         &mut self,
-        head: Head<'t>,
+        head: TaskHead<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -38,14 +38,14 @@ impl<'t> Builder<'t> {
         let span = Span::new(own.start, own.end);
         let broken = head.fault.is_some();
         if let Some(fault) = head.fault.or(head.flaw) {
-            self.findings.push(Finding { span, task: Some(index), fault });
+            self.findings.push(Misreading { span, task: Some(index), fault });
         }
         self.given.push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
         self.tasks.push(Task {
             id: head.id.into(),
             id_span: head.id_span,
             description: head.title,
-            complexity: head.complexity.as_ref().and_then(|item| head::number(&item.text)),
+            complexity: head.complexity.as_ref().and_then(|item| task_line::number(&item.text)),
             complexity_source: head.complexity,
             span,
             line_end: span.end,
@@ -61,7 +61,7 @@ impl<'t> Builder<'t> {
     /// Adds a task that a line only looks like; `silent` where that was reported for a line before it.
     pub(super) fn broken_task(
         &mut self,
-        head: Head<'t>,
+        head: TaskHead<'t>,
         own: Range<usize>,
         parent: Option<TaskIndex>,
         indent: usize,
@@ -95,27 +95,26 @@ impl<'t> Builder<'t> {
         span: Span,
     ) {
         self.reach(task, span.end);
-        match list_mut(&mut self.tasks[task].fields, field) {
-            Some(list) => *list = Some(Field { value: entries, span, entry_indent: None, written: None }),
-            None => entries.into_iter().for_each(|item| self.scalar(task, field, item, span)),
+        if field.form().is_list() {
+            *self.tasks[task].fields.slot(field) = Some(Field { span, ..entries.into() });
+        } else {
+            entries.into_iter().for_each(|item| self.scalar(task, field, item, span));
         }
     }
 
     /// Adds an entry that stands on a line of its own, `indent` columns to the right.
     pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, indent: usize) {
         self.reach(task, item.span.end);
-        match list_mut(&mut self.tasks[task].fields, field) {
-            Some(Some(list)) if !value::is_none(&item.text) => {
-                if list.value.is_empty() {
-                    list.entry_indent = Some(indent);
-                }
-                list.value.push(item);
+        if !field.form().is_list() {
+            let span = item.span;
+            self.scalar(task, field, item, span);
+        } else if let Some(list) = self.tasks[task].fields.slot(field)
+            && !fields::is_none(&item.text)
+        {
+            if list.items.is_empty() {
+                list.entry_indent = Some(indent);
             }
-            Some(_) => {}
-            None => {
-                let span = item.span;
-                self.scalar(task, field, item, span);
-            }
+            list.items.push(item);
         }
     }
 
@@ -127,58 +126,41 @@ impl<'t> Builder<'t> {
     }
 
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, span: Span) {
-        let fields = &mut self.tasks[task].fields;
-        let text = item.text.clone();
+        let task_read = &mut self.tasks[task];
         // It came to its end without an answer, and yet one hangs below it.
-        fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
-        let second = match field {
-            FieldKind::Complexity => {
-                let task = &mut self.tasks[task];
-                let second = task.complexity_source.is_some();
-                if !second {
-                    task.complexity = head::number(&item.text);
-                    task.complexity_source = Some(item.clone());
-                }
-                second
-            }
-            FieldKind::TestsRequired => match (value::yes_or_no(&text), &mut fields.tests_required) {
-                (_, Some(_)) => true,
-                (Some(value), slot) => {
-                    let written = value::is_more_than_a_word(&text).then(|| (*text).into());
-                    *slot = Some(Field { value, span, entry_indent: None, written });
-                    false
-                }
-                (None, _) => {
-                    fields.unreadable.push((field, item.clone()));
-                    false
-                }
-            },
-            FieldKind::Risk => match (risk(&text), &mut fields.risk) {
-                (_, Some(_)) => true,
-                (Some(value), slot) => {
-                    let written = value::is_more_than_a_word(&text).then(|| (*text).into());
-                    *slot = Some(Field { value, span, entry_indent: None, written });
-                    false
-                }
-                (None, _) => {
-                    fields.unreadable.push((field, item.clone()));
-                    false
-                }
-            },
-            FieldKind::Group => set(&mut fields.group, text, span),
-            FieldKind::Verify => set(&mut fields.verify, text, span),
-            FieldKind::Priority => set(&mut fields.priority, text, span),
-            _ => false,
+        task_read.fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
+        let second = match field.form() {
+            FieldForm::Number => task_read.complexity_source.is_some(),
+            FieldForm::Prose => false,
+            _ => task_read.fields.get(field).is_some(),
         };
+        let item_span = item.span;
+        match field.form() {
+            _ if second => {}
+            FieldForm::Prose => {}
+            FieldForm::Number => {
+                task_read.complexity = task_line::number(&item.text);
+                task_read.complexity_source = Some(item);
+            }
+            FieldForm::Choice(words) => match fields::choice(words, &item.text) {
+                Some(word) => {
+                    let written = fields::is_more_than_a_word(&item.text).then(|| (*item.text).into());
+                    let items = vec![Item { text: word.into(), ..item }];
+                    *task_read.fields.slot(field) = Some(Field { span, written, ..items.into() });
+                }
+                None => task_read.fields.unreadable.push((field, item)),
+            },
+            _ => *task_read.fields.slot(field) = Some(Field { span, ..vec![item].into() }),
+        }
         if second {
             if let Some(span) = span_mut(&mut self.tasks[task], field) {
-                span.end = span.end.max(item.span.end);
+                span.end = span.end.max(item_span.end);
             }
-            let fault = Fault {
+            let fault = SyntaxFault {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
             };
-            self.findings.push(Finding { span: item.span, task: Some(task), fault });
+            self.findings.push(Misreading { span: item_span, task: Some(task), fault });
         }
     }
 
@@ -186,7 +168,7 @@ impl<'t> Builder<'t> {
     pub(super) fn end_field(&mut self, task: Option<TaskIndex>, field: FieldKind, range: Range<usize>) {
         let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else { return };
         let fields = &mut self.tasks[task].fields;
-        if fields.tests_required.is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
+        if fields.get(field).is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
             let span = Span::new(range.start, range.end);
             fields.unreadable.push((field, Item { text: Cow::Borrowed(""), span, note: None }));
         }
@@ -194,9 +176,9 @@ impl<'t> Builder<'t> {
 
     pub(super) fn describe(&mut self, task: TaskIndex, text: Cow<'t, str>, span: Span) {
         self.reach(task, span.end);
-        if !text.is_empty() && !value::is_none(&text) {
-            self.tasks[task].fields.description =
-                Some(Field { value: text, span, entry_indent: None, written: None });
+        if !text.is_empty() && !fields::is_none(&text) {
+            let items = vec![Item { text, span, note: None }];
+            *self.tasks[task].fields.slot(FieldKind::Description) = Some(Field { span, ..items.into() });
         }
     }
 
@@ -236,15 +218,15 @@ impl<'t> Builder<'t> {
     /// Links the tree and turns the findings into diagnostics.
     pub(super) fn finish(mut self, text: &str) -> (Plan<'t>, Vec<Diagnostic>) {
         for task in &mut self.tasks {
-            if let Some(description) =
-                task.fields.description.as_ref().filter(|_| task.description.is_empty())
+            if let [description] = task.fields.items(FieldKind::Description)
+                && task.description.is_empty()
             {
-                task.description = within(description.value.clone(), |text| {
+                task.description = within(description.text.clone(), |text| {
                     text.lines().next().unwrap_or_default().trim_end()
                 });
             }
         }
-        let titled = |finding: &Finding, tasks: &[Task]| {
+        let titled = |finding: &Misreading, tasks: &[Task]| {
             let task = finding.task.map(|task| &tasks[task]);
             task.is_none_or(|task| {
                 task.broken || task.description.is_empty() || !finding.fault.detail.ends_with("has no title")
@@ -267,60 +249,18 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn list_mut<'f, 't>(fields: &'f mut Fields<'t>, field: FieldKind) -> Option<&'f mut ListField<'t>> {
-    match field {
-        FieldKind::Acceptance => Some(&mut fields.acceptance),
-        FieldKind::Dependencies => Some(&mut fields.dependencies),
-        FieldKind::Files => Some(&mut fields.files),
-        FieldKind::Hints => Some(&mut fields.hints),
-        FieldKind::References => Some(&mut fields.references),
-        FieldKind::Guardrails => Some(&mut fields.guardrails),
-        FieldKind::TestCommands => Some(&mut fields.test_commands),
-        FieldKind::Covers => Some(&mut fields.covers),
-        _ => None,
-    }
-}
-
 /// The place of a field that is there; of a complexity, that of its value.
 fn span_mut<'f>(task: &'f mut Task<'_>, field: FieldKind) -> Option<&'f mut Span> {
-    fn of<T>(slot: &mut Option<Field<T>>) -> Option<&mut Span> {
-        slot.as_mut().map(|field| &mut field.span)
-    }
-    let fields = &mut task.fields;
-    match field {
-        FieldKind::Complexity => task.complexity_source.as_mut().map(|item| &mut item.span),
-        FieldKind::TestsRequired => of(&mut fields.tests_required),
-        FieldKind::Risk => of(&mut fields.risk),
-        FieldKind::Group => of(&mut fields.group),
-        FieldKind::Verify => of(&mut fields.verify),
-        FieldKind::Priority => of(&mut fields.priority),
-        FieldKind::Description => of(&mut fields.description),
-        _ => list_mut(fields, field).and_then(|slot| of(slot)),
-    }
-}
-
-/// Sets a field of one value; whether it had one already.
-fn set<'t>(slot: &mut Option<Field<Cow<'t, str>>>, value: Cow<'t, str>, span: Span) -> bool {
-    let second = slot.is_some();
-    if !second {
-        *slot = Some(Field { value, span, entry_indent: None, written: None });
-    }
-    second
-}
-
-fn risk(text: &str) -> Option<Risk> {
-    match value::first_word(text).as_str() {
-        "low" => Some(Risk::Low),
-        "medium" => Some(Risk::Medium),
-        "high" => Some(Risk::High),
-        _ => None,
+    match field.form() {
+        FieldForm::Number => task.complexity_source.as_mut().map(|item| &mut item.span),
+        _ => task.fields.slot(field).as_mut().map(|field| &mut field.span),
     }
 }
 
 /// Makes one tree of the top-level tasks; the root comes first.
 fn link_tops(
     tasks: &mut Vec<Task<'_>>,
-    findings: &mut [Finding],
+    findings: &mut [Misreading],
     prose: &mut [(usize, Item<'_>)],
 ) -> Option<TaskIndex> {
     let tops: Vec<TaskIndex> = (0..tasks.len()).filter(|&index| tasks[index].parent.is_none()).collect();
@@ -385,7 +325,7 @@ fn measure(tasks: &mut [Task<'_>]) {
     }
 }
 
-fn diagnostic(finding: Finding, tasks: &[Task<'_>]) -> Diagnostic {
+fn diagnostic(finding: Misreading, tasks: &[Task<'_>]) -> Diagnostic {
     let task = finding.task.map(|task| &tasks[task]);
     Diagnostic {
         rule: "syntax",

@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use super::Reader;
 use super::blocks::{is_frame, misread_line};
-use super::dedent::dedent_item;
-use super::frame::{Frame, Kind};
-use super::head::{self, Head, Place, within};
-use super::split::trim;
-use super::suspect;
-use super::value;
+use super::fields;
+use super::fields::trim;
+use super::prose::dedent_item;
+use super::task_line::{self, HeadPlace, TaskHead, within};
+use super::{FrameKind, ReaderFrame};
 use crate::diagnostic::Span;
 use crate::plan::field::FieldKind;
 use crate::plan::task::Item;
@@ -24,7 +23,7 @@ impl<'t> Reader<'t> {
         while self
             .frames
             .last()
-            .is_some_and(|frame| !frame.open && matches!(frame.kind, Kind::Group | Kind::Entry(_)))
+            .is_some_and(|frame| !frame.open && matches!(frame.kind, FrameKind::Group | FrameKind::Entry(_)))
         {
             self.frames.pop();
         }
@@ -38,8 +37,8 @@ impl<'t> Reader<'t> {
         };
         self.serial += 1;
         self.open.push((self.frames.len(), self.serial));
-        self.frames.push(Frame {
-            kind: Kind::Unread,
+        self.frames.push(ReaderFrame {
+            kind: FrameKind::Unread,
             column,
             content_column,
             serial: self.serial,
@@ -67,10 +66,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Keeps the text of a frame that has ended, where all of it was to be seen first.
-    pub(super) fn complete(&mut self, frame: &Frame, end: usize) {
+    pub(super) fn complete(&mut self, frame: &ReaderFrame, end: usize) {
         let end = frame.range.end.min(end);
         match &frame.kind {
-            Kind::Labelled { label, value, duplicate } => {
+            FrameKind::Labelled { label, value, duplicate } => {
                 let end = self.text_end(frame, end).max(*value);
                 let column = frame.content_column;
                 let text = dedent_item(&self.text[*value..end], column, column);
@@ -87,7 +86,7 @@ impl<'t> Reader<'t> {
                 let item = Item { text: within(text, without_lead), span, note: None };
                 self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
             }
-            Kind::Group => {
+            FrameKind::Group => {
                 let end = self.text_end(frame, end);
                 let own = self.text[frame.content..end.max(frame.content)].trim();
                 let caption = self.has_tasks(frame) && (own.is_empty() || is_frame(own));
@@ -97,7 +96,7 @@ impl<'t> Reader<'t> {
                     self.keep_item(frame, text, Span::new(range.start, range.end));
                 }
             }
-            Kind::Field(kind) => self.builder.end_field(
+            FrameKind::Field(kind) => self.builder.end_field(
                 frame.task,
                 *kind,
                 trim(self.text, frame.content..end.max(frame.content)),
@@ -106,12 +105,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    pub(super) fn has_tasks(&self, frame: &Frame) -> bool {
+    pub(super) fn has_tasks(&self, frame: &ReaderFrame) -> bool {
         self.builder.tasks.len() > frame.tasks_before
     }
 
     /// Where the text of an item ends: with the item, or at the line of the first task in it.
-    fn text_end(&self, frame: &Frame, end: usize) -> usize {
+    fn text_end(&self, frame: &ReaderFrame, end: usize) -> usize {
         let Some(task) = self.builder.tasks.get(frame.tasks_before) else { return end };
         let line = self.text[..task.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         line.min(end)
@@ -119,14 +118,19 @@ impl<'t> Reader<'t> {
 
     /// Keeps an item that is neither task nor field, unless it stands in one that is kept as a whole. One that
     /// hangs below a field only by its column goes on with the field's text.
-    fn keep_item(&mut self, frame: &Frame, text: Cow<'t, str>, span: Span) {
+    fn keep_item(&mut self, frame: &ReaderFrame, text: Cow<'t, str>, span: Span) {
         let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
         let parent = match below {
             Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
             None => self.frames.last(),
         };
         match parent {
-            Some(Frame { kind: Kind::Labelled { duplicate, .. }, open: false, task: Some(task), .. }) => {
+            Some(ReaderFrame {
+                kind: FrameKind::Labelled { duplicate, .. },
+                open: false,
+                task: Some(task),
+                ..
+            }) => {
                 self.builder.continue_labelled(*task, *duplicate, &text, span.end);
             }
             Some(parent) if parent.is_text() && parent.tasks_before == frame.tasks_before => {}
@@ -140,7 +144,7 @@ impl<'t> Reader<'t> {
     /// Keeps the line above a list of tasks, where it says more than that.
     fn caption(&mut self, task: usize, label: &str, range: Range<usize>) {
         if !is_frame(label) {
-            let text = head::one_line(&self.text[range.clone()]);
+            let text = task_line::joined_lines(&self.text[range.clone()]);
             let place = (Some(task), self.builder.tasks.len());
             self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
         }
@@ -148,12 +152,12 @@ impl<'t> Reader<'t> {
 
     /// Reads the own text of the item that has just begun, which ends before `end`.
     pub(super) fn read_head(&mut self, end: usize) {
-        let Some(frame) = self.frames.last().filter(|frame| frame.kind == Kind::Unread) else { return };
+        let Some(frame) = self.frames.last().filter(|frame| frame.kind == FrameKind::Unread) else { return };
         let (content, item_end) = (frame.content, frame.range.end);
         let mut own = trim(self.text, content..end.clamp(content, item_end.max(content)));
         let mut suspects = Vec::new();
-        if head::has_line_end(&self.text[own.clone()]) {
-            suspects.extend(suspect::lines(self.text, own.clone(), false));
+        if task_line::has_line_end(&self.text[own.clone()]) {
+            suspects.extend(task_line::suspects(self.text, own.clone(), false));
         }
         if let Some(first) = suspects.first() {
             own = trim(self.text, own.start..first.range.start);
@@ -172,40 +176,42 @@ impl<'t> Reader<'t> {
         let at = self.frames.len() - 1;
         let around = at.checked_sub(1).map(|at| self.frames[at].kind.clone());
         match around {
-            Some(Kind::Field(field)) => self.entry_or_task(field, own),
-            Some(Kind::Entry(field)) if nests(field) => self.entry_or_task(field, own),
-            Some(Kind::Entry(field)) => {
+            Some(FrameKind::Field(field)) => self.entry_or_task(field, own),
+            Some(FrameKind::Entry(field)) if field.form().is_list_of_words() => {
+                self.entry_or_task(field, own)
+            }
+            Some(FrameKind::Entry(field)) => {
                 if !self.misplaced_task(&own) {
-                    self.frames[at].kind = Kind::Entry(field);
+                    self.frames[at].kind = FrameKind::Entry(field);
                 }
             }
-            Some(Kind::Labelled { .. } | Kind::Group) if !self.has_tasks(&self.frames[at - 1]) => {
-                match head::read(self.text, own.clone(), Place::List) {
+            Some(FrameKind::Labelled { .. } | FrameKind::Group) if !self.has_tasks(&self.frames[at - 1]) => {
+                match task_line::read_head(self.text, own.clone(), HeadPlace::List) {
                     Some(head) => self.list_task(own, head),
-                    None => self.frames[at].kind = Kind::Group,
+                    None => self.frames[at].kind = FrameKind::Group,
                 }
             }
             around => self.task_or_field(around.as_ref(), own),
         }
     }
 
-    fn task_or_field(&mut self, around: Option<&Kind>, own: Range<usize>) {
+    fn task_or_field(&mut self, around: Option<&FrameKind>, own: Range<usize>) {
         let at = self.frames.len() - 1;
-        let label = value::label(self.text, own.clone());
+        let label = fields::label(self.text, own.clone());
         let task = self.frames[at].task;
         if let (Some((name, start)), Some(task)) = (&label, task)
             && let Some(field) = FieldKind::from_label(&self.text[name.clone()])
         {
             self.begin_field(task, field, (own.start, name.clone()), *start..own.end);
-        } else if let Some(head) = head::read(self.text, own.clone(), Place::List) {
+        } else if let Some(head) = task_line::read_head(self.text, own.clone(), HeadPlace::List) {
             self.list_task(own, head);
         } else if let (Some((label, value)), Some(task)) = (label, task)
-            && !matches!(around, Some(Kind::Section(_)))
+            && !matches!(around, Some(FrameKind::Section(_)))
         {
             self.field_begins_at(task);
-            self.frames[at].kind = Kind::Labelled { label, value, duplicate: false };
+            self.frames[at].kind = FrameKind::Labelled { label, value, duplicate: false };
         } else {
-            self.frames[at].kind = Kind::Group;
+            self.frames[at].kind = FrameKind::Group;
         }
     }
 
@@ -219,11 +225,11 @@ impl<'t> Reader<'t> {
         let at = self.frames.len() - 1;
         self.field_begins_at(task);
         if self.builder.is_given(task, field) {
-            self.frames[at].kind = Kind::Labelled { label, value: value.start, duplicate: true };
+            self.frames[at].kind = FrameKind::Labelled { label, value: value.start, duplicate: true };
             return;
         }
         self.frames[at].kind =
-            if field == FieldKind::Description { Kind::Entry(field) } else { Kind::Field(field) };
+            if field == FieldKind::Description { FrameKind::Entry(field) } else { FrameKind::Field(field) };
         let whole = trim(self.text, start..self.frames[at].range.end.max(value.end));
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
@@ -231,7 +237,7 @@ impl<'t> Reader<'t> {
             let text = dedent_item(&self.text[value.start..whole.end.max(value.start)], column, column);
             self.builder.describe(task, within(text, str::trim), span);
         } else {
-            let entries = value::line_entries(field, self.text, value);
+            let entries = fields::line_entries(field, self.text, value);
             self.builder.begin_field(task, field, entries, span);
         }
     }
@@ -242,11 +248,11 @@ impl<'t> Reader<'t> {
         self.builder.tasks[task].field_indent = column;
     }
 
-    fn list_task(&mut self, own: Range<usize>, head: Head<'t>) {
+    fn list_task(&mut self, own: Range<usize>, head: TaskHead<'t>) {
         let at = self.frames.len() - 1;
         let parent = at.checked_sub(1).and_then(|at| self.frames[at].task);
         let indent = self.frames[at].content_column;
-        self.frames[at].kind = Kind::Task;
+        self.frames[at].kind = FrameKind::Task;
         self.frames[at].task = Some(self.builder.task(head, own, parent, indent));
     }
 
@@ -255,15 +261,15 @@ impl<'t> Reader<'t> {
             return;
         }
         let at = self.frames.len() - 1;
-        self.frames[at].kind = Kind::Entry(field);
+        self.frames[at].kind = FrameKind::Entry(field);
         let Some(task) = self.frames[at].task else { return };
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
-        let item = if whole.end > own.end && !nests(field) {
+        let item = if whole.end > own.end && !field.form().is_list_of_words() {
             let column = self.frames[at].content_column;
             let text = dedent_item(&self.text[whole.clone()], column, column);
             Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
         } else {
-            value::entry(field, self.text, own)
+            fields::entry(field, self.text, own)
         };
         if let Some(item) = item {
             self.builder.entry(task, field, item, self.frames[at].column);
@@ -272,8 +278,10 @@ impl<'t> Reader<'t> {
 
     /// Takes an item inside a field for what its complexity says it is: a task at the wrong depth.
     fn misplaced_task(&mut self, own: &Range<usize>) -> bool {
-        let named = suspect::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
-        let Some(mut head) = named.then(|| head::read(self.text, own.clone(), Place::List)).flatten() else {
+        let named = task_line::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
+        let Some(mut head) =
+            named.then(|| task_line::read_head(self.text, own.clone(), HeadPlace::List)).flatten()
+        else {
             return false;
         };
         if head.complexity.is_none() {
@@ -285,9 +293,9 @@ impl<'t> Reader<'t> {
         let parent = self.parent_of_next();
         self.frames.extend(frame);
         debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
-        head.fault.get_or_insert_with(|| head::inside_field(head.id));
+        head.fault.get_or_insert_with(|| task_line::inside_field(head.id));
         let indent = self.frames[at].content_column;
-        self.frames[at].kind = Kind::Task;
+        self.frames[at].kind = FrameKind::Task;
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
         true
     }
@@ -299,11 +307,6 @@ fn without_lead(text: &str) -> &str {
     let blanks = text.len() - text.trim_start().len();
     let line = text[..blanks].rfind('\n').map_or(0, |at| at + 1);
     if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
-}
-
-/// Fields whose lists may have lists in them that are entries as well.
-pub(super) fn nests(field: FieldKind) -> bool {
-    matches!(field, FieldKind::Files | FieldKind::Dependencies | FieldKind::Covers)
 }
 
 /// The length of the marker that a text begins with.

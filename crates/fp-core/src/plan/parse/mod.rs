@@ -6,27 +6,20 @@
 
 mod blocks;
 mod builder;
-mod column;
-mod dedent;
-mod frame;
-mod head;
+mod fields;
 mod items;
-mod listed;
-mod pieces;
 mod prose;
-mod split;
-mod suspect;
-mod value;
+mod task_line;
 
 use std::ops::Range;
 
-pub use self::listed::entries_of;
+use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
-use self::blocks::Code;
-use self::builder::Builder;
-use self::column::Columns;
-use self::frame::{Frame, Kind};
-use self::pieces::Kind as Block;
+pub use self::fields::entries_of;
+
+use self::blocks::CodeKind;
+use self::builder::TreeBuilder;
+use super::field::FieldKind;
 use super::position::BOM;
 use super::task::{Plan, TaskIndex};
 use crate::diagnostic::Diagnostic;
@@ -36,17 +29,70 @@ use crate::diagnostic::Diagnostic;
 #[must_use]
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
     let mut reader = Reader::new(text);
-    pieces::for_each(text, base, |block| reader.take(block.kind, block.range));
+    reader.definitions_ahead = definitions(&events, base);
+    for (event, range) in events {
+        reader.event(&event, range.start + base..range.end + base);
+    }
+    while let Some(definition) = reader.definitions_ahead.pop() {
+        reader.link_definition(definition);
+    }
     reader.end_definitions();
     reader.builder.finish(text)
+}
+
+/// Where links are defined, the last one first. Markdown has no events for definitions.
+fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
+    let definitions = events.reference_definitions().iter();
+    let mut ranges: Vec<Range<usize>> =
+        definitions.map(|(_, found)| found.span.start + base..found.span.end + base).collect();
+    ranges.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
+    ranges
+}
+
+/// A block of Markdown that begins, or one of those whose end counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MarkdownBlock {
+    QuoteStart,
+    QuoteEnd,
+    ItemStart,
+    ItemEnd,
+    /// A list, or a rule between blocks.
+    Break,
+    Paragraph,
+    Heading(u8),
+    Code(CodeKind),
+    Html,
+}
+
+impl MarkdownBlock {
+    fn of_event(event: &Event<'_>) -> Option<Self> {
+        Some(match event {
+            Event::Start(Tag::BlockQuote(_)) => Self::QuoteStart,
+            Event::End(TagEnd::BlockQuote(_)) => Self::QuoteEnd,
+            Event::Start(Tag::Item) => Self::ItemStart,
+            Event::End(TagEnd::Item) => Self::ItemEnd,
+            Event::Start(Tag::List(_)) | Event::Rule => Self::Break,
+            Event::Start(Tag::Paragraph) => Self::Paragraph,
+            Event::Start(Tag::Heading { level, .. }) => Self::Heading(*level as u8),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => Self::Code(CodeKind::Indented),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Self::Code(CodeKind::Fenced),
+            Event::Start(Tag::HtmlBlock) => Self::Html,
+            _ => return None,
+        })
+    }
+
+    fn holds_text(self) -> bool {
+        matches!(self, Self::Paragraph | Self::Heading(_) | Self::Code(_) | Self::Html)
+    }
 }
 
 /// Where the reader is in the document.
 struct Reader<'t> {
     text: &'t str,
     columns: Columns<'t>,
-    frames: Vec<Frame>,
+    frames: Vec<ReaderFrame>,
     /// Of every item that Markdown has open, its place in `frames` and its serial number.
     open: Vec<(usize, usize)>,
     serial: usize,
@@ -54,9 +100,13 @@ struct Reader<'t> {
     quotes: usize,
     /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
     tight: Option<Range<usize>>,
+    /// Whether a block is open that holds text.
+    in_text: bool,
     /// Definitions of links that were met last.
     definitions: Option<Range<usize>>,
-    builder: Builder<'t>,
+    /// Those further down, the last one first.
+    definitions_ahead: Vec<Range<usize>>,
+    builder: TreeBuilder<'t>,
 }
 
 impl<'t> Reader<'t> {
@@ -69,26 +119,41 @@ impl<'t> Reader<'t> {
             serial: 0,
             quotes: 0,
             tight: None,
+            in_text: false,
             definitions: None,
-            builder: Builder::default(),
+            definitions_ahead: Vec::new(),
+            builder: TreeBuilder::default(),
         }
     }
 
-    fn take(&mut self, kind: Block, range: Range<usize>) {
-        match kind {
-            Block::Definition => return self.link_definition(range),
-            Block::TightText => return self.text_in_item(range),
-            _ => self.end_tight(),
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
+        while let Some(definition) = self.definitions_ahead.pop_if(|definition| definition.start < reached) {
+            self.link_definition(definition);
         }
-        if !matches!(kind, Block::Paragraph | Block::Heading(_)) {
-            self.end_definitions();
+        match (MarkdownBlock::of_event(event), event) {
+            (Some(block), _) => {
+                self.in_text |= block.holds_text();
+                self.end_tight();
+                if !matches!(block, MarkdownBlock::Paragraph | MarkdownBlock::Heading(_)) {
+                    self.end_definitions();
+                }
+                self.block(block, range);
+            }
+            (None, Event::End(TagEnd::List(_))) => {}
+            (
+                None,
+                Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock),
+            ) => self.in_text = false,
+            // Text outside any block of its own is that of a tight item.
+            (None, _) if !self.in_text => self.text_in_item(range),
+            (None, _) => {}
         }
-        self.block(kind, range);
     }
 
     /// Notes where the text stands of a tight item, other than the text that the item begins with.
     fn text_in_item(&mut self, range: Range<usize>) {
-        let head = self.frames.last().is_some_and(|frame| frame.kind == Kind::Unread);
+        let head = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Unread);
         if self.quotes == 0 && !head {
             let start = self.tight.take().map_or(range.start, |tight| tight.start);
             self.tight = Some(start..range.end);
@@ -106,26 +171,24 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn block(&mut self, kind: Block, range: Range<usize>) {
-        match kind {
-            Block::QuoteStart => {
+    fn block(&mut self, block: MarkdownBlock, range: Range<usize>) {
+        match block {
+            MarkdownBlock::QuoteStart => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
                     self.keep_block(range, None);
                 }
                 self.quotes += 1;
             }
-            Block::QuoteEnd => self.quotes -= 1,
+            MarkdownBlock::QuoteEnd => self.quotes -= 1,
             _ if self.quotes > 0 => {}
-            Block::ItemStart => self.start_item(range),
-            Block::ItemEnd => self.end_item(range),
-            Block::Break => self.read_head(range.start),
-            Block::Paragraph => self.paragraph(range),
-            Block::Heading(level) => self.heading(level, range),
-            Block::IndentedCode => self.code(Code::Indented, range),
-            Block::FencedCode => self.code(Code::Fenced, range),
-            Block::Html => self.html(range),
-            Block::Definition | Block::TightText => {}
+            MarkdownBlock::ItemStart => self.start_item(range),
+            MarkdownBlock::ItemEnd => self.end_item(range),
+            MarkdownBlock::Break => self.read_head(range.start),
+            MarkdownBlock::Paragraph => self.paragraph(range),
+            MarkdownBlock::Heading(level) => self.heading(level, range),
+            MarkdownBlock::Code(code) => self.code(code, range),
+            MarkdownBlock::Html => self.html(range),
         }
     }
 
@@ -139,7 +202,7 @@ impl<'t> Reader<'t> {
     fn parent_of_next(&self) -> Option<TaskIndex> {
         let frame = self.frames.last()?;
         match frame.kind {
-            Kind::Field(_) | Kind::Entry(_) | Kind::Labelled { .. } => {
+            FrameKind::Field(_) | FrameKind::Entry(_) | FrameKind::Labelled { .. } => {
                 frame.task.and_then(|task| self.builder.tasks[task].parent)
             }
             _ => frame.task,
@@ -166,6 +229,97 @@ impl<'t> Reader<'t> {
         {
             self.complete(&frame, end);
         }
+    }
+}
+
+/// What a level is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// An item whose own text isn't complete yet.
+    Unread,
+    /// A task in a list.
+    Task,
+    /// A task in a heading of this level.
+    HeadingTask(u8),
+    /// Another heading of this level.
+    Section(u8),
+    /// A field of the language; the items in it are its entries.
+    Field(FieldKind),
+    /// An entry of a field, or an item inside one.
+    Entry(FieldKind),
+    /// A field that is unknown or given before: its label, where its value begins, and which of both.
+    Labelled { label: Range<usize>, value: usize, duplicate: bool },
+    /// An item that is neither task nor field; tasks in it belong to the task around it.
+    Group,
+}
+
+/// One level: an item or a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReaderFrame {
+    pub(super) kind: FrameKind,
+    /// Column of the marker.
+    pub(super) column: usize,
+    /// Column of the item's content.
+    pub(super) content_column: usize,
+    /// Tells items apart that stood at the same place of the stack.
+    pub(super) serial: usize,
+    /// Whether Markdown has it open; a closed item can still get children by their column.
+    pub(super) open: bool,
+    /// The task that it is, or that it belongs to.
+    pub(super) task: Option<TaskIndex>,
+    /// How many tasks there were when it began.
+    pub(super) tasks_before: usize,
+    /// Its source, from the marker on.
+    pub(super) range: Range<usize>,
+    /// Where its content begins.
+    pub(super) content: usize,
+    /// Whether a heading was met inside.
+    pub(super) has_heading: bool,
+}
+
+impl ReaderFrame {
+    pub(super) fn is_item(&self) -> bool {
+        !matches!(self.kind, FrameKind::HeadingTask(_) | FrameKind::Section(_))
+    }
+
+    /// Whether what stands inside is the text of a field or of prose and kept as such.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind, FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group)
+    }
+}
+
+/// Finds columns of ascending offsets.
+#[derive(Debug)]
+pub(super) struct Columns<'t> {
+    text: &'t str,
+    last: (usize, usize),
+}
+
+impl<'t> Columns<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, last: (0, 0) }
+    }
+
+    /// The column of `offset`, from 0, a tab reaching to the next multiple of 4.
+    pub(super) fn of(&mut self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let known = if self.last.0 <= offset { self.last.0 } else { 0 };
+        let mut start = offset;
+        while start > known && !matches!(bytes[start - 1], b'\n' | b'\r') {
+            start -= 1;
+        }
+        let mut column = if start == known && start == self.last.0 { self.last.1 } else { 0 };
+        for &byte in &bytes[start..offset] {
+            match byte {
+                b'\t' => column += 4 - column % 4,
+                // Only the first byte of a character counts, and of a byte-order mark none.
+                0x80..=0xbf | 0xef if start == 0 && self.text.starts_with(BOM) => {}
+                0x80..=0xbf => {}
+                _ => column += 1,
+            }
+        }
+        self.last = (offset, column);
+        column
     }
 }
 

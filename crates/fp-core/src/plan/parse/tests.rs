@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use super::parse;
+use super::{Columns, parse};
 use crate::plan::FieldKind;
-use crate::plan::canonical::leaf_text;
-use crate::plan::task::{Item, ListField, Newline};
+use crate::plan::meaning::leaf_text;
+use crate::plan::task::{Field, Item, Newline};
 
-fn entries(out: &mut String, name: &str, list: &ListField) {
+fn entries(out: &mut String, name: &str, list: Option<&Field>) {
     if let Some(list) = list {
         let texts: Vec<String> = list
-            .value
+            .items
             .iter()
             .map(|item| match &item.note {
                 Some(note) => format!("{}<{note}>", item.text),
@@ -41,32 +41,32 @@ fn outline(text: &str) -> String {
             (None, None) => {}
         }
         let fields = &task.fields;
-        entries(&mut out, "A", &fields.acceptance);
-        entries(&mut out, "D", &fields.dependencies);
-        entries(&mut out, "F", &fields.files);
-        if let Some(tests) = &fields.tests_required {
-            write!(out, " T={}", tests.value).unwrap();
+        entries(&mut out, "A", fields.get(FieldKind::Acceptance));
+        entries(&mut out, "D", fields.get(FieldKind::Dependencies));
+        entries(&mut out, "F", fields.get(FieldKind::Files));
+        if let Some(tests) = fields.get(FieldKind::TestsRequired) {
+            write!(out, " T={}", task.tests_required()).unwrap();
             if let Some(written) = &tests.written {
                 write!(out, "<{written}>").unwrap();
             }
         }
-        entries(&mut out, "H", &fields.hints);
-        entries(&mut out, "R", &fields.references);
-        entries(&mut out, "G", &fields.guardrails);
-        entries(&mut out, "C", &fields.test_commands);
-        entries(&mut out, "covers", &fields.covers);
-        for (name, value) in [
-            ("group", &fields.group),
-            ("verify", &fields.verify),
-            ("priority", &fields.priority),
-            ("description", &fields.description),
+        entries(&mut out, "H", fields.get(FieldKind::Hints));
+        entries(&mut out, "R", fields.get(FieldKind::References));
+        entries(&mut out, "G", fields.get(FieldKind::Guardrails));
+        entries(&mut out, "C", fields.get(FieldKind::TestCommands));
+        entries(&mut out, "covers", fields.get(FieldKind::Covers));
+        for (name, kind) in [
+            ("group", FieldKind::Group),
+            ("verify", FieldKind::Verify),
+            ("priority", FieldKind::Priority),
+            ("description", FieldKind::Description),
         ] {
-            if let Some(value) = value {
-                write!(out, " {name}={:?}", value.value).unwrap();
+            if let Some(value) = fields.text(kind) {
+                write!(out, " {name}={value:?}").unwrap();
             }
         }
-        if let Some(risk) = &fields.risk {
-            write!(out, " risk={:?}", risk.value).unwrap();
+        if let Some(risk) = fields.get(FieldKind::Risk) {
+            write!(out, " risk={}", risk.items[0].text).unwrap();
             if let Some(written) = &risk.written {
                 write!(out, "<{written}>").unwrap();
             }
@@ -254,7 +254,7 @@ fn fields_absent_empty_and_given() {
     check("- [ID: 1] A\n  - Tests Required:\n", "1 \"A\" unreadable:Tests Required=\"\"");
     check(
         "- [ID: 1] A\n  - Risk: High - much\n  - Group: g 1\n  - Priority: P1\n  - Verify: `make check`\n  - Covers: R1, R2\n",
-        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=High<High - much>",
+        "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=high<High - much>",
     );
     check("- [ID: 1] A\n  - Risk: huge\n  - Group: none\n", "1 \"A\" unreadable:Risk=\"huge\"");
     check(
@@ -493,9 +493,9 @@ fn spans_lead_back_to_the_source() {
     assert_eq!(at(task.id_span), "1");
     assert_eq!(at(task.span), "[ID: 1] 값 (Complexity: 3)");
     assert_eq!(at(task.extent), "[ID: 1] 값 (Complexity: 3)\r\n  - Files: `a`,  b\r\n    - c");
-    let files = task.fields.files.as_ref().unwrap();
+    let files = task.fields.get(FieldKind::Files).unwrap();
     assert_eq!(at(files.span), "Files: `a`,  b\r\n    - c");
-    assert_eq!(files.value.iter().map(|item| at(item.span)).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(files.items.iter().map(|item| at(item.span)).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!((task.field_indent, plan.newline), (2, Newline::CrLf));
 }
 
@@ -570,17 +570,13 @@ fn a_task_in_a_code_fence_is_not_counted() {
 #[test]
 fn an_absent_field_is_not_an_empty_one() {
     let fields = |text: String| parse(text.leak()).0.tasks.remove(0).fields;
-    for kind in
-        FieldKind::ALL.into_iter().filter(|&kind| fields("- [ID: 1] A\n".to_owned()).list(kind).is_none())
-    {
+    let lists: Vec<FieldKind> = FieldKind::ALL.into_iter().filter(|kind| kind.form().is_list()).collect();
+    for &kind in &lists {
         let given = fields(format!("- [ID: 1] A\n  - {}: none\n", kind.label()));
-        assert_eq!(fields("- [ID: 1] A\n".to_owned()).list(kind), None);
-        let empty = given.list(kind).map(|list| list.value.len());
-        assert!(matches!(empty, None | Some(0)), "{kind:?}");
+        assert_eq!(fields("- [ID: 1] A\n".to_owned()).get(kind), None);
+        assert_eq!(given.get(kind).map(|list| list.items.len()), Some(0), "{kind:?}");
     }
-    let lists = FieldKind::ALL
-        .map(|kind| fields(format!("- [ID: 1] A\n  - {}: none\n", kind.label())).list(kind).is_some());
-    assert_eq!(lists.iter().filter(|list| **list).count(), 8, "every list is there when it is given as none");
+    assert_eq!(lists.len(), 8);
 }
 
 #[test]
@@ -676,7 +672,7 @@ fn every_form_of_every_field_says_the_same() {
     }
     let scalars = [
         ("Tests Required", "Yes", "T=true"),
-        ("Risk", "HIGH", "risk=High"),
+        ("Risk", "HIGH", "risk=high"),
         ("Group", "g 1", "group=\"g 1\""),
         ("Verify", "`make a`", "verify=\"make a\""),
         ("Priority", "P1", "priority=\"P1\""),
@@ -707,4 +703,23 @@ fn same_in_both_dialects(field: &str, expect: &str) {
         &format!("## [1] A\n\n{field}\n\n## [2] B\n"),
         &format!("~root \"A; B\"\n  1 \"A\" {expect}\n  2 \"B\"\n"),
     );
+}
+
+#[test]
+fn columns() {
+    let check = |text: &str, offset: usize, expect: usize| {
+        assert_eq!(Columns::new(text).of(offset), expect, "{text:?} {offset}");
+    };
+    check("- a", 0, 0);
+    check("x\n  - a", 4, 2);
+    check("\t- a", 1, 4);
+    check(" \t- a", 2, 4);
+    check("\u{feff}- a", 3, 0);
+    check("한- a", 3, 1);
+}
+
+#[test]
+fn going_on_in_a_line_and_back() {
+    let mut columns = Columns::new("- \t- a\n  - b");
+    assert_eq!([columns.of(0), columns.of(3), columns.of(9), columns.of(0), columns.of(9)], [0, 4, 2, 0, 2]);
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use super::layout::marker;
 use super::parse;
-use crate::plan::field::FieldKind;
-use crate::plan::meaning::{same_items, written};
+use crate::plan::field::{FieldForm, FieldKind};
+use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
 
 /// The first of `forms` that reads back, else the first.
@@ -47,7 +47,7 @@ pub(super) fn head(task: &Task) -> String {
     };
     let title = &*task.description;
     let harmless = is_word(&task.id) && is_plain(title);
-    let value = task.fields.description.as_ref().map(|field| &*field.value);
+    let value = task.fields.text(FieldKind::Description);
     let described = value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
     let titles = [title, if described { "" } else { title }];
     let Some(complexity) = task.complexity_source.as_ref().map(|item| &*item.text) else {
@@ -83,14 +83,14 @@ fn heads(form: &str, task: &Task, described: bool) -> bool {
 /// A field of the language; `None` where it is absent.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let fields = &task.fields;
-    if let Some(field) = fields.list(kind) {
-        return Some(list(kind, &field.value));
+    if let Some(field) = fields.get(kind).filter(|_| kind.form().is_list()) {
+        return Some(list(kind, &field.items));
     }
-    if kind == FieldKind::Description && fields.description.is_some() {
-        return fields.scalar(kind).map(description);
+    if let Some(text) = fields.text(kind).filter(|_| kind.form() == FieldForm::Prose) {
+        return Some(prose(kind, text));
     }
     let unreadable = fields.unreadable.iter().filter(|(of, _)| *of == kind).map(|(_, item)| &*item.text);
-    let values: Vec<&str> = unreadable.chain(written(fields, kind).or(fields.scalar(kind))).collect();
+    let values: Vec<&str> = unreadable.chain(written(task, kind)).collect();
     if !values.is_empty() {
         return Some(scalar(kind, task, &values));
     }
@@ -107,12 +107,12 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     }
     let reads_back = |form: &str, items: &[Item]| {
         field_reads(form, |task| {
-            task.fields.list(kind).is_some_and(|list| same_items(&list.value, items))
+            task.fields.get(kind).is_some_and(|list| same_items(&list.items, items))
                 && task.fields.unknown.is_empty()
                 && task.fields.duplicates.is_empty()
         })
     };
-    let one_line = prefers_one_line(kind);
+    let one_line = prefers_one_line(kind.form());
     let harmless = |item: &Item| {
         item.note.is_none()
             && if one_line { is_harmless_piece(kind, &item.text) } else { is_plain_entry(&item.text) }
@@ -142,10 +142,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
 
 /// A list with its first `inline` entries on the line of the label, the others below it.
 fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String {
-    let separator = match kind {
-        FieldKind::Dependencies | FieldKind::Files | FieldKind::Covers => ", ",
-        _ => "; ",
-    };
+    let separator = if kind.form().is_list_of_words() { ", " } else { "; " };
     let mut form = format!("- {}:", kind.label());
     if inline > 0 {
         form.push(' ');
@@ -161,20 +158,20 @@ fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String
 /// The ways to write one entry of a list.
 fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
     let text = &item.text;
-    let mut forms = match (kind, &item.note) {
-        (FieldKind::Files, None) => vec![text.to_string(), quoted(text), format!("[{text}]({text})")],
-        (FieldKind::Files, Some(note)) => {
+    let mut forms = match (kind.form(), &item.note) {
+        (FieldForm::Paths, None) => vec![text.to_string(), code_span(text), format!("[{text}]({text})")],
+        (FieldForm::Paths, Some(note)) => {
             vec![
                 format!("{text} {note}"),
-                format!("{} {note}", quoted(text)),
-                format!("{}{note}", quoted(text)),
+                format!("{} {note}", code_span(text)),
+                format!("{}{note}", code_span(text)),
                 format!("[{text}]({text}) {note}"),
             ]
         }
-        (FieldKind::Dependencies, None) => {
+        (FieldForm::Ids, None) => {
             vec![text.to_string(), format!("[{text}]"), format!("[ID: {text}]")]
         }
-        (FieldKind::Dependencies, Some(note)) => {
+        (FieldForm::Ids, Some(note)) => {
             vec![
                 format!("{text} {note}"),
                 format!("{text}{note}"),
@@ -183,7 +180,7 @@ fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
                 format!("[ID: {text}] {note}"),
             ]
         }
-        (FieldKind::TestCommands | FieldKind::Verify, _) => vec![text.to_string(), quoted(text)],
+        (FieldForm::Commands | FieldForm::Command, _) => vec![text.to_string(), code_span(text)],
         _ => vec![text.to_string()],
     };
     // As a block of its own below the bullet.
@@ -205,22 +202,26 @@ fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
             of_kind.map(|(_, item)| item.text.to_string()).collect::<Vec<_>>()
         };
         field_reads(form, |read| {
-            read.fields.scalar(kind) == task.fields.scalar(kind)
-                && written(&read.fields, kind) == written(&task.fields, kind)
+            read.fields.text(kind) == task.fields.text(kind)
+                && written(read, kind) == written(task, kind)
                 && unreadable(read) == unreadable(task)
                 && read.fields.unknown.is_empty()
         })
     };
     let plain: Vec<Cow<'_, str>> = values.iter().map(|value| (*value).into()).collect();
-    let coded: Vec<Cow<'_, str>> = values.iter().map(|value| quoted(value).into()).collect();
+    let coded: Vec<Cow<'_, str>> = values.iter().map(|value| code_span(value).into()).collect();
     let forms = [(&plain, 1), (&coded, 1), (&plain, 0), (&coded, 0)];
     choose(forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()), reads_back)
 }
 
-fn description(text: &str) -> String {
-    labelled(FieldKind::Description.label(), text, |task| {
-        task.fields.description.as_ref().is_some_and(|field| field.value == text)
-    })
+/// The value of a field that is no list, as it was written.
+fn written<'t>(task: &'t Task, kind: FieldKind) -> Option<&'t str> {
+    let as_written = task.fields.get(kind).and_then(|field| field.written.as_deref());
+    as_written.or(task.fields.text(kind))
+}
+
+fn prose(kind: FieldKind, text: &str) -> String {
+    labelled(kind.label(), text, |task| task.fields.text(kind) == Some(text))
 }
 
 /// A field that is not of the language.
@@ -288,17 +289,16 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// `text` as a code span.
-fn quoted(text: &str) -> String {
+fn code_span(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// The fields that are written on one line where they can be.
-fn prefers_one_line(kind: FieldKind) -> bool {
-    use FieldKind::{Covers, Dependencies, Files, TestCommands};
-    matches!(kind, Dependencies | Files | TestCommands | Covers)
+/// Whether a list is written on one line where it can be.
+fn prefers_one_line(form: FieldForm) -> bool {
+    form.is_list_of_words() || form == FieldForm::Commands
 }
 
 /// Whether `text` is one line that begins with a word and mentions no id or complexity: behind a bullet or a
@@ -318,8 +318,8 @@ fn is_plain_entry(text: &str) -> bool {
 fn is_harmless_piece(kind: FieldKind, text: &str) -> bool {
     let command = |c: char| c.is_ascii_alphanumeric() || "-_./=: +@%".contains(c);
     let name = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    match kind {
-        FieldKind::TestCommands => text.starts_with(char::is_alphabetic) && text.chars().all(command),
+    match kind.form() {
+        FieldForm::Commands => text.starts_with(char::is_alphabetic) && text.chars().all(command),
         _ => {
             text.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && text.chars().all(name)

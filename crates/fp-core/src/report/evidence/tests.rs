@@ -3,8 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::plan::id::TaskId;
 use crate::run::event::{Judgement, Leaf};
-use crate::run::state::{Measured, Verdict};
+use crate::run::state::{MeasuredWork, TaskVerdict};
 use crate::verification::change::{Change, ChangeStatus, FileKind};
+use crate::verification::command_check_name;
 
 const AT: &str = "2026-11-21T09:00:00Z";
 
@@ -58,7 +59,7 @@ fn task(texts: &[String], pass: bool, verdicts: &[CheckVerdict]) -> TaskState {
         complexity: 1,
         phase: 0,
     });
-    task.verdict = Some(Verdict {
+    task.verdict = Some(TaskVerdict {
         pass,
         iteration: 3,
         judgements: (1..4).map(|n| Judgement { criterion: n, pass: n != 2, evidence: text(n) }).collect(),
@@ -69,7 +70,7 @@ fn task(texts: &[String], pass: bool, verdicts: &[CheckVerdict]) -> TaskState {
         Check { name, verdict: *verdict, detail: text(n + 1) }
     });
     let path = text(5).as_str().into();
-    task.verification = Some(Measured {
+    task.verification = Some(MeasuredWork {
         tree: String::new(),
         files: vec![Change { path, status: ChangeStatus::Added, kind: FileKind::File }],
         checks: checks.collect(),

@@ -4,7 +4,7 @@ use super::*;
 
 fn judging() -> Machine {
     let mut machine = Machine::new(vec![leaf(1, &[], 0)], true);
-    let events = machine.state.start(Start { lead_judges: true, ..start("s0") }).unwrap();
+    let events = machine.state.start(RunTerms { lead_judges: true, ..start("s0") }).unwrap();
     machine.take(events);
     machine.next(&[]);
     machine.start_agents();
@@ -18,14 +18,14 @@ fn it_is_told_until_there_is_a_verdict() {
     let mut machine = judging();
     for _ in 0..3 {
         let actions = machine.next(&[name("builder-1")]);
-        let [Action::Judge { task, iteration: 1, prompt }] = &actions[..] else { panic!("{actions:?}") };
+        let [LeadAction::Judge { task, iteration: 1, prompt }] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!(*task, id("1"));
         assert!(prompt.contains("Run `fp verify p 1`"), "{prompt}");
         assert_eq!(machine.lead_stops().0, LeadDue::Work);
     }
     machine.judge(&id("1"), true);
     let actions = machine.next(&[]);
-    assert!(matches!(actions[..], [Action::Finish { .. }]), "{actions:?}");
+    assert!(matches!(actions[..], [LeadAction::Finish { .. }]), "{actions:?}");
     machine.check();
 }
 
@@ -35,7 +35,7 @@ fn what_it_fails_goes_back_to_the_builder() {
     machine.next(&[name("builder-1")]);
     machine.judge(&id("1"), false);
     let actions = machine.next(&[]);
-    let [Action::Resume { name: owner, message }, Action::Wait { .. }] = &actions[..] else {
+    let [LeadAction::Resume { name: owner, message }, LeadAction::Wait { .. }] = &actions[..] else {
         panic!("{actions:?}")
     };
     assert_eq!(*owner, name("builder-1"));

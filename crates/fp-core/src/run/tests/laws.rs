@@ -66,9 +66,9 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.next(&[]);
             machine.start_agents();
             let again = machine.next(&[]);
-            let starts = again
-                .iter()
-                .any(|a| matches!(a, Action::Spawn { .. } | Action::Resume { .. } | Action::Verify { .. }));
+            let starts = again.iter().any(|a| {
+                matches!(a, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
+            });
             assert!(!again.is_empty(), "next is never silent");
             assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
             assert_ne!(machine.lead_stops().0, LeadDue::Work, "who has done it all may stop: {again:?}");
@@ -112,7 +112,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Answer(n) => {
             let Some(question) = machine.state.open_questions().next().cloned() else { return };
             let option = &question.options[usize::from(n) % question.options.len()];
-            if option.label == label::STOP {
+            if option.label == AnswerChoice::Stop.label() {
                 return;
             }
             let token = machine.token();
@@ -206,7 +206,7 @@ proptest! {
         lead_judges in proptest::bool::ANY,
     ) {
         let mut machine = Machine::imported(leaves, false, &done);
-        let events = machine.state.start(Start { lead_judges, ..start("s0") }).unwrap();
+        let events = machine.state.start(RunTerms { lead_judges, ..start("s0") }).unwrap();
         machine.take(events);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
@@ -221,25 +221,25 @@ proptest! {
             machine.check();
             for action in actions {
                 match action {
-                    Action::Finish { .. } => return Ok(()),
-                    Action::Spawn { name, .. } | Action::Resume { name, .. } => {
+                    LeadAction::Finish { .. } => return Ok(()),
+                    LeadAction::Spawn { name, .. } | LeadAction::Resume { name, .. } => {
                         work(&mut machine, &name, fates.next().unwrap());
                         ended.push(name);
                     }
-                    Action::Verify { name, task, .. } => {
+                    LeadAction::Verify { name, task, .. } => {
                         match fates.next().unwrap() {
                             0 => {}
                             fate => machine.judge(&task, fate > 2),
                         }
                         ended.push(name);
                     }
-                    Action::Judge { task, .. } => match fates.next().unwrap() {
+                    LeadAction::Judge { task, .. } => match fates.next().unwrap() {
                         0 => {}
                         fate => machine.judge(&task, fate > 2),
                     },
-                    Action::Wait { on } => prop_assert!(!on.is_empty()),
-                    Action::Ask { .. } => prop_assert!(false, "nobody can be asked"),
-                    Action::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
+                    LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
+                    LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
+                    LeadAction::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
                 }
             }
         }

@@ -64,14 +64,14 @@ impl Machine {
         format!("t{}", self.tokens)
     }
 
-    pub(super) fn next(&mut self, ended: &[AgentName]) -> Vec<Action> {
+    pub(super) fn next(&mut self, ended: &[AgentName]) -> Vec<LeadAction> {
         let turn = self.killed_next(ended);
         self.take(turn.told());
         turn.actions
     }
 
     /// A `next` that is killed before it shows anything.
-    pub(super) fn killed_next(&mut self, ended: &[AgentName]) -> Turn {
+    pub(super) fn killed_next(&mut self, ended: &[AgentName]) -> LeadTurn {
         let moved = self.moved.take();
         let around = self.around(moved);
         let turn = self.state.next(ended, &around).unwrap();
@@ -89,8 +89,9 @@ impl Machine {
     /// A lead that starts nothing of what it is told and stops: it is told all of it again, unless it was so often
     /// enough.
     pub(super) fn forgetful_next(&mut self) {
-        let starts = |action: &Action| matches!(action, Action::Spawn { .. } | Action::Verify { .. });
-        let due: Vec<Action> = self.next(&[]).into_iter().filter(starts).collect();
+        let starts =
+            |action: &LeadAction| matches!(action, LeadAction::Spawn { .. } | LeadAction::Verify { .. });
+        let due: Vec<LeadAction> = self.next(&[]).into_iter().filter(starts).collect();
         if self.lead_stops().1 {
             let again = self.next(&[]);
             assert!(due.iter().all(|action| again.contains(action)), "{due:?} is due, and told is {again:?}");
@@ -99,8 +100,8 @@ impl Machine {
         }
     }
 
-    pub(super) fn around(&mut self, moved: Option<Moved>) -> Surroundings {
-        Surroundings {
+    pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
+        RunSurroundings {
             now: self.now,
             attended: self.attended,
             nudges: NUDGES,
@@ -153,7 +154,7 @@ impl Machine {
 
     pub(super) fn clarify(&mut self, owner: &AgentName) {
         let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else { return };
-        let option = |label: &str| Choice { label: label.into(), description: String::new() };
+        let option = |label: &str| AnswerOption { label: label.into(), description: String::new() };
         let events = self.state.clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
         self.take(events.unwrap_or_default());
     }
@@ -174,7 +175,7 @@ impl Machine {
     /// A pass is followed by its commit, or by the task going back since it `conflicts` with newer commits.
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
         let token = self.token();
-        let opinion = Opinion {
+        let opinion = VerifierOpinion {
             judgements: vec![Judgement { criterion: 1, pass, evidence: "seen".into() }],
             summary: String::new(),
         };

@@ -1,15 +1,15 @@
 //! Payloads: none is too long, each hands in, and what is left out is said.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::*;
+use crate::plan::field::FieldKind;
 use crate::plan::parse;
-use crate::plan::task::Field;
+use crate::plan::task::Item;
 use crate::run::event::Note;
 use crate::run::notepad::NOTES_PER_PAYLOAD;
 use crate::run::payload::{Around, MAX_PAYLOAD_BYTES, payload, room_for_specs};
-use crate::run::state::{Claim, Verdict};
+use crate::run::state::{Claim, TaskVerdict};
 
 /// How many there are of something, of how many characters each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ impl Load {
             let task = state.task_mut(&id(&number.to_string())).unwrap();
             task.status = Status::Completed;
             let summary = self.text("summary", number, self.direct.chars);
-            task.verdict = Some(Verdict { pass: true, iteration: 1, judgements: Vec::new(), summary });
+            task.verdict = Some(TaskVerdict { pass: true, iteration: 1, judgements: Vec::new(), summary });
         }
         let notes = self.texts("note", self.notes).into_iter();
         state.notes = notes.map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap()).collect();
@@ -127,9 +127,9 @@ impl Load {
         let (plan, _) = parse(&tree);
         let mut leaf = plan.tasks.iter().find(|task| task.id == "1").unwrap().clone();
         let description = self.texts("description", self.description);
-        let field = |value| Field { value, span: leaf.span, entry_indent: None, written: None };
-        leaf.fields.description =
-            (!description.is_empty()).then(|| field(Cow::Owned(description.join("\n"))));
+        let item = |text: String| Item { text: text.into(), span: leaf.span, note: None };
+        *leaf.fields.slot(FieldKind::Description) =
+            (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
         let around = Around {
             language: Some("Korean"),

@@ -114,7 +114,7 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
     machine.claim(&name("builder-1"));
     machine.submit(&name("builder-1"));
     let token = machine.token();
-    let opinion = Opinion {
+    let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
         summary: String::new(),
     };
@@ -132,10 +132,10 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
 fn a_finished_run_goes_on_and_a_cancelled_one_does_not() {
     let mut machine = chain(3);
     let done = machine.next(&[name("builder-1")]);
-    assert!(matches!(done[..], [Action::Finish { .. }]), "{done:?}");
+    assert!(matches!(done[..], [LeadAction::Finish { .. }]), "{done:?}");
     roll_back(&mut machine, &id("3"), &name("builder-2"));
     assert!(machine.state.is_running());
-    assert!(matches!(machine.next(&[])[..], [Action::Resume { .. }, Action::Wait { .. }]));
+    assert!(matches!(machine.next(&[])[..], [LeadAction::Resume { .. }, LeadAction::Wait { .. }]));
     let events = machine.state.cancel(Decider::User).unwrap();
     machine.take(events);
     roll_back(&mut machine, &id("2"), &name("builder-2"));

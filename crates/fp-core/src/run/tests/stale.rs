@@ -10,7 +10,7 @@ fn passed() -> Machine {
     let owner = builder(0);
     machine.claim(&owner);
     machine.submit(&owner);
-    let opinion = Opinion {
+    let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
         summary: String::new(),
     };
@@ -47,7 +47,7 @@ fn giving_a_task_up_closes_what_was_asked_about_it() {
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
     assert_eq!(open(&machine), Vec::<&Topic>::new());
-    let leave = [label::LEAVE.to_owned()];
+    let leave = [AnswerChoice::Leave.label().to_owned()];
     let refusal = machine.state.answer(&question, &leave, Decider::User, "t".into()).unwrap_err();
     assert_eq!(refusal, Refusal::UnknownQuestion(question));
 }
@@ -94,7 +94,7 @@ fn verifiers_of_a_session_that_is_gone_do_not_count() {
     machine.submit(&builder(0));
     for session in ["s1", "s2", "s3"] {
         let actions = machine.next(&[]);
-        assert!(matches!(&actions[0], Action::Verify { .. }), "{session}: {actions:?}");
+        assert!(matches!(&actions[0], LeadAction::Verify { .. }), "{session}: {actions:?}");
         machine.start(session);
     }
 }
@@ -129,7 +129,10 @@ fn what_a_killed_next_has_not_told_is_told_again() {
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
         assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
-        assert!(matches!(machine.next(&[])[..], [Action::Wait { .. }]), "told once, it is not told again");
+        assert!(
+            matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]),
+            "told once, it is not told again"
+        );
     };
     let mut machine = two_in_a_row();
     let owner = builder(0);
@@ -170,4 +173,26 @@ fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
         machine.next(&[]);
     }
     assert_eq!(told, NUDGES);
+}
+
+#[test]
+fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
+    let state = two_in_a_row().state;
+    let topics = [
+        Topic::TaskFailed(id("1")),
+        Topic::VerifierSilent(id("1")),
+        Topic::CommitBlocked(id("1")),
+        Topic::BuildersSilent,
+        Topic::Drift(vec![id("1")]),
+        Topic::PassesBefore(id("1")),
+        Topic::Scope { task: id("1"), path: "x".into() },
+    ];
+    for topic in topics {
+        let question = Question::new(topic.clone(), 1, "why");
+        assert!(topic.choices().iter().any(|(choice, _)| choice.label() == question.unattended_answer()));
+        for (choice, _) in topic.choices() {
+            let found = state.consequences(&topic, *choice, Decider::User, "t".into());
+            assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
+        }
+    }
 }

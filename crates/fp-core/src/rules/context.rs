@@ -1,0 +1,231 @@
+//! What a check sees, what the caller gathers of the world so that checking stays a function, and where a check puts what
+//! it finds.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::Rule;
+use super::missing_file::created_files;
+use crate::diagnostic::{Diagnostic, Span, TextFix};
+use crate::plan::field::FieldKind;
+use crate::plan::graph::{Graph, PlanIndex};
+use crate::plan::path::{Reference, literal_prefix, normal, reference};
+use crate::plan::task::{Plan, Task, TaskIndex};
+
+/// What is known of the world around a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFacts {
+    /// The highest complexity that a leaf may have.
+    pub max_complexity: u32,
+    /// What each path of [`mentioned_paths`] is. A path that isn't in it is not judged.
+    pub paths: HashMap<String, PathFact>,
+    /// The confirmed requirements.
+    pub requirements: Vec<ConfirmedRequirement>,
+    /// What the user ruled out.
+    pub scope_exclusions: Vec<String>,
+}
+
+impl Default for RuleFacts {
+    fn default() -> Self {
+        Self {
+            max_complexity: 4,
+            paths: HashMap::new(),
+            requirements: Vec::new(),
+            scope_exclusions: Vec::new(),
+        }
+    }
+}
+
+impl RuleFacts {
+    /// What is known of a path as a plan has it.
+    pub(super) fn path(&self, path: &str) -> Option<PathFact> {
+        self.paths.get(normal(path).ok()?.as_ref()).copied()
+    }
+}
+
+/// What a path of the repository is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathFact {
+    /// Nothing is there.
+    Missing,
+    /// A folder.
+    Folder,
+    /// A file, with the number of its lines where that was asked for and could be told.
+    File {
+        /// Its lines.
+        lines: Option<u64>,
+    },
+    /// A link on the way leads out of the repository.
+    Outside,
+}
+
+/// A requirement that the user confirmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfirmedRequirement {
+    /// Its id, such as `R1`.
+    pub id: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// The paths that a plan mentions, in the form that [`RuleFacts::paths`] has them: inside the repository as far
+/// as their text can tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MentionedPaths<'p> {
+    /// Paths of which it matters whether they exist, and whether their number of lines matters.
+    pub paths: HashMap<Cow<'p, str>, bool>,
+}
+
+/// What to look up for the facts about `plan`.
+#[must_use]
+pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> MentionedPaths<'p> {
+    let mut found = MentionedPaths::default();
+    for leaf in plan.leaves() {
+        for file in leaf.files() {
+            if let Ok(path) = normal(literal_prefix(file)) {
+                found.paths.entry(path).or_default();
+            }
+        }
+        for Reference { path, line, .. } in leaf.references().filter_map(reference) {
+            if let Ok(path) = normal(path) {
+                *found.paths.entry(path).or_default() |= line.is_some();
+            }
+        }
+    }
+    found
+}
+
+/// A plan with what several rules ask of it.
+pub(super) struct RuleContext<'p> {
+    pub(super) plan: &'p Plan<'p>,
+    pub(super) index: PlanIndex<'p>,
+    pub(super) graph: Graph,
+    /// All tasks, each behind what it waits for; without those that a cycle holds up.
+    pub(super) order: Vec<TaskIndex>,
+    pub(super) facts: &'p RuleFacts,
+    /// Whether the parser had something to say.
+    pub(super) has_syntax_errors: bool,
+    /// Paths that do not exist and that a leaf says it creates.
+    pub(super) created: HashSet<&'p str>,
+    /// The requirements that leaves cover, in lower case.
+    pub(super) covered: HashSet<String>,
+    /// How often each id is used, where more than once.
+    repeated: HashMap<&'p str, usize>,
+}
+
+impl<'p> RuleContext<'p> {
+    pub(super) fn new(plan: &'p Plan<'p>, parsed: &[Diagnostic], facts: &'p RuleFacts) -> Self {
+        let index = PlanIndex::new(plan);
+        let graph = Graph::new(plan, &index);
+        let order = graph.order(|_| ());
+        let mut repeated = HashMap::new();
+        let mut created = HashSet::new();
+        let mut covered = HashSet::new();
+        for (number, task) in plan.tasks.iter().enumerate() {
+            if index.find(&task.id) != Some(number) {
+                *repeated.entry(&*task.id).or_insert(1) += 1;
+            }
+            if task.is_leaf() {
+                created.extend(created_files(task, facts));
+            }
+            if !facts.requirements.is_empty() {
+                covered
+                    .extend(task.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_lowercase()));
+            }
+        }
+        Self {
+            plan,
+            index,
+            graph,
+            order,
+            facts,
+            has_syntax_errors: !parsed.is_empty(),
+            created,
+            covered,
+            repeated,
+        }
+    }
+
+    pub(super) fn task(&self, index: TaskIndex) -> &'p Task<'p> {
+        &self.plan.tasks[index]
+    }
+
+    /// Whether a task's id was used before it.
+    pub(super) fn repeats_id(&self, index: TaskIndex) -> bool {
+        self.index.find(&self.task(index).id) != Some(index)
+    }
+
+    /// Whether an id names exactly one task.
+    pub(super) fn is_unique(&self, id: &str) -> bool {
+        self.index.find(id).is_some() && !self.repeated.contains_key(id)
+    }
+
+    /// What is known of a path as a plan has it.
+    pub(super) fn path(&self, path: &str) -> Option<PathFact> {
+        self.facts.path(path)
+    }
+}
+
+/// Takes the findings of one rule.
+pub(super) struct FindingSink<'f> {
+    rule: &'static Rule,
+    plan: &'f Plan<'f>,
+    found: &'f mut Vec<Diagnostic>,
+}
+
+impl<'f> FindingSink<'f> {
+    pub(super) fn new(
+        rule: &'static Rule,
+        context: &'f RuleContext<'f>,
+        found: &'f mut Vec<Diagnostic>,
+    ) -> Self {
+        Self { rule, plan: context.plan, found }
+    }
+
+    /// Reports something about `task`, at `span`.
+    pub(super) fn report(
+        &mut self,
+        task: &Task,
+        span: Span,
+        detail: impl Into<String>,
+    ) -> ReportedFinding<'_> {
+        self.found.push(Diagnostic {
+            rule: self.rule.id,
+            severity: self.rule.severity,
+            span,
+            task_id: task.id.to_string(),
+            task_description: task.description.to_string(),
+            parent_id: task.parent.map(|parent| self.plan.tasks[parent].id.to_string()),
+            depth: task.depth,
+            detail: detail.into(),
+            hint: None,
+            fixes: Vec::new(),
+        });
+        ReportedFinding(self.found.last_mut().expect("it was just pushed"))
+    }
+
+    /// Reports something about the plan as a whole: at its root, or where it has none at its beginning.
+    pub(super) fn report_plan(&mut self, detail: impl Into<String>) -> ReportedFinding<'_> {
+        let nothing = Task::default();
+        let plan = self.plan;
+        let root = plan.root.map_or(&nothing, |root| &plan.tasks[root]);
+        self.report(root, root.span, detail)
+    }
+}
+
+/// A finding that was just reported, for what more there is to say.
+pub(super) struct ReportedFinding<'d>(&'d mut Diagnostic);
+
+impl ReportedFinding<'_> {
+    /// Says what to do about it.
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Gives the edits that resolve it.
+    pub(super) fn fixes(self, fixes: Vec<TextFix>) -> Self {
+        self.0.fixes = fixes;
+        self
+    }
+}
