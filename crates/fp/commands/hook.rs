@@ -1,5 +1,5 @@
-//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
-//! were no hook: the exit status is never the one that blocks it.
+//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client continues as if there were no
+//! hook: the exit status never blocks it.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -30,10 +30,10 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// How long a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answer an event of the client, read from standard input
+/// Answer a hook event of the client, read from standard input
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
-    /// The event, such as teammate-idle; an unknown one is ignored.
+    /// The event, such as teammate-idle; unknown ones are ignored.
     event: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// An error on one line, which is all that a hook may say.
+/// An error on one line: a hook may say no more.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     format!("{who}: {}", lines.join(" "))
@@ -77,13 +77,13 @@ pub(crate) struct IncomingHook {
     pub(crate) context: Context,
 }
 
-/// A run that is on, as it was read.
+/// An unfinished run, as it was read.
 struct OngoingRun {
     plan: OpenPlan,
     state: Arc<State>,
 }
 
-/// An agent of a run that is on.
+/// An agent of an unfinished run.
 struct RunMember {
     run: OngoingRun,
     name: AgentName,
@@ -106,8 +106,7 @@ impl IncomingHook {
         self.context.printer.data(&format!("{}\n", reply.json()));
     }
 
-    /// The runs of the repository that are on, newest first, each read when it is asked for. A log that can't be read is
-    /// the business of the commands that need it.
+    /// The repository's unfinished runs, newest first, each read on demand. Commands that need an unreadable log report it.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
         // Outside of a repository not even the settings are read.
@@ -212,8 +211,7 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Remembers agents and edits, and tells the model in one reply that an edit is not its task's, and which comments it
-/// added.
+/// Remembers agents and edits. One reply tells the model that an edit lies outside its task, and which comments it added.
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     learn_from_start(hook)?;
     let not_its_own = after_edit(hook)?;
@@ -230,7 +228,7 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Remembers a background agent that is about to say its name by claiming a task in it.
+/// Remembers a background agent by the name in which it is about to claim a task.
 fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), CommandError> {
     let (Some(BUILDER), Some(id)) = (hook.event.agent_type.as_deref(), hook.event.agent_id.as_deref()) else {
         return Ok(());
@@ -238,7 +236,7 @@ fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), Co
     let claims = calls.iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
     let Some(claim) = claims.filter_map(|call| Cli::claim(call)).next_back() else { return Ok(()) };
     let context = &hook.context;
-    // A plan that doesn't exist is the business of the command itself.
+    // The command itself reports a plan that doesn't exist.
     let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
     let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(()) };
@@ -298,7 +296,7 @@ impl<'h> BuilderEdit<'h> {
     }
 }
 
-/// Remembers whose the edit is that was made; returns what the builder has to be told of it.
+/// Remembers who made the edit; returns what to tell the builder about it.
 fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
     if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
@@ -311,7 +309,7 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     })
 }
 
-/// A session begins: it is told of the runs that are on.
+/// Tells a session that begins about unfinished runs.
 fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::context)? {
         hook.reply(HookReply::SessionContext(&said));
@@ -319,7 +317,7 @@ fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The conversation is about to be summed up.
+/// Has a summary of the conversation keep who leads the run.
 fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
         hook.reply(HookReply::KeepInSummary(&said));
@@ -356,7 +354,7 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     if is_same { RunLeader::This } else { RunLeader::ThisBefore }
 }
 
-/// A session ends its turn: if it leads a run in which something is due, it goes on.
+/// Keeps a session going that ends its turn while something is due in a run that it leads.
 fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     if hook.event.agent_id.is_some() {
         return Ok(());
@@ -379,12 +377,12 @@ impl OngoingRun {
     }
 }
 
-/// The reason for which the lead of `run` goes on, if there is one. It is logged before the lead is told.
+/// The reason why the lead of `run` has to go on, if any. It is logged before the lead is told.
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
     let decide = |state: &State, due| lead_stops(state, due, nudges, may_continue);
-    // Most leads that stop are not told anything, whatever is due.
+    // Most leads may stop, whatever is due.
     if decide(&run.state, LeadDue::Work).told.is_none() {
         return Ok(None);
     }
