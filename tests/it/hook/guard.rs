@@ -246,7 +246,7 @@ fn in_a_worktree_of_its_own() {
     assert_eq!(environment.refusal(&format!("{own}/a.txt")), "");
     assert!(environment.refusal(&format!("{own}/b.txt")).contains("b.txt is not among its files"));
     assert!(environment.refusal(&format!("{own}/.git")).contains("belongs to git"));
-    assert!(environment.refusal(&format!("{own}/../builder-2/a.txt")).contains("in the folder of plans"));
+    assert!(environment.refusal(&format!("{own}/../builder-2/a.txt")).contains("in the plans folder"));
     assert!(environment.refusal("b.txt").contains("b.txt is not among its files"));
     let instead = environment.path(&format!("{own}/a.txt"));
     let expect = format!("task 1 of {PLAN} is not done in this checkout: edit {}", instead.display());
