@@ -69,7 +69,7 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     sample-20261121 is archived in .fractal-planner/archive/sample-20261121
-    To have it back: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans/sample-20261121
+    To restore it: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans/sample-20261121
     ");
     let mut after = files(&environment.path(&format!("{ARCHIVE}/{PLAN}")));
     assert!(after.remove("archived.json").is_some());

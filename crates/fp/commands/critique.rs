@@ -7,6 +7,7 @@ use fp_core::critique::{
 };
 use fp_core::run::approval;
 use fp_core::run::planning::ROUNDS;
+use fp_core::settings::closest_name;
 use fp_core::text::{clipped, counted};
 use fp_host::file;
 use serde_json::json;
@@ -20,8 +21,6 @@ use crate::source::PlanSource;
 
 /// Largest file of findings that is read, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
-/// From which likeness on another item may have been meant.
-const LIKE: f64 = 0.7;
 /// Most characters of what was written that an error repeats.
 const SHOWN: usize = 60;
 /// What a file of findings looks like.
@@ -149,14 +148,10 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
 
 /// The item that `word` may have been meant for, or all there are.
 fn meant(word: &str) -> String {
-    let likeness = |item: &CritiqueItem| strsim::jaro_winkler(&word.to_lowercase(), item.into_str());
-    let best = CritiqueItem::VARIANTS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best.filter(|item| likeness(item) > LIKE) {
-        Some(item) => format!("did you mean `{}`?", item.into_str()),
-        None => format!(
-            "they are {}",
-            CritiqueItem::VARIANTS.iter().map(|item| item.into_str()).collect::<Vec<_>>().join(", ")
-        ),
+    let words = || CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
+    match closest_name(word, words().map(str::to_owned)) {
+        Some(item) => format!("did you mean `{item}`?"),
+        None => format!("they are {}", words().collect::<Vec<_>>().join(", ")),
     }
 }
 
