@@ -255,10 +255,10 @@ fn a_round_is_in_the_log_when_it_records_something() {
       ok       log          2 entries
       ok       snapshot     what the log adds up to
       ok       claims       no task is held
-      ok       evidence     0 completed tasks have their files
+      ok       evidence     0 files
       ok       notepad      no note
       ok       commits due  none
-      ok       commits      0 tasks have their commits in the history of HEAD
+      ok       commits      0 commits in the history of HEAD
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 

@@ -131,17 +131,20 @@ fn before_the_run() {
     assert_snapshot!(environment.fp(&["report", PLAN]), @r"
     exit status: 0
     --- stdout
-    sample-20261121
+    # sample-20261121
 
-      Plan sample-20261121 (approved)
-      The run has not started.
-      0 of 4 tasks done, 2 ready, 2 waiting
+    > sample-20261121
 
-    Tasks
-      1  ready                            Write part 1
-      2  waiting                          Write part 2
-      3  ready                            Write part 3
-      4  waiting                          Write part 4
+    - State: approved
+    - Tasks: 0 of 4 done
+
+    ## Tasks
+
+    - root Sample goal
+      - 1 Write part 1: ready
+      - 2 Write part 2: waiting
+      - 3 Write part 3: ready
+      - 4 Write part 4: waiting
     ");
     let page = environment.done(&["report", PLAN, "--format", "html"]).stdout;
     assert!(page.contains("The run has not started."));
