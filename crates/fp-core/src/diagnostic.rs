@@ -13,7 +13,6 @@ pub struct Span {
 
 impl Span {
     /// The span `start..end`.
-    #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
@@ -67,7 +66,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Whether it fails validation; under `strict` a warning does as well.
-    #[must_use]
     pub fn fails(&self, strict: bool) -> bool {
         strict || self.severity == Severity::Error
     }

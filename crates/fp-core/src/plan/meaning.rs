@@ -22,7 +22,6 @@ pub enum Difference {
 /// The first difference in meaning between `a` and `b`; `None` where they mean the same. Places in the source
 /// and the layout mean nothing; all else does: ids, titles, structure, order, every field that is present,
 /// whatever was kept that is no field, and prose with its place among the tasks.
-#[must_use]
 pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
     let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| !same_task(a, b));
     if let Some(index) = shared {
@@ -120,7 +119,6 @@ pub fn format(text: &str) -> Result<String, FormatError> {
 /// The canonical text of a leaf: id, title, complexity and every field, each on a line of its own as
 /// `name value`, values escaped so that no two different leaves have the same text. Stable between
 /// versions: a change here voids every approval. A dependency is written as it is in the plan.
-#[must_use]
 pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
     line(&mut out, "id", &task.id);

@@ -100,7 +100,6 @@ pub struct TaskRun {
 
 impl TaskRun {
     /// The task's state as people read it.
-    #[must_use]
     pub fn state_word(&self) -> &'static str {
         if self.ready { "ready" } else { state_word(self.status) }
     }
@@ -154,7 +153,6 @@ pub struct TaskRow {
 
 impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
-    #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
@@ -175,7 +173,6 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds where each leaf of `tree` is in the run.
-    #[must_use]
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
@@ -206,7 +203,6 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
-    #[must_use]
     pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
@@ -225,7 +221,6 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds the errors among `found`, whose places are in `lines`.
-    #[must_use]
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
         let errors = found.iter().filter(|found| found.severity == Severity::Error);
         self.problems = errors

@@ -96,7 +96,6 @@ pub struct FindingSpan {
 
 impl<'p> ValidationReport<'p> {
     /// The report on `plan`, whose source has these `lines`. Under `strict` a warning fails as an error does.
-    #[must_use]
     pub fn new(
         plan: &Plan,
         lines: &'p Lines<'p>,
@@ -123,7 +122,6 @@ impl<'p> ValidationReport<'p> {
 
 impl<'d> Violation<'d> {
     /// The finding as the report has it.
-    #[must_use]
     pub fn new(found: &'d Diagnostic, lines: &Lines<'_>) -> Self {
         Self {
             rule: found.rule,
@@ -142,7 +140,6 @@ impl<'d> Violation<'d> {
 
 impl FindingSpan {
     /// Where `span` is in the text that has these `lines`.
-    #[must_use]
     pub fn new(span: Span, lines: &Lines<'_>) -> Self {
         let (start, end) = lines.range(span);
         Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
@@ -165,7 +162,6 @@ pub enum GateVerdict {
 
 impl GateVerdict {
     /// The word as it is printed.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Block => "BLOCK",
@@ -195,7 +191,6 @@ impl Gate {
     ///
     /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
     /// bring up what was hidden behind it.
-    #[must_use]
     pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);

@@ -77,7 +77,6 @@ pub struct MentionedPaths<'p> {
 }
 
 /// What to look up for the facts about `plan`.
-#[must_use]
 pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> MentionedPaths<'p> {
     let mut found = MentionedPaths::default();
     for leaf in plan.leaves() {

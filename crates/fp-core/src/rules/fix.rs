@@ -23,7 +23,6 @@ pub struct FixedText {
 }
 
 /// Applies every mechanical fix to `source`, again and again until there is none left.
-#[must_use]
 pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
     let mut left = mendable(source, facts);
@@ -58,7 +57,6 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 
 /// Applies the edits of `diagnostics`, those of a finding all or none, and none that would change what other
 /// text is; keeps the comments in what they replace. Gives the text and how many findings were resolved.
-#[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();

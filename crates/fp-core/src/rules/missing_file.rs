@@ -2,12 +2,8 @@
 
 use std::cell::LazyCell;
 
-use super::context::{FindingSink, RuleContext};
 use super::context::{PathFact, RuleFacts};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-file",

@@ -1,12 +1,7 @@
 //! `path-escape`.
 
-use super::context::PathFact;
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::path::normal;
-use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
     id: "path-escape",

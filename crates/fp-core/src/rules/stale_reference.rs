@@ -1,12 +1,7 @@
 //! `stale-reference`.
 
-use super::context::PathFact;
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::path::{Reference, normal, reference};
-use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
     id: "stale-reference",

@@ -242,7 +242,6 @@ pub(super) fn is_more_than_a_word(text: &str) -> bool {
 
 /// The entries of `item`, an unknown field of the tree that was read from `text`, each with its place, as the field
 /// `kind` would have them: those on the line of its label, and those on lines of their own below it.
-#[must_use]
 pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
     let Span { start, end } = item.span;
     let Some((_, value)) = label(text, start..end) else { return Vec::new() };

@@ -26,7 +26,6 @@ use crate::diagnostic::Diagnostic;
 
 /// Reads a task tree. Never fails: what can't be read is in the diagnostics, all of the rule `syntax` and
 /// in source order, and every task that can be made out is in the plan.
-#[must_use]
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
