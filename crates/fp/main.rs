@@ -13,7 +13,6 @@ mod pages;
 #[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;
 mod printer;
-mod render;
 mod source;
 mod watch;
 

@@ -57,6 +57,9 @@ impl Output {
     }
 }
 
+/// Columns of a terminal that text is made for.
+pub(crate) const WIDTH: usize = 80;
+
 /// Version of the JSON that commands print.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 

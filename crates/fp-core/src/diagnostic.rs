@@ -41,16 +41,21 @@ pub struct TextFix {
 
 /// One finding at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
     /// Id of the rule that found it, such as `duplicate-id`.
+    #[serde(rename = "type")]
     pub rule: &'static str,
     /// Whether it fails validation.
     pub severity: Severity,
-    /// Where it is in the source.
+    /// Where it is in the source; a report prints lines and columns instead.
+    #[serde(skip)]
     pub span: Span,
     /// Id of the task concerned; empty where there is none.
+    #[serde(rename = "id")]
     pub task_id: String,
     /// Title of the task concerned; empty where there is none.
+    #[serde(rename = "description")]
     pub task_description: String,
     /// Id of that task's parent, if it has one.
     pub parent_id: Option<String>,
@@ -59,9 +64,20 @@ pub struct Diagnostic {
     /// What is wrong, one sentence without a full stop.
     pub detail: String,
     /// What to do about it, one sentence without a full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The edits that resolve it, in source order; empty where judgement is needed.
+    #[serde(skip)]
     pub fixes: Vec<TextFix>,
+}
+
+impl Severity {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
 }
 
 impl Diagnostic {

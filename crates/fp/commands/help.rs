@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Print the help of a command, or the page on a topic
 #[derive(Debug, clap::Args)]

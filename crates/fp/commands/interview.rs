@@ -15,8 +15,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::{Format, WIDTH};
 
 const RECORD: &str = "interview.json";
 

@@ -11,8 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::{Format, WIDTH};
 use crate::source::PlanSource;
 
 /// Most columns of an id, and columns of the widest state.

@@ -19,8 +19,7 @@ use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
-use crate::printer::{Export, Format, json};
-use crate::render::WIDTH;
+use crate::printer::{Export, Format, WIDTH, json};
 
 /// Most columns of a builder's name, and of a task's id.
 const NAME: usize = 20;

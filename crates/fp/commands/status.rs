@@ -13,8 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::{Format, WIDTH};
 use crate::watch::watch_plan;
 
 /// The files of planning, in order.

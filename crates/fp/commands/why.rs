@@ -9,8 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::log::LogText;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::{Format, WIDTH};
 
 /// Most lines for one reason.
 const REASON: usize = 3;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fp_core::report::tree::{TaskRow, TreeReport};
 
-use crate::render::tree::facts;
+use crate::commands::show::task_facts;
 
 /// Mermaid draws no text that is longer, unless its reader raises `maxTextSize`.
 const MAX_TEXT: usize = 50_000;
@@ -133,7 +133,7 @@ fn walk(report: &TreeReport<'_>) -> Vec<ChartPart> {
 
 /// What a box says: id, title, and in brackets complexity and state. One line, without control characters.
 fn label(task: &TaskRow) -> String {
-    let facts = facts(task);
+    let facts = task_facts(task);
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
     let label = format!("{} {}{facts}", task.id, task.title);
     label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

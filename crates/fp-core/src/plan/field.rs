@@ -121,6 +121,12 @@ impl FieldKind {
         FIELDS[self as usize].label
     }
 
+    /// Its name in JSON: `testCommands` of `Test Commands`.
+    pub fn key(self) -> String {
+        let label = self.label().replace(' ', "");
+        label[..1].to_ascii_lowercase() + &label[1..]
+    }
+
     pub fn form(self) -> FieldForm {
         FIELDS[self as usize].form
     }

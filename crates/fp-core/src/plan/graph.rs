@@ -58,11 +58,6 @@ impl<'p> PlanIndex<'p> {
         &self.leaves[self.ranges[task].clone()]
     }
 
-    /// Where the leaves of a task stand in [`PlanIndex::leaves`].
-    pub fn leaf_range(&self, task: TaskIndex) -> Range<usize> {
-        self.ranges[task].clone()
-    }
-
     /// Whether `ancestor` is above `task`.
     pub fn is_ancestor(&self, ancestor: TaskIndex, task: TaskIndex) -> bool {
         ancestor < task && task < self.ends[ancestor]

@@ -22,9 +22,6 @@ pub enum Escape {
 /// The path in its shortest form, with `/` between its parts: `./src//a.rs` is `src/a.rs`, and `.` stays
 /// `.`, the whole repository. Fails where it leads out of it; links are another matter.
 pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
-    if is_plain(path) {
-        return Ok(Cow::Borrowed(path));
-    }
     let bytes = path.as_bytes();
     if matches!(bytes.first(), Some(b'/' | b'\\'))
         || (bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
@@ -45,19 +42,6 @@ pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     }
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     Ok(Cow::Owned(if parts.is_empty() { ".".to_owned() } else { parts.join("/") }))
-}
-
-/// Whether a path is in normal form at first sight, as nearly all are.
-fn is_plain(path: &str) -> bool {
-    let mut before = b'/';
-    path.bytes().all(|byte| {
-        let fits = match byte {
-            b'/' | b'.' => before != b'/',
-            _ => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-        };
-        before = byte;
-        fits
-    }) && before != b'/'
 }
 
 /// Whether `folder` is above `path`, both in normal form.

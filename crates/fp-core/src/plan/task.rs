@@ -134,28 +134,8 @@ pub struct Plan<'t> {
     pub root: Option<TaskIndex>,
     /// Prose outside all tasks: Markdown blocks as written, each with the number of tasks before it.
     pub prose: Vec<(usize, Item<'t>)>,
-    /// How the source ends its lines.
-    pub newline: Newline,
-}
-
-/// How a text ends its lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Newline {
-    /// A line feed.
-    #[default]
-    Lf,
-    /// A carriage return and a line feed.
-    CrLf,
-}
-
-impl Newline {
-    /// The characters themselves.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lf => "\n",
-            Self::CrLf => "\r\n",
-        }
-    }
+    /// Whether the lines of the source end with a carriage return and a line feed.
+    pub crlf: bool,
 }
 
 impl<'t> Task<'t> {
@@ -211,6 +191,11 @@ impl<'t> Task<'t> {
 }
 
 impl<'t> Plan<'t> {
+    /// How the source ends its lines.
+    pub fn newline(&self) -> &'static str {
+        if self.crlf { "\r\n" } else { "\n" }
+    }
+
     /// The leaves in document order.
     pub fn leaves(&self) -> impl Iterator<Item = &Task<'t>> {
         self.tasks.iter().filter(|t| t.is_leaf())

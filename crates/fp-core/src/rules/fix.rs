@@ -138,7 +138,7 @@ fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
 
 /// Adds a field below the last thing that stands in `task` itself.
 pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> TextFix {
-    let newline = plan.newline.as_str();
+    let newline = plan.newline();
     let indent = " ".repeat(task.field_indent);
     let mut text = format!("{newline}{indent}- {}:", field.label());
     if field == FieldKind::Dependencies {
@@ -200,7 +200,7 @@ pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option
     let field = task.fields.get(FieldKind::Guardrails)?;
     let first = field.items.first()?.span.start;
     let behind = match field.entry_indent {
-        Some(indent) => format!("{}{}- ", plan.newline.as_str(), " ".repeat(indent)),
+        Some(indent) => format!("{}{}- ", plan.newline(), " ".repeat(indent)),
         None => "; ".to_owned(),
     };
     Some(TextFix {

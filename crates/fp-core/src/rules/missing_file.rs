@@ -21,7 +21,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
         let wildcard = item.text.contains(['*', '?']);
         if !wildcard
-            && context.path(&item.text) == Some(PathFact::Missing)
+            && context.facts.path(&item.text) == Some(PathFact::Missing)
             && !context.created.contains(&*item.text)
         {
             sink.report(

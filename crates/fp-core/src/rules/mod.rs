@@ -35,8 +35,10 @@ mod unknown_dependency;
 mod unknown_field;
 mod vague_acceptance;
 
-pub use context::{ConfirmedRequirement, MentionedPaths, PathFact, RuleFacts, mentioned_paths};
+pub use context::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
 pub use vague_acceptance::vague_phrase;
+
+use serde::Serialize;
 
 use self::prelude::*;
 use crate::diagnostic::Diagnostic;
@@ -52,7 +54,7 @@ mod prelude {
 }
 
 /// A rule and what `fp explain` says of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Rule {
     /// Its id, such as `duplicate-id`.
     pub id: &'static str,
@@ -68,6 +70,7 @@ pub struct Rule {
     pub bad: &'static str,
     /// The same tree without it.
     pub good: &'static str,
+    #[serde(skip)]
     check: Check,
 }
 

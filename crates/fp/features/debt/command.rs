@@ -9,7 +9,7 @@ use super::disk::{debt_plans, extend_log, read_log};
 use super::model::{Debt, DebtEvent, DebtOffer, DebtOrigin, DebtStanding, all_debts, debt_text, next_id};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Most lines of one debt's text in a list.
 const MOST_LINES: usize = 4;

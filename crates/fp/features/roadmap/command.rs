@@ -13,7 +13,7 @@ use super::model::{FORM, LayerPlan, RoadmapLayer, RoadmapProgress};
 use crate::commands::validate::finding_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Columns of the id and title of a layer.
 const TITLE: usize = 44;

@@ -9,8 +9,7 @@ use super::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};
 use super::model::{JudgedSpec, Spec, SpecCategory, judge_specs, named_line, word_of, work_of_task};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::{Format, WIDTH};
 
 /// Columns of a name.
 const NAME: usize = 20;

@@ -17,7 +17,7 @@ use super::task::{Plan, Task};
 pub fn write(plan: &Plan) -> String {
     let mut writer = Writer { plan, layout: Layout::default(), has_frame: false };
     writer.plan();
-    writer.layout.into_text(plan.newline)
+    writer.layout.into_text(plan.newline())
 }
 
 struct Writer<'p> {
