@@ -14,7 +14,6 @@ mod pages;
 mod plugin_lint;
 mod printer;
 mod source;
-mod watch;
 
 use std::process::ExitCode;
 

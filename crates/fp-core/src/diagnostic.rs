@@ -19,8 +19,9 @@ impl Span {
 }
 
 /// How much a finding weighs: an error fails validation, a warning only under `--strict`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Severity {
     /// Fails validation.
     Error,
@@ -69,15 +70,6 @@ pub struct Diagnostic {
     /// The edits that resolve it, in source order; empty where judgement is needed.
     #[serde(skip)]
     pub fixes: Vec<TextFix>,
-}
-
-impl Severity {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
-    }
 }
 
 impl Diagnostic {

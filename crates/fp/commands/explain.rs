@@ -1,6 +1,7 @@
 //! `fp explain`.
 
 use fp_core::rules::{RULES, Rule, rule};
+use fp_core::settings::closest_name;
 use fp_core::text::wrapped;
 use serde_json::json;
 
@@ -11,12 +12,9 @@ use crate::printer::WIDTH;
 /// Print the documentation of a rule
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// Id of the rule, as findings name it; all of them, with what they find, where left out.
+    /// The rule's id, as findings name it. Without one, all rules are listed.
     rule: Option<String>,
 }
-
-/// How like a rule's id, from 0 to 1, a name has to be for it to be what was meant.
-const LIKE: f64 = 0.8;
 
 pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
     let Some(id) = args.rule else {
@@ -31,10 +29,8 @@ pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
 fn unknown(id: &str) -> CommandError {
     let error = CommandError::failed(format!("there is no rule {id:?}"));
     let wanted = id.trim().to_lowercase().replace(['_', ' '], "-");
-    let likeness = |rule: &Rule| strsim::jaro_winkler(&wanted, rule.id);
-    let best = RULES.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best.filter(|rule| likeness(rule) > LIKE) {
-        Some(meant) => error.hint(format!("did you mean `{}`?", meant.id)),
+    match closest_name(&wanted, RULES.iter().map(|rule| rule.id.to_owned())) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None => error.hint("`fp explain` lists them all"),
     }
 }
@@ -66,7 +62,7 @@ fn page(rule: &Rule) -> String {
 }
 
 fn title(rule: &Rule) -> String {
-    format!("{} ({})", rule.id, rule.severity.word())
+    format!("{} ({})", rule.id, rule.severity.into_str())
 }
 
 /// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.

@@ -12,7 +12,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, WIDTH};
+use crate::printer::Format;
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
 /// Columns of an id, at most.

@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
-use crate::printer::{Export, Format, WIDTH, json};
+use crate::printer::{Output, WIDTH, json};
 use crate::source::PlanSource;
 
 /// Columns of branches; what is deeper is drawn no further to the right.
@@ -47,17 +47,18 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
         report.critique = CritiqueLine::new(&loaded.state, &text);
         at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
-    if context.export.is_some() || context.format == Format::Json {
+    if context.output != Output::Text {
         let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
         report = report
-            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.export))
+            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.output))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
     let shown = rendered(context, &source, &report, at_once)?;
     let Some(path) = args.out else {
-        match context.export {
-            Some(_) => context.printer.exact(&shown),
-            None => context.printer.data(&shown),
+        if context.output.is_export() {
+            context.printer.exact(&shown);
+        } else {
+            context.printer.data(&shown);
         }
         return Ok(Exit::Done);
     };
@@ -73,15 +74,15 @@ fn rendered(
     report: &TreeReport<'_>,
     at_once: u32,
 ) -> Result<String, CommandError> {
-    Ok(match (context.export, context.format) {
-        (Some(Export::Mermaid), _) => {
+    Ok(match context.output {
+        Output::Mermaid => {
             let chart = mermaid::flowchart(report);
             context.notices(mermaid::limit(report, &chart).as_slice());
             chart
         }
-        (Some(Export::Html), _) => plan::plan_page(report, &source.name, at_once),
-        (_, Format::Json) => json(report)?,
-        _ => tree_text(report),
+        Output::Html => plan::plan_page(report, &source.name, at_once),
+        Output::Json => json(report)?,
+        Output::Text => tree_text(report),
     })
 }
 
@@ -114,9 +115,9 @@ pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
 }
 
 /// The numbers of builders whose waves are told: those that run, and on the page some to compare with.
-fn builders(at_once: u32, export: Option<Export>) -> Vec<u32> {
+fn builders(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
-    if export == Some(Export::Html) {
+    if output == Output::Html {
         builders.extend(BUILDERS);
         builders.sort_unstable();
         builders.dedup();
@@ -124,7 +125,7 @@ fn builders(at_once: u32, export: Option<Export>) -> Vec<u32> {
     builders
 }
 
-/// The tree as text, a task a line. Walks with a stack of its own, since a tree can be deeper than the program's.
+/// The whole tree. Walks with a stack of its own, since a tree can be deeper than the program's.
 fn tree_text(report: &TreeReport<'_>) -> String {
     if report.tasks.is_empty() {
         return "No tasks\n".to_owned();
@@ -133,7 +134,7 @@ fn tree_text(report: &TreeReport<'_>) -> String {
     let mut open = vec![(0, String::new(), String::new())];
     while let Some((index, branch, below)) = open.pop() {
         let task = &report.tasks[index];
-        text.push_str(&line(task, &branch));
+        text.push_str(&tree_line(task, &branch));
         let mut children = task.children.iter().rev();
         let last = children.next().map(|child| (*child, "└─ ", "   "));
         let others = children.map(|child| (*child, "├─ ", "│  "));
@@ -151,8 +152,8 @@ fn limited(below: &str, part: &str) -> String {
     if below.width() < BRANCHES { format!("{below}{part}") } else { below.to_owned() }
 }
 
-fn line(task: &TaskRow, branch: &str) -> String {
-    let facts = task_facts(task);
+fn tree_line(task: &TaskRow, branch: &str) -> String {
+    let facts = complexity_and_state(task);
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
     let after = &task.dependencies;
     let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
@@ -163,7 +164,7 @@ fn line(task: &TaskRow, branch: &str) -> String {
 }
 
 /// What stands in brackets behind a title: complexity and state, as far as there are any.
-pub(crate) fn task_facts(task: &TaskRow) -> String {
+pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
     let complexity = task.complexity.map(|complexity| complexity.to_string());
     let state = task.state.as_ref().map(|run| run.state_word().to_owned());
     complexity.into_iter().chain(state).collect::<Vec<_>>().join(", ")

@@ -195,7 +195,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
-    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
+    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
 }
 
 /// The command that takes the plan further, with the limits of this one.
@@ -314,7 +314,8 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
 /// hint. A source line never takes more than 80 columns: of a longer one, the part around the caret is shown.
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
-    let (name, severity, detail) = (visible_line(name), found.severity.word(), visible_line(&found.detail));
+    let (name, severity, detail) =
+        (visible_line(name), found.severity.into_str(), visible_line(&found.detail));
     let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
     let line = lines.line(place.line);
     if !line.trim().is_empty() {

@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::log::LogText;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::{Format, WIDTH};
+use crate::printer::Format;
+use crate::printer::WIDTH;
 
 /// Most lines for one reason.
 const REASON: usize = 3;

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::status::{Phase, StatusReport, TaskCounts, TaskLine, state_word};
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::critique::CritiqueLine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
-use crate::plan::id::{AgentName, PlanId};
+use crate::plan::id::PlanId;
 use crate::plan::task::{Plan, Task, TaskFields, TaskIndex};
 use crate::run::approval;
-use crate::run::state::{State, Status};
+use crate::run::state::State;
 use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
 
 /// The report on one tree.
@@ -81,31 +81,6 @@ pub struct Problem {
     pub detail: String,
 }
 
-/// Where a leaf is in the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskRun {
-    pub status: Status,
-    /// Whether it can be claimed now.
-    pub ready: bool,
-    /// Its iteration; 0 before the first claim.
-    pub iteration: u32,
-    pub owner: Option<AgentName>,
-    pub commit: Option<String>,
-    /// What it waits for, why it failed, or why it has no commit.
-    pub detail: Option<String>,
-    /// Whether it was done before the plan was imported, and nothing proves that it was.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unverified: bool,
-}
-
-impl TaskRun {
-    /// The task's state as people read it.
-    pub fn state_word(&self) -> &'static str {
-        if self.ready { "ready" } else { state_word(self.status) }
-    }
-}
-
 /// One task, with all that the tree says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,7 +107,7 @@ pub struct TaskRow {
     /// Whether it is on the critical path.
     pub critical: bool,
     /// Where it is in the run; `None` before the approval, and for a task that was not approved.
-    pub state: Option<TaskRun>,
+    pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
     /// The other fields of the language.
@@ -167,20 +142,14 @@ impl<'p> TreeReport<'p> {
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
-        let run = |line: TaskLine| {
-            let waits_for_approval = line.ready && edited.contains(&line.id);
-            let run = TaskRun {
-                status: line.status,
-                ready: line.ready && !waits_for_approval,
-                iteration: line.iteration,
-                owner: line.owner,
-                commit: line.commit,
-                unverified: line.unverified,
-                detail: if waits_for_approval { Some(EDITED.to_owned()) } else { line.detail },
-            };
-            (line.id.to_string(), run)
-        };
-        let mut runs: HashMap<String, TaskRun> = status.tasks.into_iter().map(run).collect();
+        let mut runs: HashMap<String, TaskLine> = HashMap::new();
+        for mut line in status.tasks {
+            if line.ready && edited.contains(&line.id) {
+                line.ready = false;
+                line.detail = Some(EDITED.to_owned());
+            }
+            runs.insert(line.id.to_string(), line);
+        }
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.state = runs.remove(&task.id);
         }

@@ -110,8 +110,9 @@ impl<'p> ValidationReport<'p> {
 }
 
 /// The word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum GateVerdict {
     /// Errors that take judgement: the plan goes back.
     Block,
@@ -121,18 +122,6 @@ pub enum GateVerdict {
     Caution,
     /// Nothing was found.
     Pass,
-}
-
-impl GateVerdict {
-    /// The word as it is printed.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Block => "BLOCK",
-            Self::Fix => "FIX",
-            Self::Caution => "CAUTION",
-            Self::Pass => "PASS",
-        }
-    }
 }
 
 /// The verdict on a tree, with what it rests on.
