@@ -1,10 +1,9 @@
 //! `fp explain`.
 
-use fp_core::diagnostic::Severity;
 use fp_core::rules::{RULES, Rule, rule};
 use fp_core::settings::closest_name;
 use fp_core::text::wrapped;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -19,11 +18,10 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
     let Some(id) = args.rule else {
-        let rules: Vec<Value> = RULES.iter().copied().map(data).collect();
-        return context.report(&json!({ "rules": rules }), &list(RULES));
+        return context.report(&json!({ "rules": RULES }), &list(RULES));
     };
     match rule(&id) {
-        Some(rule) => context.report(&data(rule), &page(rule)),
+        Some(rule) => context.report(&json!(rule), &page(rule)),
         None => Err(unknown(&id)),
     }
 }
@@ -35,13 +33,6 @@ fn unknown(id: &str) -> CommandError {
         Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None => error.hint("`fp explain` lists them all"),
     }
-}
-
-fn data(rule: &Rule) -> Value {
-    json!({
-        "id": rule.id, "severity": severity(rule.severity), "finds": rule.finds, "why": rule.why,
-        "fix": rule.fix, "bad": rule.bad, "good": rule.good,
-    })
 }
 
 /// All rules, each with what it finds.
@@ -63,26 +54,15 @@ fn page(rule: &Rule) -> String {
         }
     }
     text.push('\n');
-    text + &paragraph(&remedy(rule), "")
-}
-
-/// The name of a severity.
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
+    let remedy = match rule.fix {
+        Some(fix) => format!("`fp validate --fix`: {fix}"),
+        None => "`fp validate --fix` leaves it to you.".to_owned(),
+    };
+    text + &paragraph(&remedy, "")
 }
 
 fn title(rule: &Rule) -> String {
-    format!("{} ({})", rule.id, severity(rule.severity))
-}
-
-fn remedy(rule: &Rule) -> String {
-    match rule.fix {
-        Some(fix) => format!("`fp validate --fix`: {fix}"),
-        None => "`fp validate --fix` leaves it to you.".to_owned(),
-    }
+    format!("{} ({})", rule.id, rule.severity.into_str())
 }
 
 /// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.

@@ -2,7 +2,7 @@
 
 use fp_core::plan::{FormatError, format};
 use fp_host::file;
-use serde::Serialize;
+use serde_json::json;
 use similar::TextDiff;
 
 use crate::context::Context;
@@ -23,15 +23,6 @@ pub(crate) struct FmtArgs {
     diff: bool,
 }
 
-/// What `--format json` prints.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// Whether the text differs from its canonical form.
-    changed: bool,
-    /// Whether the canonical form was written.
-    written: bool,
-}
-
 pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let text = source.text()?;
@@ -43,7 +34,7 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
         file::atomic_write(&source.path, formatted.as_bytes())?;
     }
     match context.format {
-        Format::Json => context.printer.json(&Report { changed, written })?,
+        Format::Json => context.printer.json(&json!({ "changed": changed, "written": written }))?,
         Format::Text if args.diff => {
             let diff = TextDiff::from_lines(&text, &formatted);
             context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());

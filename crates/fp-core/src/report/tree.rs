@@ -1,9 +1,10 @@
 //! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
 //! what is wrong with it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::critique::CritiqueLine;
@@ -12,7 +13,7 @@ use crate::plan::Lines;
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::id::PlanId;
-use crate::plan::task::{Plan, Task, TaskIndex};
+use crate::plan::task::{Plan, Task, TaskFields, TaskIndex};
 use crate::run::approval;
 use crate::run::state::State;
 use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
@@ -109,26 +110,15 @@ pub struct TaskRow {
     pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
-    pub hints: Vec<String>,
-    pub references: Vec<String>,
-    pub guardrails: Vec<String>,
-    /// Whether tests have to be written, if it says so.
-    pub tests_required: Option<bool>,
-    pub test_commands: Vec<String>,
-    /// The one command whose exit status decides.
-    pub verify: Option<String>,
-    /// The requirements that it covers.
-    pub covers: Vec<String>,
-    pub group: Option<String>,
-    pub risk: Option<String>,
-    pub priority: Option<String>,
+    /// The other fields of the language.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, Value>,
     /// Prose below it: its description and whatever is no field.
     pub notes: Vec<String>,
 }
 
 impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
-    #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
@@ -149,7 +139,6 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds where each leaf of `tree` is in the run.
-    #[must_use]
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
@@ -174,7 +163,6 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
-    #[must_use]
     pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
@@ -193,7 +181,6 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds the errors among `found`, whose places are in `lines`.
-    #[must_use]
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
         let errors = found.iter().filter(|found| found.severity == Severity::Error);
         self.problems = errors
@@ -226,7 +213,6 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     let task = &tree.tasks[number];
     let fields = &task.fields;
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
-    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     TaskRow {
         id: task.id.to_string(),
         title: task.description.to_string(),
@@ -243,21 +229,28 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         state: None,
         files: owned(&mut task.files()),
         acceptance: owned(&mut task.acceptance()),
-        hints: owned(&mut task.hints()),
-        references: owned(&mut task.references()),
-        guardrails: owned(&mut task.guardrails()),
-        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
-        test_commands: owned(&mut task.test_commands()),
-        verify: text(FieldKind::Verify),
-        covers: fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
-        group: text(FieldKind::Group),
-        risk: text(FieldKind::Risk),
-        priority: text(FieldKind::Priority),
-        notes: text(FieldKind::Description)
+        fields: FieldKind::ALL
             .into_iter()
+            .filter_map(|kind| Some((kind.key(), field_value(fields, kind)?)))
+            .collect(),
+        notes: fields
+            .text(FieldKind::Description)
+            .into_iter()
+            .map(str::to_owned)
             .chain(task.notes.iter().map(|note| note.text.to_string()))
             .collect(),
     }
+}
+
+/// A field as JSON; `None` for one that a row has a place for.
+fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
+    use FieldKind::{Acceptance, Complexity, Dependencies, Description, Files, TestsRequired};
+    Some(match kind {
+        Acceptance | Complexity | Dependencies | Description | Files => return None,
+        TestsRequired => json!(fields.text(kind).map(|text| text == "yes")),
+        _ if kind.form().is_list() => fields.items(kind).iter().map(|item| &*item.text).collect(),
+        _ => json!(fields.text(kind)),
+    })
 }
 
 /// What a leaf waits for, each once, in the order written.
