@@ -107,8 +107,9 @@ fn every_block_is_of_a_kind_that_is_tested() {
 fn commands_run() {
     let mut only_looked_at = BTreeSet::new();
     let mut run = 0;
-    for block in
-        blocks("sh").into_iter().chain(Page::read("docs/internals/prompts.md").blocks("sh").into_iter().cloned())
+    for block in blocks("sh")
+        .into_iter()
+        .chain(Page::read("docs/internals/prompts.md").blocks("sh").into_iter().cloned())
     {
         let syntax = Place::bare().understands(&block.text);
         assert_eq!(syntax.code, 0, "{}: {syntax}", block.place);

@@ -96,7 +96,6 @@ fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
 }
 
 /// The style of one subject; `None` for one that git made up, which tells nothing.
-#[must_use]
 pub fn style_of(subject: &str) -> Option<CommitStyle> {
     let subject = subject.trim();
     if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
@@ -122,7 +121,6 @@ fn is_habit(part: usize, whole: usize) -> bool {
 
 impl CommitHistory {
     /// Counts `subjects`, the newest 30 or so.
-    #[must_use]
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
@@ -134,7 +132,6 @@ impl CommitHistory {
     }
 
     /// The same where messages are to be in `language`, if one is given.
-    #[must_use]
     pub fn in_language(self, language: Option<&str>) -> Self {
         Self { asked_for: language.map(str::to_owned), ..self }
     }
@@ -157,7 +154,6 @@ impl CommitHistory {
     }
 
     /// The style of at least half of the subjects; plain where no style has half, or where hardly any history is there.
-    #[must_use]
     pub fn style(&self) -> CommitStyle {
         if is_half(self.semantic, self.subjects) {
             CommitStyle::Semantic
@@ -169,7 +165,6 @@ impl CommitHistory {
     }
 
     /// Whether subjects are Korean: the settings ask for it or, where they are silent, at least half of them are.
-    #[must_use]
     pub fn is_korean(&self) -> bool {
         match &self.asked_for {
             Some(language) => is_korean(language),
@@ -178,14 +173,12 @@ impl CommitHistory {
     }
 
     /// The language in a word.
-    #[must_use]
     pub fn language_name(&self) -> &str {
         let counted = if self.is_korean() { "korean" } else { "english" };
         self.asked_for.as_deref().unwrap_or(counted)
     }
 
     /// Whether at least half of the semantic subjects have a scope.
-    #[must_use]
     pub fn has_scopes(&self) -> bool {
         is_half(self.scoped, self.semantic)
     }
@@ -203,13 +196,11 @@ impl CommitHistory {
     }
 
     /// Most columns of a subject.
-    #[must_use]
     pub fn columns(&self) -> usize {
         if self.style() == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS }
     }
 
     /// Why the style and the language are what they are, a sentence each.
-    #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         if self.subjects == 0 {
             return vec!["there is no commit to take a style from, so subjects are plain".to_owned()];
@@ -236,7 +227,6 @@ impl CommitHistory {
     }
 
     /// What a message has to be like, a phrase each, the most important first.
-    #[must_use]
     pub fn rules(&self) -> Vec<String> {
         let form = match self.style() {
             CommitStyle::Semantic if self.wants_scope() => "`type(scope): what`",
@@ -270,7 +260,6 @@ impl CommitHistory {
 
     /// What is wrong with `message`, which may be any text, a sentence each. Empty where it can be committed as it is;
     /// blanks around it don't count.
-    #[must_use]
     pub fn objections(&self, message: &str) -> Vec<String> {
         let mut lines = message.trim().split('\n');
         let subject = lines.next().unwrap_or_default().trim_end();
@@ -337,7 +326,6 @@ impl CommitHistory {
     }
 
     /// The message of a task with this `title`, which may be any text, that changed `files`.
-    #[must_use]
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
         let title = title::clean(title);
         // A title that is written like a subject keeps its type where types are used.
@@ -379,7 +367,6 @@ fn by_count(counts: &BTreeMap<String, usize>) -> String {
 }
 
 /// Whether a commit with this subject fixes something.
-#[must_use]
 pub fn is_fix(subject: &str) -> bool {
     kind::fixes(subject)
 }

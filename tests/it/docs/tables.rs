@@ -85,9 +85,10 @@ fn every_event_tells_what_it_carries() {
 fn every_hook_is_told() {
     let wiring: Value = serde_json::from_str(&source("hooks/hooks.json")).unwrap();
     let wired: BTreeSet<&String> = wiring["hooks"].as_object().unwrap().keys().collect();
-    for (page, heading) in
-        [("docs/internals/hooks.md", ["event", "what fp does"]), ("docs/hooks.md", ["event", "when you notice it"])]
-    {
+    for (page, heading) in [
+        ("docs/internals/hooks.md", ["event", "what fp does"]),
+        ("docs/hooks.md", ["event", "when you notice it"]),
+    ] {
         let told = rows(&Page::read(page), &heading);
         assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired, "{page}");
     }

@@ -15,7 +15,6 @@ use crate::plan::{Plan, PlanIndex, Task, parse};
 use crate::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
-#[must_use]
 pub fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
@@ -62,7 +61,6 @@ fn references(task: &Task) -> Vec<String> {
 
 /// The part of a tree's `text` that is `leaf` and nothing else, its indentation taken off, if it still says what was
 /// approved; `None` where it does not, or it can't be told without reading the whole tree.
-#[must_use]
 pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
     let mark = format!("[ID: {}]", leaf.id);
     memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
@@ -81,7 +79,6 @@ pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
 }
 
 /// Whether `task` says what was approved as `leaf`.
-#[must_use]
 pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
     hash_of(task) == leaf.hash
 }
@@ -91,7 +88,6 @@ fn hash_of(task: &Task) -> String {
 }
 
 /// The approved leaves that `plan` has no more, or has with another content.
-#[must_use]
 pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
     let now = leaves(plan, &[]).unwrap_or_default();
     let hashes: HashMap<&str, &str> = now.iter().map(|l| (l.id.as_str(), l.hash.as_str())).collect();

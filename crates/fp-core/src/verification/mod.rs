@@ -12,6 +12,8 @@ pub mod surroundings;
 mod test_cases;
 mod weakened;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
@@ -51,7 +53,6 @@ pub struct Check {
 
 impl Check {
     /// Whether it found something unfinished in added lines, and told it without failing the task.
-    #[must_use]
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
     }
@@ -73,8 +74,6 @@ pub enum CommandEnd {
     Signalled(i32),
     /// At its time limit of so many seconds.
     TimedOut(u64),
-    /// It could not be started.
-    NotStarted,
 }
 
 /// A command of a task that was run.
@@ -82,10 +81,10 @@ pub enum CommandEnd {
 pub struct CommandRun {
     /// The command line.
     pub line: String,
-    /// How it ended.
-    pub end: CommandEnd,
-    /// How long it took, in milliseconds.
-    pub millis: u64,
+    /// How it ended; `None` where it could not be started.
+    pub end: Option<CommandEnd>,
+    /// How long it took.
+    pub duration: Duration,
     /// Its output as text, cut to head and tail; why it could not be started.
     pub output: String,
     /// SHA-256 of its whole output; empty where it could not be started.
@@ -93,22 +92,22 @@ pub struct CommandRun {
 }
 
 /// Name of the check that ran `line`.
-#[must_use]
 pub fn command_check_name(line: &str) -> String {
     format!("{COMMAND_CHECK}{line}")
 }
 
 /// The check that `run` is. A command passes by its exit status alone.
-#[must_use]
 pub fn command_check(run: &CommandRun) -> Check {
-    let verdict = if run.end == CommandEnd::Exited(0) { CheckVerdict::Pass } else { CheckVerdict::Fail };
+    let verdict =
+        if run.end == Some(CommandEnd::Exited(0)) { CheckVerdict::Pass } else { CheckVerdict::Fail };
     let ended = match run.end {
-        CommandEnd::Exited(status) => format!("exit status {status}"),
-        CommandEnd::Signalled(signal) => format!("ended by signal {signal}"),
-        CommandEnd::TimedOut(seconds) => format!("ended at its time limit of {seconds} s"),
-        CommandEnd::NotStarted => "could not be started".to_owned(),
+        Some(CommandEnd::Exited(status)) => format!("exit status {status}"),
+        Some(CommandEnd::Signalled(signal)) => format!("ended by signal {signal}"),
+        Some(CommandEnd::TimedOut(seconds)) => format!("ended at its time limit of {seconds} s"),
+        None => "could not be started".to_owned(),
     };
-    let mut detail = format!("{ended} after {}.{:03} s", run.millis / 1000, run.millis % 1000);
+    let mut detail =
+        format!("{ended} after {}.{:03} s", run.duration.as_secs(), run.duration.subsec_millis());
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
@@ -132,7 +131,6 @@ pub struct TaskScope {
 
 impl TaskScope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
-    #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
         let description = task.fields.text(FieldKind::Description);
         let text = std::iter::once(&*task.description)
@@ -193,7 +191,6 @@ pub struct ChangedText {
 }
 
 /// Whether the checks need the whole text of a changed file: manifests, lock files and tests.
-#[must_use]
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
@@ -201,7 +198,6 @@ pub fn wants_text(change: &Change) -> bool {
 }
 
 /// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
-#[must_use]
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));

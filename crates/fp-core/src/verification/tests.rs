@@ -351,8 +351,8 @@ fn leftovers() {
 fn commands() {
     let run = |end, output: &str| CommandRun {
         line: "cargo test".into(),
-        end,
-        millis: 1234,
+        end: Some(end),
+        duration: std::time::Duration::from_millis(1234),
         output: output.into(),
         sha256: "0123456789abcdef0123".into(),
     };

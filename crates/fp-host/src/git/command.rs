@@ -9,7 +9,7 @@ use std::time::Duration;
 use fp_core::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
-use crate::process::{self, Limits, ProcessEnd};
+use crate::process::{self, CommandEnd, Limits};
 
 /// Most of standard error that a failure keeps.
 const STDERR_TAIL: usize = 4096;
@@ -222,12 +222,12 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     let answer = process::ask(command, b"", limits).map_err(not_started)?;
     let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));
     match answer.end {
-        ProcessEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
-        ProcessEnd::Exited(status) => {
+        CommandEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
+        CommandEnd::Exited(status) => {
             Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER)))
         }
-        ProcessEnd::Signalled(_) => Err(failed(None, String::new())),
-        ProcessEnd::TimedOut => {
+        CommandEnd::Signalled(_) => Err(failed(None, String::new())),
+        CommandEnd::TimedOut(_) => {
             Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
         }
     }

@@ -71,13 +71,11 @@ impl Git {
     }
 
     /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.
-    #[must_use]
     pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
         Self { plans_dir: plans_dir.into(), ..self }
     }
 
     /// Sets an environment variable for every git process started through this value.
-    #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
@@ -85,25 +83,21 @@ impl Git {
 
     /// Has each git process that makes a commit, or changes another working tree, hold the locked file `lock` as long
     /// as it lives, since it may outlive the process that started it.
-    #[must_use]
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
         Self { commit_lock: Some(lock), ..self }
     }
 
     /// The top of the working tree, absolute, without symbolic links.
-    #[must_use]
     pub fn worktree(&self) -> &Path {
         &self.worktree
     }
 
     /// The folder with this working tree's `HEAD` and index.
-    #[must_use]
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
     /// The folder that all working trees of the repository share; the `.git` of the main one.
-    #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -121,13 +115,11 @@ pub struct InvalidOid(String);
 
 impl Oid {
     /// The id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first ten digits, for people.
-    #[must_use]
     pub fn short(&self) -> &str {
         &self.0[..10]
     }
@@ -167,7 +159,6 @@ impl fmt::Display for Oid {
 impl Git {
     /// The path of the file `path`, absolute, from the top of the working tree; the file need not be there, and a link
     /// is not followed. `None` where it is outside of the working tree, or its top.
-    #[must_use]
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
         let path = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => real(folder).join(name),
@@ -179,7 +170,6 @@ impl Git {
     }
 
     /// Where the file `path` is on the disk.
-    #[must_use]
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))
     }

@@ -32,7 +32,6 @@ pub struct Undo {
 
 impl Undo {
     /// The files that change, both ends of a rename.
-    #[must_use]
     pub fn files(&self) -> Vec<RepoPath> {
         self.changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect()
     }
@@ -45,7 +44,6 @@ impl Undo {
     }
 
     /// The submodules among them, which can't be set back from here.
-    #[must_use]
     pub fn submodules(&self) -> Vec<RepoPath> {
         let submodules = self.changes.iter().filter(|change| change.kind == FileKind::Submodule);
         submodules.map(|change| change.path.clone()).collect()

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::process::{self, Limits, ProcessEnd, ProgramAnswer};
+use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
 use serde_json::{Value, json};
 
 use super::DoctorFinding;
@@ -146,19 +146,19 @@ fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswe
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
 fn wrong(answer: &ProgramAnswer) -> Option<String> {
     match answer.end {
-        ProcessEnd::Exited(0) => {
+        CommandEnd::Exited(0) => {
             let said = answer.stdout.to_text();
             let silent_or_reply =
                 said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
             (!silent_or_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
         }
-        ProcessEnd::Exited(status) => {
+        CommandEnd::Exited(status) => {
             let said = answer.stderr.to_text();
             let said = said.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
             Some(format!("ends with status {status}{said}"))
         }
-        ProcessEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        ProcessEnd::TimedOut => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
+        CommandEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        CommandEnd::TimedOut(_) => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
     }
 }
 

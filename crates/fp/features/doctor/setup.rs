@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS, client_home};
 use fp_host::file;
-use fp_host::process::{self, Limits, ProcessEnd};
+use fp_host::process::{self, CommandEnd, Limits};
 use serde_json::Value;
 
 use super::{DoctorFinding, git, hooks, place};
@@ -203,10 +203,10 @@ fn said_version(path: &Path) -> Result<String, String> {
     let answer = process::ask(command, b"", limits)
         .map_err(|error| format!("does not run: {}", file::reason(&error)))?;
     match answer.end {
-        ProcessEnd::Exited(0) => Ok(answer.stdout.to_text().trim().to_owned()),
-        ProcessEnd::Exited(status) => Err(format!("does not run: it ends with status {status}")),
-        ProcessEnd::Signalled(signal) => Err(format!("does not run: signal {signal} ends it")),
-        ProcessEnd::TimedOut => {
+        CommandEnd::Exited(0) => Ok(answer.stdout.to_text().trim().to_owned()),
+        CommandEnd::Exited(status) => Err(format!("does not run: it ends with status {status}")),
+        CommandEnd::Signalled(signal) => Err(format!("does not run: signal {signal} ends it")),
+        CommandEnd::TimedOut(_) => {
             Err(format!("does not run: no answer in {} seconds", PROGRAM_LIMIT.as_secs()))
         }
     }
