@@ -1,8 +1,7 @@
 //! Commit messages that look like those the repository has: style, language and scopes are counted in its last
 //! subjects; the words are the task's own title.
 
-mod kind;
-mod title;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -91,7 +90,7 @@ static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
 fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     let found = SEMANTIC.captures(subject)?;
     let part = |group: usize| found.get(group).map(|part| part.as_str());
-    let kind = part(1).filter(|kind| kind::TYPES.contains(kind))?;
+    let kind = part(1).filter(|kind| subject::TYPES.contains(kind))?;
     Some((kind, part(2), part(3)?))
 }
 
@@ -241,7 +240,7 @@ impl CommitHistory {
         let mut rules = vec![form.to_owned(), format!("at most {} columns", self.columns())];
         if self.style() == CommitStyle::Semantic {
             rules.push(format!("types used here: {}", by_count(&self.types)));
-            let others = kind::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
+            let others = subject::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
             rules.push(format!("other types: {}", others.collect::<Vec<_>>().join(", ")));
             if self.has_scopes() {
                 rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
@@ -271,7 +270,7 @@ impl CommitHistory {
             objections.push("the subject is empty".to_owned());
             return objections;
         }
-        if let Some(sign) = title::misread_start(subject) {
+        if let Some(sign) = subject::misread_start(subject) {
             objections.push(format!(
                 "the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word"
             ));
@@ -327,28 +326,28 @@ impl CommitHistory {
 
     /// The message of a task with this `title`, which may be any text, that changed `files`.
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
-        let title = title::clean(title);
+        let title = subject::clean(title);
         // A title that is written like a subject keeps its type where types are used.
         let (given, words) =
             semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
-        let words = Some(title::clean(words)).filter(|words| !words.is_empty());
-        let words = words.unwrap_or_else(|| title::from_files(files));
+        let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
+        let words = words.unwrap_or_else(|| subject::from_files(files));
         let style = self.style();
         let prefix = match style {
             CommitStyle::Semantic => self.prefix(given, &words, files),
             CommitStyle::Plain | CommitStyle::Short => String::new(),
         };
-        let words = if is_half(self.lower_case, self.subjects) { title::lower_case(&words) } else { words };
+        let words = if is_half(self.lower_case, self.subjects) { subject::lower_case(&words) } else { words };
         let room = if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
-        let short = if style == CommitStyle::Short { title::first_clause(&words) } else { words.as_str() };
-        let (subject, cut) = title::fit(short, room);
-        let body = if cut { title::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
+        let short = if style == CommitStyle::Short { subject::first_clause(&words) } else { words.as_str() };
+        let (subject, cut) = subject::fit(short, room);
+        let body = if cut { subject::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
         CommitMessage { subject: prefix + &subject, body }
     }
 
     fn prefix(&self, given: Option<&str>, words: &str, files: &[RepoPath]) -> String {
-        let kind = given.unwrap_or_else(|| kind::type_of(words, files, self));
-        match kind::scope_of(files, self).filter(|_| self.has_scopes()) {
+        let kind = given.unwrap_or_else(|| subject::type_of(words, files, self));
+        match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
             Some(scope) => format!("{kind}({scope}): "),
             None => format!("{kind}: "),
         }
@@ -356,7 +355,7 @@ impl CommitHistory {
 }
 
 fn is_invisible(c: char) -> bool {
-    (c.is_control() && c != '\t') || title::is_hidden(c)
+    (c.is_control() && c != '\t') || subject::is_hidden(c)
 }
 
 /// The most frequent eight, with their numbers.
@@ -368,7 +367,7 @@ fn by_count(counts: &BTreeMap<String, usize>) -> String {
 
 /// Whether a commit with this subject fixes something.
 pub fn is_fix(subject: &str) -> bool {
-    kind::fixes(subject)
+    subject::fixes(subject)
 }
 
 #[cfg(test)]

@@ -8,17 +8,16 @@ mod dependencies;
 mod intent;
 mod leftovers;
 pub mod ownership;
-pub mod surroundings;
 mod test_cases;
 mod weakened;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-use surroundings::GitSurroundings;
 
 use crate::package_files::is_package_file;
 use crate::plan::field::FieldKind;
@@ -235,6 +234,41 @@ fn history(facts: &ChangeFacts) -> Option<Check> {
     }
     let detail = format!("committed since the task began, not by fp: {}", facts.commits.join("; "));
     (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
+}
+
+/// What lies around a working tree at one moment and is in no commit: the branch, and the files in git's own folder
+/// that decide what git shows and what it runs. A builder that edits those could hide a change, or have one made later.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GitSurroundings {
+    /// The branch; `None` where HEAD is detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Path of each such file in git's folder, and a hash of what counts of it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+impl GitSurroundings {
+    /// That another branch is checked out `now`, in words. A HEAD that is detached belongs to none, as in a worktree
+    /// or while the user rebases.
+    fn branch_left(&self, now: &Self) -> Option<String> {
+        let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
+        (began != now).then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
+    }
+
+    /// The check of git's own files, where one has changed: told, since the user may change them at any time, as
+    /// after a hook that failed.
+    fn check(&self, now: &Self) -> Option<Check> {
+        let gone = self.files.keys().filter(|path| !now.files.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} was taken away"));
+        let others = now.files.iter().filter_map(|(path, hash)| match self.files.get(path) {
+            None => Some(format!("{path} is new")),
+            Some(before) => (before != hash).then(|| format!("{path} was changed")),
+        });
+        let problems: Vec<String> = gone.chain(others).collect();
+        let detail = || format!("since the claim, in git's own folder: {}", list(&problems));
+        (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Note, detail()))
+    }
 }
 
 /// `items` as one line, cut after the tenth.

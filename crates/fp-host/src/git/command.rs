@@ -169,6 +169,13 @@ impl Finished {
             Some(failure) => Err(classify(failure)),
         }
     }
+
+    /// What `read` makes of the output; an error where that is nothing.
+    pub(super) fn parsed<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, GitError> {
+        let shown = self.shown.clone();
+        let output = self.into_output()?;
+        read(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
 }
 
 /// The last `limit` bytes as text that can't move a terminal's cursor.

@@ -41,9 +41,7 @@ impl Git {
             let failure = Box::new(failure.clone());
             return Err(GitError::MissingObject { object: since.to_string(), failure });
         }
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+        finished.parsed(commits)
     }
 
     /// The commit that HEAD is at. One process.
@@ -51,14 +49,8 @@ impl Git {
     /// # Errors
     /// A failing git, or a repository without a commit.
     pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
-        let [raw, no_renames, merges, format] = COMMITS;
-        let finished =
-            self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        commits(&output)
-            .map(|found| found.into_iter().next())
-            .ok_or_else(|| GitError::unexpected(&shown, &output))
+        let finished = self.log(&[&COMMITS[..], &["--root", "--max-count=1"]].concat(), "HEAD").run()?;
+        Ok(finished.parsed(commits)?.into_iter().next())
     }
 
     /// The newest commit since `commit` that says, as `git revert` does, that it reverts it. One process.

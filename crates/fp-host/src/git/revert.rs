@@ -65,9 +65,8 @@ impl Git {
         if patch.is_empty() {
             return Ok(clean(head.clone(), Vec::new()));
         }
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let folder = self.folder_with_index(&head)?;
         let index = folder.path().join(INDEX);
-        self.call(&["read-tree", head.as_str()]).env("GIT_INDEX_FILE", &index).output()?;
         let patched = |options: &[&str]| {
             let arguments = [&["apply", "--cached", "--whitespace=nowarn"], options, &["-"]].concat();
             self.call(&arguments).env("GIT_INDEX_FILE", &index).input(patch.clone()).run()

@@ -6,7 +6,7 @@ use std::{fmt, fs, io};
 
 use fp_core::plan::path;
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::surroundings::GitSurroundings;
+use fp_core::verification::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};
@@ -147,13 +147,13 @@ impl Git {
         if said("ambiguous argument 'HEAD'") || said("unknown revision") {
             return Err(GitError::NoCommit);
         }
-        let (shown, output) = (finished.shown.clone(), finished.into_output()?);
-        let text = String::from_utf8_lossy(&output);
-        let mut lines = text.lines();
-        let commit = lines.next().and_then(|line| line.parse().ok());
-        let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
-        let commit = commit.ok_or_else(|| GitError::unexpected(&shown, &output))?;
-        Ok(GitHead { commit, branch })
+        finished.parsed(|output| {
+            let text = String::from_utf8_lossy(output);
+            let mut lines = text.lines();
+            let commit = lines.next()?.parse().ok()?;
+            let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
+            Some(GitHead { commit, branch })
+        })
     }
 
     /// What the user began and git has not finished, by the files git leaves for it. No process.

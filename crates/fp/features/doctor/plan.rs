@@ -15,7 +15,7 @@ use fp_core::run::state::Status;
 use fp_core::run::{Refusal, State, notepad};
 use fp_core::text::counted;
 use fp_host::file::{self, FileError, TASKS_CAP};
-use fp_host::git::{Git, GitError, Oid};
+use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
