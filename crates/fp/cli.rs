@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::exchange::{export, import};
 use crate::features::{self, doctor, install, linear, signals};
-use crate::printer::{Export, Output, Printer};
+use crate::printer::{Output, Printer};
 
 /// Plans a goal as a tree of small tasks and runs it to verified commits.
 #[derive(Debug, Parser)]
@@ -50,9 +50,9 @@ enum Command {
     Evidence(commands::evidence::EvidenceArgs),
     Cancel(commands::cancel::CancelArgs),
     Note(commands::note::NoteArgs),
-    Specs(features::specs::command::SpecsArgs),
-    Debt(features::debt::command::DebtArgs),
-    Roadmap(features::roadmap::command::RoadmapArgs),
+    Specs(features::specs::SpecsArgs),
+    Debt(features::debt::DebtArgs),
+    Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
@@ -89,10 +89,10 @@ impl Cli {
 
 impl Command {
     /// The forms that a command has beside text and JSON.
-    fn exports(&self) -> &'static [Export] {
+    fn exports(&self) -> &'static [Output] {
         match self {
-            Self::Show(_) => &[Export::Mermaid, Export::Html],
-            Self::Report(_) => &[Export::Html],
+            Self::Show(_) => &[Output::Mermaid, Output::Html],
+            Self::Report(_) => &[Output::Html],
             _ => &[],
         }
     }
@@ -127,9 +127,9 @@ impl Command {
             Self::Evidence(args) => commands::evidence::run(args, context),
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
-            Self::Specs(args) => features::specs::command::run(args, context),
-            Self::Debt(args) => features::debt::command::run(args, context),
-            Self::Roadmap(args) => features::roadmap::command::run(args, context),
+            Self::Specs(args) => features::specs::run(args, context),
+            Self::Debt(args) => features::debt::run(args, context),
+            Self::Roadmap(args) => features::roadmap::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
             Self::Linear(args) => linear::run(args, context),
@@ -197,7 +197,7 @@ pub(crate) fn main() -> Exit {
 }
 
 fn run(cli: Cli) -> CommandResult {
-    if cli.format.export().is_some_and(|export| !cli.command.exports().contains(&export)) {
+    if cli.format.is_export() && !cli.command.exports().contains(&cli.format) {
         return Err(CommandError::failed("this command has no such --format")
             .hint("`--help` says which command has which format"));
     }

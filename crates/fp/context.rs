@@ -19,7 +19,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Export, Format, Output, Printer};
+use crate::printer::{Format, Output, Printer};
 
 /// The surroundings of one command. What costs a read is read when it is first asked for, so that a hook
 /// that has nothing to do reads nothing.
@@ -29,8 +29,8 @@ pub(crate) struct Context {
     pub(crate) cwd: PathBuf,
     /// How results are printed.
     pub(crate) format: Format,
-    /// The export to print instead, if one was asked for; only a command that has it is run.
-    pub(crate) export: Option<Export>,
+    /// The same with the exports; only a command that has one is run with it.
+    pub(crate) output: Output,
     /// Prints.
     pub(crate) printer: Printer,
     repo: OnceCell<Repo>,
@@ -52,7 +52,7 @@ impl Context {
         Self {
             cwd,
             format: output.format(),
-            export: output.export(),
+            output,
             printer: Printer,
             repo: OnceCell::new(),
             config: OnceCell::new(),
@@ -62,8 +62,7 @@ impl Context {
 
     /// This context in another working directory.
     pub(crate) fn at(&self, cwd: PathBuf) -> Self {
-        let output = if self.format == Format::Json { Output::Json } else { Output::Text };
-        Self::in_folder(cwd, output)
+        Self::in_folder(cwd, self.output)
     }
 
     /// Prints a result in the form that was asked for, and is done.

@@ -18,15 +18,6 @@ pub(crate) enum Format {
     Json,
 }
 
-/// A form that only some commands have, for other tools to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Export {
-    /// A Mermaid flowchart.
-    Mermaid,
-    /// A page of its own.
-    Html,
-}
-
 /// What `--format` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
@@ -42,13 +33,9 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The export it asks for, if it is one.
-    pub(crate) fn export(self) -> Option<Export> {
-        match self {
-            Self::Text | Self::Json => None,
-            Self::Mermaid => Some(Export::Mermaid),
-            Self::Html => Some(Export::Html),
-        }
+    /// Whether only some commands have it.
+    pub(crate) fn is_export(self) -> bool {
+        matches!(self, Self::Mermaid | Self::Html)
     }
 
     /// The common form it asks for; text where it asks for an export.
@@ -120,18 +107,12 @@ impl Printer {
     }
 }
 
-/// `value` as indented JSON; an object gets a leading `schemaVersion`.
+/// `value` as indented JSON; an object gets a `schemaVersion`.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
-    let value = serde_json::to_value(value).map_err(CommandError::failed)?;
-    let mut whole = serde_json::Map::new();
-    whole.insert("schemaVersion".into(), SCHEMA_VERSION.into());
-    let value = match value {
-        serde_json::Value::Object(fields) => {
-            whole.extend(fields);
-            serde_json::Value::Object(whole)
-        }
-        other => other,
-    };
+    let mut value = serde_json::to_value(value).map_err(CommandError::failed)?;
+    if let serde_json::Value::Object(fields) = &mut value {
+        fields.insert("schemaVersion".into(), SCHEMA_VERSION.into());
+    }
     let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
     Ok(text + "\n")
 }

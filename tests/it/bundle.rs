@@ -259,20 +259,20 @@ fn each_reason_not_to_take_a_program_says_what_to_do() {
     assert_snapshot!(refused(&["x86_64-apple-darwin=mac-intel", "x86_64-apple-darwin=mac-intel"]), @"
     exit status: 2
     --- stderr
-    error: there are two programs for x86_64-apple-darwin
+    error: two programs are for the same machines: x86_64-apple-darwin and x86_64-apple-darwin
     hint: name one of them
     ");
     assert_snapshot!(refused(&["x86_64-apple-darwin=mac-arm"]), @"
     exit status: 2
     --- stderr
-    error: mac-arm is no program for x86_64-apple-darwin: it is one for macOS on aarch64
+    error: mac-arm is no program for x86_64-apple-darwin
     hint: build it with `cargo build --release --target x86_64-apple-darwin`
     ");
     place.0.write("notes.txt", "mine");
     assert_snapshot!(refused(&["x86_64-pc-windows-msvc=notes.txt"]), @"
     exit status: 2
     --- stderr
-    error: notes.txt is no program for x86_64-pc-windows-msvc: it begins as none does
+    error: notes.txt is no program for x86_64-pc-windows-msvc
     hint: build it with `cargo build --release --target x86_64-pc-windows-msvc`
     ");
 }

@@ -172,8 +172,8 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
         output.stderr
     };
     assert_snapshot!(check(b""), @r"
-    error: [ROOT]/work/.fractal-planner/config.json is empty, which is not JSON
-    hint: write `{}` into it, or delete it
+    error: [ROOT]/work/.fractal-planner/config.json:1:1: not JSON: eof while parsing a value
+    hint: look for a missing or extra comma, quote or bracket just before it
     ");
     assert_snapshot!(check(b"maxComplexity: 3"), @r"
     error: [ROOT]/work/.fractal-planner/config.json:1:1: not JSON: expected value

@@ -90,11 +90,11 @@ fn a_healthy_plan() {
       ok       log          10 entries
       ok       snapshot     what the log adds up to
       ok       approval     the tree is the one that was approved
-      ok       claims       task 2 is held, and the session is there
-      ok       evidence     1 completed task has its file
+      ok       claims       held: task 2; the session is there
+      ok       evidence     1 file
       ok       notepad      1 note
       ok       commits due  none
-      ok       commits      1 task has its commit in the history of HEAD
+      ok       commits      1 commit in the history of HEAD
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
@@ -112,13 +112,13 @@ fn a_healthy_plan() {
     Plan sample-20261121
       ok       files        all that are there can be read
       ok       log          0 entries
-      ok       snapshot     none is needed yet
+      ok       snapshot     not there; the next change writes it
       ok       approval     the plan is not approved yet
       ok       claims       no task is held
-      ok       evidence     0 completed tasks have their files
+      ok       evidence     0 files
       ok       notepad      no note
       ok       commits due  none
-      ok       commits      0 tasks have their commits in the history of HEAD
+      ok       commits      0 commits in the history of HEAD
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
@@ -150,18 +150,17 @@ fn everything_at_once_and_what_is_mended() {
       ok       log          10 entries
       warning  snapshot     damaged, edited by hand, or of another plan or version
                             → fp doctor sample-20261121 --fix
-      warning  approval     task 2 was edited or removed since the approval
+      warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
-      warning  claims       task 2 is held by a session that is gone
+      warning  claims       held: task 2; the session is gone
                             → fp run start sample-20261121
-      warning  evidence     the file of task 1 is missing; the log has what was in
-                            it
+      warning  evidence     no file of task 1; the log has what belongs in it
                             → fp doctor sample-20261121 --fix
       warning  notepad      notepad.md is not what the log says
                             → fp doctor sample-20261121 --fix
       ok       commits due  none
-      warning  commits      the commit of task 1 is not in the history of HEAD:
-                            another branch is checked out, or it was rewritten
+      warning  commits      not in the history of HEAD: task 1; another branch is
+                            checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
       error    git          .git/index.lock is there: git makes no commit; where no
                             git is running, one that was killed has left it: remove
@@ -185,15 +184,15 @@ fn everything_at_once_and_what_is_mended() {
       ok       files        all that are there can be read
       ok       log          10 entries
       ok       snapshot     what the log adds up to
-      warning  approval     task 2 was edited or removed since the approval
+      warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
-      warning  claims       task 2 is held by a session that is gone
+      warning  claims       held: task 2; the session is gone
                             → fp run start sample-20261121
-      ok       evidence     1 completed task has its file
+      ok       evidence     1 file
       ok       notepad      1 note
       ok       commits due  none
-      warning  commits      the commit of task 1 is not in the history of HEAD:
-                            another branch is checked out, or it was rewritten
+      warning  commits      not in the history of HEAD: task 1; another branch is
+                            checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
       error    git          .git/index.lock is there: git makes no commit; where no
                             git is running, one that was killed has left it: remove
@@ -238,19 +237,19 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "approval",
           "command": "fp approve sample-20261121",
-          "detail": "task 2 was edited or removed since the approval",
+          "detail": "since the approval edited or removed: task 2",
           "level": "warning"
         },
         {
           "check": "claims",
           "command": "fp run start sample-20261121",
-          "detail": "task 2 is held by a session that is gone",
+          "detail": "held: task 2; the session is gone",
           "level": "warning"
         },
         {
           "check": "evidence",
           "command": null,
-          "detail": "1 completed task has its file",
+          "detail": "1 file",
           "level": "ok"
         },
         {
@@ -268,7 +267,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "commits",
           "command": "git branch --contains [COMMIT]",
-          "detail": "the commit of task 1 is not in the history of HEAD: another branch is checked out, or it was rewritten",
+          "detail": "not in the history of HEAD: task 1; another branch is checked out, or the history was rewritten",
           "level": "warning"
         },
         {
@@ -335,15 +334,15 @@ fn a_log_that_is_none_is_left_alone() {
     Plan sample-20261121
       ok       files        all that are there can be read
       ok       log          10 entries
-      warning  snapshot     not what the log adds up to: the log was edited by hand
-                            since
+      warning  snapshot     not what the log adds up to: one of them was edited by
+                            hand
                             → fp doctor sample-20261121 --fix
       ok       approval     the tree is the one that was approved
-      ok       claims       task 2 is held, and the session is there
-      ok       evidence     1 completed task has its file
+      ok       claims       held: task 2; the session is there
+      ok       evidence     1 file
       ok       notepad      1 note
       ok       commits due  none
-      ok       commits      1 task has its commit in the history of HEAD
+      ok       commits      1 commit in the history of HEAD
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
@@ -386,11 +385,11 @@ fn files_that_can_not_be_read() {
                             the real one in its place
       ok       log          10 entries
       ok       snapshot     what the log adds up to
-      ok       claims       task 2 is held, and the session is there
-      ok       evidence     1 completed task has its file
+      ok       claims       held: task 2; the session is there
+      ok       evidence     1 file
       ok       notepad      1 note
       ok       commits due  none
-      ok       commits      1 task has its commit in the history of HEAD
+      ok       commits      1 commit in the history of HEAD
       ok       git          nothing is in the way of a commit
       error    linear       linear-mapping.json: it is about another plan,
                             other-20261121; correct that place, or move the file

@@ -48,7 +48,6 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/run.rs", "format!( \"files that the plan changes", "added where it is returned"),
     ("commands/task.rs", "format!(\"with what {} says", "the findings are its hints"),
     ("commands/task.rs", "error", "added for each error"),
-    ("printer.rs", "error", "what can't be written as JSON is a fault of fp"),
 ];
 
 /// Where the parenthesis that is open at the beginning of `code` is closed. Texts of errors have pairs of them.

@@ -393,7 +393,7 @@ fn nothing_that_is_broken_breaks_the_client() {
         ".fractal-planner/config.json:1:11: nudge: expected an object of settings, found integer `5`",
     );
     environment.write(".fractal-planner/config.json", "");
-    check(&environment, ".fractal-planner/config.json is empty, which is not JSON");
+    check(&environment, ".fractal-planner/config.json:1:1: not JSON: eof while parsing a value");
 
     let environment = held();
     environment.write(&plan("events.jsonl"), "not a log\n");

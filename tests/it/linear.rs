@@ -54,7 +54,7 @@ impl Environment {
     fn create_all(&self) {
         loop {
             let batch = self.linear("create PLAN --format json").json();
-            let issues = batch["issues"].as_array().unwrap();
+            let issues = batch["calls"].as_array().unwrap();
             if issues.is_empty() {
                 break;
             }
@@ -68,7 +68,7 @@ impl Environment {
     /// The keys of what is due.
     fn due(&self, command: &str) -> Vec<String> {
         let found = self.linear(&format!("{command} PLAN --format json")).json();
-        let keys = found["changes"].as_array().unwrap().iter().map(|change| change["key"].as_str().unwrap());
+        let keys = found["calls"].as_array().unwrap().iter().map(|change| change["key"].as_str().unwrap());
         keys.map(str::to_owned).collect()
     }
 
@@ -94,7 +94,6 @@ fn off_means_silent() {
     for words in [
         "create PLAN",
         "outbox PLAN",
-        "rollup PLAN",
         "ack PLAN create/1 --id x",
         "statuses PLAN --file -",
         "absent PLAN",
@@ -133,7 +132,7 @@ fn issues_are_created_in_two_passes() {
 
         fp: sample-20261121/root
 
-    Before each: search for the marker: an issue that has it was created before, and is acknowledged instead
+    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
     After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
       or: fp linear ack sample-20261121 KEY --failed REASON
     2 more when these are acknowledged
@@ -189,48 +188,61 @@ fn issues_are_created_in_two_passes() {
 
         fp: sample-20261121/2
 
-    Before each: search for the marker: an issue that has it was created before, and is acknowledged instead
+    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
     After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
-    assert_snapshot!(environment.linear("create PLAN --limit 1 --format json"), @r###"
+    assert_snapshot!(environment.linear("create PLAN --format json"), @r###"
     exit status: 0
     --- stdout
     {
-      "givenUp": [],
-      "issues": [
+      "calls": [
         {
-          "before": "search for the marker: an issue that has it was created before, and is acknowledged instead",
+          "call": "create",
           "description": "## Acceptance\n\n- `a.txt` has a line about 1\n\n## Files\n\n- `a.txt`\n\nComplexity: 2\n\nfp: sample-20261121/1",
           "failure": null,
           "key": "create/1",
           "marker": "fp: sample-20261121/1",
           "parentId": "i-root",
           "project": "Greetings",
-          "projectId": null,
           "statusId": "st-todo",
           "task": "1",
           "team": "ENG",
           "teamId": null,
           "title": "Write part 1"
+        },
+        {
+          "call": "create",
+          "description": "## Acceptance\n\n- `b.txt` has a line about 2\n\n## Files\n\n- `b.txt`\n\n## Waits for\n\n- 1\n\nComplexity: 2\n\nfp: sample-20261121/2",
+          "failure": null,
+          "key": "create/2",
+          "marker": "fp: sample-20261121/2",
+          "parentId": "i-root",
+          "project": "Greetings",
+          "statusId": "st-todo",
+          "task": "2",
+          "team": "ENG",
+          "teamId": null,
+          "title": "Write part 2"
         }
       ],
-      "remaining": 1,
-      "schemaVersion": 1
+      "givenUp": [],
+      "remaining": 0,
+      "schemaVersion": 1,
+      "unresolved": []
     }
     "###);
     environment.create_all();
     assert_snapshot!(environment.linear("create PLAN"), @"
     exit status: 0
     --- stdout
-    No issue is to be created
+    Nothing is due
     ");
     assert_snapshot!(environment.mapping(), @r#"
     {
       "schemaVersion": 1,
       "planId": "sample-20261121",
       "teamId": null,
-      "projectId": null,
       "resolvedStatuses": {
         "pending": "st-todo",
         "in-progress": "st-doing",
@@ -264,7 +276,7 @@ fn what_the_log_implies_is_sent_once() {
     assert_snapshot!(environment.linear("outbox PLAN"), @"
     exit status: 0
     --- stdout
-    No call is due
+    Nothing is due
     ");
     environment.claim("builder-1");
     assert_snapshot!(environment.linear("outbox PLAN"), @"
@@ -279,6 +291,9 @@ fn what_the_log_implies_is_sent_once() {
     --- stdout
     status/1/in-progress/1
       issue:   i-1
+      status:  st-doing
+    status/root/in-progress/1
+      issue:   i-root
       status:  st-doing
 
     After each: fp linear ack sample-20261121 KEY
@@ -304,39 +319,32 @@ fn what_the_log_implies_is_sent_once() {
         - Criterion 1, met: seen
 
         fp: sample-20261121/1 [DIGITS]
+    status/root/in-progress/1
+      issue:   i-root
+      status:  st-doing
 
-    Before each comment: look for the marker among the comments: one that has it was made before, and is acknowledged
+    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
     After each: fp linear ack sample-20261121 KEY
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
-    assert_snapshot!(environment.linear("rollup PLAN --format json"), @r#"
-    exit status: 0
-    --- stdout
+    let parent = environment.linear("outbox PLAN --format json").json()["calls"][2].clone();
+    assert_snapshot!(serde_json::to_string_pretty(&parent).unwrap(), @r#"
     {
-      "changes": [
-        {
-          "call": "status",
-          "failure": null,
-          "identifier": null,
-          "issueId": "i-root",
-          "key": "status/root/in-progress/1",
-          "stage": "in-progress",
-          "statusId": "st-doing",
-          "task": "root"
-        }
-      ],
-      "givenUp": [],
-      "remaining": 0,
-      "schemaVersion": 1,
-      "unresolved": []
+      "call": "status",
+      "failure": null,
+      "identifier": null,
+      "issueId": "i-root",
+      "key": "status/root/in-progress/1",
+      "stage": "in-progress",
+      "statusId": "st-doing",
+      "task": "root"
     }
     "#);
-    assert_eq!((environment.send("outbox"), environment.send("rollup")), (2, 1));
-    assert_eq!((environment.send("outbox"), environment.send("rollup")), (0, 0));
+    assert_eq!((environment.send("outbox"), environment.send("outbox")), (3, 0));
     environment.build("builder-1", "b.txt", "about 2\n");
     environment.pass("2");
-    assert_eq!(environment.due("rollup"), ["status/root/completed/2"]);
-    assert_eq!(environment.send("outbox"), 2);
+    assert_eq!(environment.due("outbox").last().unwrap(), "status/root/completed/2");
+    assert_eq!(environment.send("outbox"), 3);
 }
 
 #[test]
@@ -364,26 +372,29 @@ fn a_failed_task_says_why() {
         - Criterion 1, not met: not seen
 
         fp: sample-20261121/1 [DIGITS]
+    status/root/failed/1
+      issue:   i-root
+      status:  st-no
 
-    Before each comment: look for the marker among the comments: one that has it was made before, and is acknowledged
+    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
     After each: fp linear ack sample-20261121 KEY
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
     // The skipped one stays where it is.
-    assert_eq!(environment.due("outbox").len(), 2);
-    assert_eq!(environment.send("outbox"), 2);
+    assert_eq!(environment.due("outbox").len(), 3);
+    assert_eq!(environment.send("outbox"), 3);
     environment.done(&["retry", PLAN, "1"]);
-    assert_eq!(environment.due("outbox"), ["status/1/pending/2"]);
+    assert_eq!(environment.due("outbox"), ["status/1/pending/2", "status/root/pending/2"]);
 }
 
 #[test]
 fn what_fails_is_tried_three_times() {
     let environment = on();
     for _ in 0..3 {
-        assert_eq!(environment.linear("create PLAN --format json").json()["issues"][0]["key"], "create/root");
+        assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
         environment.linear("ack PLAN create/root --failed down");
     }
-    assert_snapshot!(environment.linear("create PLAN --limit 1"), @"
+    assert_snapshot!(environment.linear("create PLAN"), @"
     exit status: 0
     --- stdout
     create/1
@@ -403,16 +414,36 @@ fn what_fails_is_tried_three_times() {
         Complexity: 2
 
         fp: sample-20261121/1
+    create/2
+      title:   Write part 2
+      team:    ENG
+      project: Greetings
+      marker:  fp: sample-20261121/2
+      description:
+        ## Acceptance
 
-    Before each: search for the marker: an issue that has it was created before, and is acknowledged instead
+        - `b.txt` has a line about 2
+
+        ## Files
+
+        - `b.txt`
+
+        ## Waits for
+
+        - 1
+
+        Complexity: 2
+
+        fp: sample-20261121/2
+
+    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
     After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
       or: fp linear ack sample-20261121 KEY --failed REASON
-    1 more when these are acknowledged
     Given up: create/root: down
       fp linear retry sample-20261121 tries again what was given up
     ");
     environment.linear("retry PLAN");
-    assert_eq!(environment.linear("create PLAN --format json").json()["issues"][0]["key"], "create/root");
+    assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
 }
 
 #[test]
@@ -424,7 +455,7 @@ fn an_absent_server_is_said_once() {
     warning: Linear can't be reached, and is left alone: the plan goes on without it
     hint: once it is there, run `fp linear retry sample-20261121`
     ");
-    for words in ["absent PLAN", "create PLAN", "outbox PLAN", "rollup PLAN"] {
+    for words in ["absent PLAN", "create PLAN", "outbox PLAN"] {
         let output = environment.linear(words);
         assert_eq!((output.code, output.stdout + &output.stderr), (0, String::new()), "{words}");
     }
@@ -433,20 +464,7 @@ fn an_absent_server_is_said_once() {
     --- stdout
     What failed is tried again, and Linear is taken for present
     ");
-    assert_eq!(environment.linear("create PLAN --format json").json()["issues"][0]["key"], "create/root");
-}
-
-#[test]
-fn a_cycle_that_came_after_the_approval() {
-    let environment = on();
-    environment.done(&["approve", PLAN]);
-    environment.plan(&tree(&[leaf("1", "2", "a.txt"), leaf("2", "1", "b.txt")]));
-    assert_snapshot!(environment.linear("create PLAN"), @"
-    exit status: 1
-    --- stderr
-    error: 2 tasks can never start, 1 among them: they wait for each other
-    hint: `fp validate sample-20261121` shows what is wrong with the tree
-    ");
+    assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
 }
 
 #[test]
@@ -477,16 +495,10 @@ fn what_can_not_be_is_refused() {
     error: status/root/failed/7 was never offered
     hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
     ");
-    assert_snapshot!(environment.linear("ack PLAN status/root/failed/7 --id b"), @"
-    exit status: 1
-    --- stderr
-    error: status/root/failed/7 is about a known issue, and takes no id
-    hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
-    ");
     assert_snapshot!(environment.linear("ack PLAN status/1/failed/1"), @"
     exit status: 1
     --- stderr
-    error: task 1 has no issue yet
+    error: status/1/failed/1 was never offered
     hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
     ");
     assert_snapshot!(environment.linear("ack PLAN create/../../x --id b"), @r#"
@@ -526,13 +538,13 @@ fn a_mapping_that_is_none_is_left_alone() {
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json: invalid type: integer `7`, expected a map at line 2 column 11
-    hint: correct that place, or move the file away: each issue is found again by the marker in its description
+    hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
     assert_snapshot!(environment.linear("ack PLAN create/1 --id b"), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json: invalid type: integer `7`, expected a map at line 2 column 11
-    hint: correct that place, or move the file away: each issue is found again by the marker in its description
+    hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
     assert_eq!(environment.read(&path), "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
     environment.write(&path, r#"{"planId": "sample-20261121", "schemaVersion": 9}"#);
@@ -540,7 +552,7 @@ fn a_mapping_that_is_none_is_left_alone() {
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json: written by a newer fp (version 9, this fp reads 1)
-    hint: update fp: `fp --version` says what this one is
+    hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
 }
 
@@ -563,7 +575,7 @@ fn a_mapping_that_is_none_holds_up_no_run() {
        The same for one that is not running at all.
     --- stderr
     warning: Linear is not brought up to date: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json: invalid type: integer `7`, expected a map at line 2 column 11
-    hint: correct that place, or move the file away: each issue is found again by the marker in its description
+    hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
     environment.claim("builder-1");
     assert_eq!(environment.read(&path), "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
@@ -582,8 +594,8 @@ fn a_mapping_of_the_first_version_is_read_and_kept() {
     );
     environment.start(&[]);
     environment.claim("builder-1");
-    assert_eq!(environment.due("outbox"), ["status/1/in-progress/1"]);
-    assert_eq!(environment.send("outbox"), 1);
+    assert_eq!(environment.due("outbox"), ["status/1/in-progress/1", "status/root/in-progress/1"]);
+    assert_eq!(environment.send("outbox"), 2);
     let mapping: Value = serde_json::from_str(&environment.mapping()).unwrap();
     assert_eq!(mapping["labels"][0], "plan");
     assert_eq!(mapping["tasks"]["1"]["sent"][0], "in-progress");
@@ -615,7 +627,7 @@ fn acknowledgements_at_once_are_all_kept() {
     assert_snapshot!(environment.linear("create PLAN"), @"
     exit status: 0
     --- stdout
-    No issue is to be created
+    Nothing is due
     ");
     let folder = environment.path(&format!(".fractal-planner/plans/{PLAN}"));
     let left = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -259,12 +259,9 @@ fn layers_become_plans_one_after_the_other() {
       .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
       Accounts for everybody
 
-    Wave 1
       [1] Accounts                                  no plan
-    Wave 2
       [2] Login                                     no plan
       [3] Log                                       no plan
-    Wave 3
       [4] Report                                    no plan
 
     0 of 4 layers done
@@ -295,9 +292,9 @@ fn layers_become_plans_one_after_the_other() {
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 3
     --- stdout
-    [1] Accounts: planning
-      accounts-20261121
-    Nothing else is due before that is done
+    Nothing else is due before this is done:
+      [1] Accounts                                  planning
+          accounts-20261121
     ");
     assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"
     exit status: 1
@@ -338,14 +335,11 @@ fn layers_become_plans_one_after_the_other() {
       .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
       Accounts for everybody
 
-    Wave 1
       [1] Accounts                                  done
           accounts-20261121-2 (2 of 2 done)
-    Wave 2
       [2] Login                                     running
           login-20261121 (1 of 2 done)
       [3] Log                                       no plan
-    Wave 3
       [4] Report                                    stopped
           report-20261121, archived
 
@@ -368,15 +362,12 @@ fn layers_become_plans_one_after_the_other() {
       .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
       Accounts for everybody
 
-    Wave 1
       [1] Accounts                                  done
           accounts-20261121-2 (2 of 2 done)
-    Wave 2
       [2] Login                                     stopped
           login-20261121 (1 of 2 done)
       [3] Log                                       done
           log-20261121 (2 of 2 done, archived)
-    Wave 3
       [4] Report                                    stopped
           report-20261121, archived
 
@@ -397,8 +388,7 @@ fn layers_become_plans_one_after_the_other() {
       "due": [],
       "roadmap": "accounts-for-everybody-20261121",
       "schemaVersion": 1,
-      "total": 4,
-      "underWay": []
+      "total": 4
     }
     "#);
     let shown = environment.roadmap(&["show", "--format", "json"]).json();
@@ -435,8 +425,7 @@ fn layers_become_plans_one_after_the_other() {
         }
       ],
       "state": "done",
-      "title": "Login",
-      "wave": 2
+      "title": "Login"
     }
     "#);
     assert_eq!(environment.read(FILE), before, "nothing is written into it");
@@ -546,7 +535,7 @@ fn what_is_no_roadmap() {
     $ fp roadmap show
     exit status: 2
     --- stderr
-    error: several roadmaps match:
+    error: no single roadmap is meant; there are:
       accounts-for-everybody-20261121
       bills-20261121
       bytes
@@ -557,7 +546,7 @@ fn what_is_no_roadmap() {
     $ fp roadmap show nothing
     exit status: 2
     --- stderr
-    error: no roadmap matches "nothing"; there are:
+    error: no single roadmap is meant; there are:
       accounts-for-everybody-20261121
       bills-20261121
       bytes

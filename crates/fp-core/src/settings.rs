@@ -184,7 +184,6 @@ settings! {
 
 impl Nudge {
     /// How often a builder that stops too early is told to go on.
-    #[must_use]
     pub fn times(&self) -> u32 {
         if self.enabled { self.max_retries } else { 0 }
     }
@@ -202,7 +201,6 @@ fn camel(field: &str) -> String {
 
 impl Settings {
     /// The defaults with `layers` applied in turn; the last one has the last word.
-    #[must_use]
     pub fn from_layers<'l>(layers: impl IntoIterator<Item = &'l SettingsLayer>) -> Self {
         let mut all = Self::default().to_json();
         layers.into_iter().for_each(|layer| put_over(&mut all, &layer.0));
@@ -214,7 +212,6 @@ impl Settings {
     }
 
     /// Every setting by its dotted key.
-    #[must_use]
     pub fn by_key(&self) -> Vec<(String, Value)> {
         by_key(self.to_json())
     }
@@ -280,7 +277,6 @@ impl SettingsLayer {
     }
 
     /// The settings that it gives, by dotted key.
-    #[must_use]
     pub fn by_key(&self) -> Vec<(String, Value)> {
         by_key(self.0.clone())
     }
@@ -329,7 +325,6 @@ pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
 }
 
 /// The schema of a settings file, as JSON Schema of the draft 2020-12. It takes what the parser takes.
-#[must_use]
 pub fn schema() -> Value {
     let mut schema = Group(Settings::rows).schema();
     add_defaults(&mut schema, &Settings::default().to_json());

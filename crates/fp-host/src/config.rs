@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fp_core::settings::{Settings, SettingsLayer};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::claude::{MARKETPLACE, PLUGIN, client_home};
@@ -43,7 +43,6 @@ pub enum SettingOrigin {
 
 impl SettingOrigin {
     /// Its wire name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -92,13 +91,11 @@ impl Config {
     }
 
     /// The settings in force.
-    #[must_use]
     pub fn settings(&self) -> Settings {
         Settings::from_layers(self.layers.iter().map(|(_, layer)| layer))
     }
 
     /// Every setting as dotted key, value in force and origin, sorted by key.
-    #[must_use]
     pub fn explained(&self) -> BTreeMap<String, (Value, SettingOrigin)> {
         let defaults = Settings::default().by_key().into_iter().map(|(key, _)| (key, SettingOrigin::Default));
         let mut origins: BTreeMap<String, SettingOrigin> = defaults.collect();
@@ -111,13 +108,11 @@ impl Config {
 }
 
 /// Where the client keeps the options of plugins; `None` where there is no home.
-#[must_use]
 pub fn client_file(env: Environment<'_>) -> Option<PathBuf> {
     Some(client_home(env)?.join("settings.json"))
 }
 
 /// Where the user's own configuration file is or would be; `None` where there is no home.
-#[must_use]
 pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
     user_file_on(std::env::consts::OS, env, |path| path.exists())
 }
@@ -140,7 +135,6 @@ fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bo
 }
 
 /// Whether the environment variable `name` says yes: anything but nothing, `0` and `false`.
-#[must_use]
 pub fn is_set(env: Environment<'_>, name: &str) -> bool {
     env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
 }
@@ -150,24 +144,17 @@ pub fn is_set(env: Environment<'_>, name: &str) -> bool {
 fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key: &str, value: Value| layer.set(key, value).expect("the table takes it");
-    let disabled = |name: &str| is_set(env, name);
-    if disabled("NUDGE_DISABLED") {
-        give("nudge.enabled", false.into());
-    }
-    if disabled("COMMENT_CHECKER_DISABLED") {
-        give("commentChecker.enabled", false.into());
+    for (name, key) in
+        [("NUDGE_DISABLED", "nudge.enabled"), ("COMMENT_CHECKER_DISABLED", "commentChecker.enabled")]
+    {
+        if is_set(env, name) {
+            give(key, false.into());
+        }
     }
     if let Some(prompt) = env("COMMENT_CHECKER_PROMPT") {
         give("commentChecker.customPrompt", prompt.into());
     }
     layer
-}
-
-/// The part of the client's settings that is about plugins.
-#[derive(Deserialize)]
-struct PluginConfigs {
-    #[serde(default, rename = "pluginConfigs")]
-    plugins: Map<String, Value>,
 }
 
 /// The layer that the plugin's options give. The client asks the user for them, keeps them in its own settings at
@@ -182,8 +169,8 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     if !text.contains("pluginConfigs") {
         return Ok(layer);
     }
-    let Ok(configs) = serde_json::from_str::<PluginConfigs>(&text) else { return Ok(layer) };
-    let Some((id, options)) = own_options(&configs.plugins) else { return Ok(layer) };
+    let client: Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some((id, options)) = own_options(&client["pluginConfigs"]) else { return Ok(layer) };
     for (option, setting) in PLUGIN_OPTIONS {
         // An answer that was left empty is none.
         let given = options.get(option).filter(|value| !value.is_null() && value.as_str() != Some(""));
@@ -199,13 +186,11 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
 
 /// The options of this plugin with the name that the client knows it by; where several marketplaces have it, those of
 /// the one that `fp install` adds.
-fn own_options(plugins: &Map<String, Value>) -> Option<(&str, &Map<String, Value>)> {
-    let elsewhere = |id: &str| match id.split_once('@') {
-        Some((PLUGIN, marketplace)) => Some(marketplace != MARKETPLACE),
-        _ => None,
-    };
-    let found = plugins.iter().filter_map(|(id, config)| Some((elsewhere(id)?, id, config)));
-    let (_, id, config) = found.min_by_key(|(elsewhere, ..)| *elsewhere)?;
+fn own_options(plugins: &Value) -> Option<(&str, &Map<String, Value>)> {
+    let is_ours = |id: &str| id.split('@').next() == Some(PLUGIN) && id != PLUGIN;
+    let elsewhere = |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);
+    let found = plugins.as_object()?.iter().filter(|(id, _)| is_ours(id));
+    let (id, config) = found.min_by_key(|(id, _)| elsewhere(id))?;
     Some((id, config.get("options")?.as_object()?))
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fp_core::hint::Hint;
 use fp_core::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of};
 use jsonc_parser::ast;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::file::{self, FileError};
 use crate::json_text;
@@ -21,8 +21,6 @@ const CAP: u64 = 1024 * 1024;
 pub enum ConfigError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{} is empty, which is not JSON", path.display())]
-    Empty { path: PathBuf },
     /// Line and column count from 1.
     #[error("{}:{line}:{column}: not JSON: {detail}", path.display())]
     Syntax { path: PathBuf, line: usize, column: usize, detail: String },
@@ -38,7 +36,6 @@ impl Hint for ConfigError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         let (fault, otherwise) = match self {
             Self::File(error) => return error.hint(),
-            Self::Empty { .. } => return Some("write `{}` into it, or delete it".into()),
             Self::Syntax { .. } => {
                 return Some("look for a missing or extra comma, quote or bracket just before it".into());
             }
@@ -81,9 +78,6 @@ pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
 
 /// The layer that `text`, the content of `path`, gives.
 pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<SettingsLayer, ConfigError> {
-    if text.trim().is_empty() {
-        return Err(ConfigError::Empty { path: path.to_owned() });
-    }
     let value: Value = serde_json::from_str(text).map_err(|fault| {
         let (line, column) = (fault.line(), fault.column());
         let whole = fault.to_string();
@@ -188,13 +182,12 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
     };
     let body = old.strip_prefix('\u{feff}').unwrap_or(&old);
     parse_layer(path, body)?;
-    let mut fields: Map<String, Value> = serde_json::from_str(body).expect("settings are an object");
-    let keys: Vec<&str> = key.split('.').collect();
+    let mut all: Value = serde_json::from_str(body).expect("it was read just now");
     match value {
-        Some(value) => put(&mut fields, &keys, value),
-        None => take_out(&mut fields, &keys),
+        Some(value) => *key.split('.').fold(&mut all, |group, name| &mut group[name]) = value.clone(),
+        None => take_out(&mut all, key),
     }
-    let new = json_text::rewrite(&old, &fields).expect("no key is there twice");
+    let new = json_text::rewrite(&old, &all).expect("no key is there twice");
     if there.is_some() && new == old {
         return Ok(false);
     }
@@ -202,35 +195,19 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
     Ok(true)
 }
 
-fn put(fields: &mut Map<String, Value>, keys: &[&str], value: &Value) {
-    match keys {
-        [key] => drop(fields.insert((*key).to_owned(), value.clone())),
-        [group, keys @ ..] => {
-            let group = fields.entry(*group).or_insert(Value::Null);
-            if group.is_null() {
-                *group = json!({});
-            }
-            if let Value::Object(group) = group {
-                put(group, keys, value);
-            }
-        }
-        [] => {}
-    }
-}
-
 /// Takes out the setting, and the groups that are empty without it.
-fn take_out(fields: &mut Map<String, Value>, keys: &[&str]) {
-    match keys {
-        [key] => drop(fields.remove(*key)),
-        [key, keys @ ..] => {
-            if let Some(Value::Object(group)) = fields.get_mut(*key) {
-                take_out(group, keys);
-                if group.is_empty() {
-                    fields.remove(*key);
+fn take_out(fields: &mut Value, key: &str) {
+    let Value::Object(fields) = fields else { return };
+    match key.split_once('.') {
+        None => drop(fields.remove(key)),
+        Some((name, rest)) => {
+            if let Some(group) = fields.get_mut(name) {
+                take_out(group, rest);
+                if *group == json!({}) {
+                    fields.remove(name);
                 }
             }
         }
-        [] => {}
     }
 }
 

@@ -22,14 +22,13 @@ pub(crate) const STRICT: ParseOptions = ParseOptions {
 };
 
 /// `text`, changed so that it says `target`. `None` where that can't be done in place, as with a repeated key.
-#[must_use]
-pub fn rewrite(text: &str, target: &Map<String, Value>) -> Option<String> {
+pub fn rewrite(text: &str, target: &Value) -> Option<String> {
     let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
     let root = CstRootNode::parse(body, &STRICT).ok()?;
-    bring(&root.object_value_or_create()?, target)?;
+    bring(&root.object_value_or_create()?, target.as_object()?)?;
     let changed = format!("{mark}{root}");
     // Whatever the editing got wrong shows here.
-    let said: Map<String, Value> = serde_json::from_str(&changed[mark.len()..]).ok()?;
+    let said: Value = serde_json::from_str(&changed[mark.len()..]).ok()?;
     (said == *target).then_some(changed)
 }
 

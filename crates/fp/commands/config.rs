@@ -33,15 +33,33 @@ enum ConfigCommand {
     /// Show every setting with the value in force
     Show(ShowArgs),
     /// Print one setting's value in force
-    Get(GetArgs),
+    Get {
+        /// The setting, such as nudge.maxRetries.
+        key: String,
+        #[command(flatten)]
+        show: ShowArgs,
+    },
     /// Set a setting in a file; everything else in the file stays as it is
-    Set(SetArgs),
+    Set {
+        /// The setting, such as nudge.maxRetries.
+        key: String,
+        /// Its value. A list is JSON or has commas; null is the same as unset.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        #[command(flatten)]
+        file: WhichFile,
+    },
     /// Take a setting out of a file, so that the value below it counts
-    Unset(UnsetArgs),
+    Unset {
+        /// The setting, such as nudge.maxRetries.
+        key: String,
+        #[command(flatten)]
+        file: WhichFile,
+    },
     /// Print the JSON Schema of the files, for editors
     Schema,
     /// Open a file in your editor and check it afterwards
-    Edit(EditArgs),
+    Edit(WhichFile),
 }
 
 #[derive(Debug, clap::Args)]
@@ -49,40 +67,6 @@ struct ShowArgs {
     /// Show where each value comes from.
     #[arg(long)]
     origin: bool,
-}
-
-#[derive(Debug, clap::Args)]
-struct GetArgs {
-    /// The setting, such as nudge.maxRetries.
-    key: String,
-    /// Show where the value comes from.
-    #[arg(long)]
-    origin: bool,
-}
-
-#[derive(Debug, clap::Args)]
-struct SetArgs {
-    /// The setting, such as nudge.maxRetries.
-    key: String,
-    /// Its value. A list is JSON or has commas; null is the same as unset.
-    #[arg(allow_hyphen_values = true)]
-    value: String,
-    #[command(flatten)]
-    file: WhichFile,
-}
-
-#[derive(Debug, clap::Args)]
-struct UnsetArgs {
-    /// The setting, such as nudge.maxRetries.
-    key: String,
-    #[command(flatten)]
-    file: WhichFile,
-}
-
-#[derive(Debug, clap::Args)]
-struct EditArgs {
-    #[command(flatten)]
-    file: WhichFile,
 }
 
 #[derive(Debug, clap::Args)]
@@ -114,25 +98,23 @@ impl WhichFile {
 }
 
 pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
-    match args.command {
-        None => show(&args.show, context),
-        Some(ConfigCommand::Show(args)) => show(&args, context),
-        Some(ConfigCommand::Get(args)) => get(&args, context),
-        Some(ConfigCommand::Set(args)) => {
-            let value = parse_value(&args.key, &args.value)?;
-            change(&args.key, value.as_ref(), &args.file, context)
+    match args.command.unwrap_or(ConfigCommand::Show(args.show)) {
+        ConfigCommand::Show(args) => show(args.origin, context),
+        ConfigCommand::Get { key, show } => get(&key, show.origin, context),
+        ConfigCommand::Set { key, value, file } => {
+            change(&key, parse_value(&key, &value)?.as_ref(), &file, context)
         }
-        Some(ConfigCommand::Unset(args)) => change(&args.key, None, &args.file, context),
-        Some(ConfigCommand::Schema) => {
+        ConfigCommand::Unset { key, file } => change(&key, None, &file, context),
+        ConfigCommand::Schema => {
             // In either form: whoever reads it is a program.
             context.printer.document(&settings::schema())?;
             Ok(Exit::Done)
         }
-        Some(ConfigCommand::Edit(args)) => edit(&args, context),
+        ConfigCommand::Edit(file) => edit(&file, context),
     }
 }
 
-fn show(args: &ShowArgs, context: &Context) -> CommandResult {
+fn show(with_origin: bool, context: &Context) -> CommandResult {
     let explained = context.config()?.explained();
     let user = config::user_file(&|name| context.env(name));
     let client = config::client_file(&|name| context.env(name));
@@ -140,7 +122,7 @@ fn show(args: &ShowArgs, context: &Context) -> CommandResult {
     match context.format {
         Format::Json => {
             let mut report = json!({ "settings": context.settings()? });
-            if args.origin {
+            if with_origin {
                 let origins: Map<String, Value> =
                     explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
                 report["origins"] = origins.into();
@@ -150,8 +132,8 @@ fn show(args: &ShowArgs, context: &Context) -> CommandResult {
         }
         Format::Text => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
-            context.printer.data(&table(&explained, args.origin));
-            if args.origin {
+            context.printer.data(&table(&explained, with_origin));
+            if with_origin {
                 if let Some(client) = client.filter(|_| has_options) {
                     context.printer.note(&format!("plugin:  {}", client.display()));
                 }
@@ -167,21 +149,13 @@ fn show(args: &ShowArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn get(args: &GetArgs, context: &Context) -> CommandResult {
-    settings::kind_of(&args.key).map_err(ConfigError::from)?;
-    let mut explained = context.config()?.explained();
-    let (value, origin) = explained.remove(&args.key).expect("every setting is explained");
-    match context.format {
-        Format::Json => {
-            context.printer.json(&json!({ "key": args.key, "value": value, "origin": origin.name() }))?;
-        }
-        Format::Text => {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let origin = if args.origin { format!("{}  ", origin.name()) } else { String::new() };
-            context.printer.data(&format!("{origin}{value}\n"));
-        }
-    }
-    Ok(Exit::Done)
+fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
+    settings::kind_of(key).map_err(ConfigError::from)?;
+    let (value, origin) = context.config()?.explained().remove(key).expect("every setting is explained");
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let shown_origin = if with_origin { format!("{}  ", origin.name()) } else { String::new() };
+    let report = json!({ "key": key, "value": value, "origin": origin.name() });
+    context.report(&report, &format!("{shown_origin}{text}\n"))
 }
 
 /// A value for reading: text without quotes, `-` for none.
@@ -197,18 +171,11 @@ fn shown(value: &Value) -> String {
 
 fn table(explained: &BTreeMap<String, (Value, SettingOrigin)>, with_origin: bool) -> String {
     let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
-    let origins = explained.values().map(|(_, origin)| origin.name().len());
-    let origin_width = origins.max().filter(|_| with_origin).unwrap_or(0);
-    let room = WIDTH - key_width - origin_width - 4;
     let mut text = String::new();
     for (key, (value, origin)) in explained {
-        let value = fitted(&shown(value), room);
-        let line = if with_origin {
-            format!("{key:key_width$}  {:origin_width$}  {value}", origin.name())
-        } else {
-            format!("{key:key_width$}  {value}")
-        };
-        text.push_str(line.trim_end());
+        let origin = if with_origin { format!("{:7}  ", origin.name()) } else { String::new() };
+        let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
+        text.push_str(format!("{key:key_width$}  {origin}{value}").trim_end());
         text.push('\n');
     }
     text
@@ -235,8 +202,8 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     Ok(Exit::Done)
 }
 
-fn edit(args: &EditArgs, context: &Context) -> CommandResult {
-    let file = args.file.path(context)?;
+fn edit(which: &WhichFile, context: &Context) -> CommandResult {
+    let file = which.path(context)?;
     let shown = context.shown(&file);
     let editor = context.env("VISUAL").or_else(|| context.env("EDITOR")).unwrap_or_default();
     let words = words(&editor);
@@ -262,28 +229,19 @@ fn edit(args: &EditArgs, context: &Context) -> CommandResult {
 
 /// The words of a command line that no shell sees: blanks divide them, quotes hold them together.
 fn words(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut quote, mut within) = (None, false);
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
-        match (quote, c) {
-            (Some(open), c) if open == c => quote = None,
-            (None, '"' | '\'') => {
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if matches!(c, '"' | '\'') => {
                 quote = Some(c);
-                if !within {
-                    words.push(String::new());
-                }
-                within = true;
+                word.get_or_insert_default();
             }
-            (None, c) if c.is_whitespace() => within = false,
-            (_, c) => {
-                if !within {
-                    words.push(String::new());
-                }
-                within = true;
-                words.last_mut().expect("a word was begun").push(c);
-            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
         }
     }
+    words.extend(word);
     words
 }
 

@@ -19,7 +19,7 @@ use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
-use crate::printer::{Export, Format, json};
+use crate::printer::{Output, json};
 use crate::render::WIDTH;
 
 /// Most columns of a builder's name, and of a task's id.
@@ -56,17 +56,17 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let text = tree.as_ref().map_or("", |tree| tree.text.as_str());
     let parsed = parse(text).0;
     let report = report(&plan, &past, &parsed);
-    let page = match (context.export, context.format) {
+    let page = match context.output {
         _ if args.markdown => results_page(&report),
-        (Some(Export::Html), _) => run_page(&report),
-        (_, Format::Json) => json(&report)?,
-        _ if args.out.is_some() => run_page(&report),
-        _ => summary(&report),
+        Output::Json => json(&report)?,
+        Output::Text if args.out.is_none() => summary(&report),
+        Output::Text | Output::Html | Output::Mermaid => run_page(&report),
     };
     let Some(out) = args.out else {
-        match context.export {
-            Some(_) => context.printer.exact(&page),
-            None => context.printer.data(&page),
+        if context.output.is_export() {
+            context.printer.exact(&page);
+        } else {
+            context.printer.data(&page);
         }
         return Ok(Exit::Done);
     };

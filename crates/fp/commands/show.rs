@@ -15,7 +15,7 @@ use fp_host::plan::OpenPlan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
-use crate::printer::{Export, Format, json};
+use crate::printer::{Output, json};
 use crate::render::tree;
 use crate::source::PlanSource;
 
@@ -43,17 +43,18 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
         report.critique = CritiqueLine::new(&loaded.state, &text);
         at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
-    if context.export.is_some() || context.format == Format::Json {
+    if context.output != Output::Text {
         let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
         report = report
-            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.export))
+            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.output))
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
     let shown = rendered(context, &source, &report, at_once)?;
     let Some(path) = args.out else {
-        match context.export {
-            Some(_) => context.printer.exact(&shown),
-            None => context.printer.data(&shown),
+        if context.output.is_export() {
+            context.printer.exact(&shown);
+        } else {
+            context.printer.data(&shown);
         }
         return Ok(Exit::Done);
     };
@@ -69,15 +70,15 @@ fn rendered(
     report: &TreeReport<'_>,
     at_once: u32,
 ) -> Result<String, CommandError> {
-    Ok(match (context.export, context.format) {
-        (Some(Export::Mermaid), _) => {
+    Ok(match context.output {
+        Output::Mermaid => {
             let chart = mermaid::flowchart(report);
             context.notices(mermaid::limit(report, &chart).as_slice());
             chart
         }
-        (Some(Export::Html), _) => plan::plan_page(report, &source.name, at_once),
-        (_, Format::Json) => json(report)?,
-        _ => tree::text(report),
+        Output::Html => plan::plan_page(report, &source.name, at_once),
+        Output::Json => json(report)?,
+        Output::Text => tree::text(report),
     })
 }
 
@@ -110,9 +111,9 @@ pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
 }
 
 /// The numbers of builders whose waves are told: those that run, and on the page some to compare with.
-fn builders(at_once: u32, export: Option<Export>) -> Vec<u32> {
+fn builders(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
-    if export == Some(Export::Html) {
+    if output == Output::Html {
         builders.extend(BUILDERS);
         builders.sort_unstable();
         builders.dedup();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::CommandError;
-use agents::{DemoBuilder, DemoVerifier};
+use agents::{build_task, judge_task};
 use stage::DOCTOR;
 pub(crate) use stage::DemoStage;
 
@@ -23,8 +23,7 @@ const MAX_TURNS: usize = 60;
 /// not.
 pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
-    let session = [&["run", "start", &plan][..], &["--builders", "2", "--max-iterations", "2"]].concat();
-    stage.fp(&session)?;
+    stage.fp(&["run", "start", &plan, "--builders", "2", "--max-iterations", "2"])?;
     lead(stage, &plan)?;
     stage.say("");
     stage.show(&stage.fp(&["status", &plan])?);
@@ -38,8 +37,8 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
 
 /// One line a commit: hash, subject and files.
 fn commits(stage: &DemoStage) -> Result<String, CommandError> {
-    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x00%h  %s"])?;
-    let lines = log.split('\0').filter(|part| !part.is_empty()).map(|part| {
+    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x09%h  %s"])?;
+    let lines = log.split('\t').filter(|part| !part.is_empty()).map(|part| {
         let mut parts = part.lines().filter(|line| !line.is_empty());
         let head = parts.next().unwrap_or_default();
         format!("{head}  ({})\n", parts.collect::<Vec<_>>().join(", "))
@@ -54,20 +53,15 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
         return Err(CommandError::failed("`fp new` did not say where the plan is").hint(DOCTOR));
     };
     stage.step("planner", &format!("plans {GOAL:?} as {plan}"));
-    stage.fp(&[
-        "interview",
-        plan,
-        "--by",
-        "auto",
-        "--objective",
-        "A command that greets and says goodbye",
-        "--requirement",
-        "It greets by name",
-        "--requirement",
-        "It says goodbye by name",
-        "--assume",
-        "Texts are enough for a demonstration",
-    ])?;
+    let answers = [
+        ("--by", "auto"),
+        ("--objective", "A command that greets and says goodbye"),
+        ("--requirement", "It greets by name"),
+        ("--requirement", "It says goodbye by name"),
+        ("--assume", "Texts are enough for a demonstration"),
+    ];
+    let answers = answers.iter().flat_map(|(flag, text)| [*flag, *text]);
+    stage.fp(&["interview", plan].into_iter().chain(answers).collect::<Vec<_>>())?;
     fp_host::file::atomic_write(&Path::new(folder).join("tasks.md"), TASKS.as_bytes())?;
     let checked = stage.json(&["validate", plan])?;
     stage.step("planner", &format!("breaks it into {} tasks, and they are valid", checked["totalLeafTasks"]));
@@ -91,12 +85,11 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
             let name = action["name"].as_str().unwrap_or_default();
             match action["action"].as_str().unwrap_or_default() {
                 "spawn" | "resume" => {
-                    DemoBuilder { stage, plan, name }.turn()?;
+                    build_task(stage, plan, name)?;
                     ended.push(name.to_owned());
                 }
                 "verify" => {
-                    let task = action["task"].as_str().unwrap_or_default();
-                    DemoVerifier { stage, plan, name, task }.turn()?;
+                    judge_task(stage, plan, name, action["task"].as_str().unwrap_or_default())?;
                     ended.push(name.to_owned());
                 }
                 "ask" => answer_question(stage, plan, action)?,

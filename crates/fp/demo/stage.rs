@@ -1,8 +1,10 @@
 //! Where the demonstration plays: a repository of its own, this very binary, and a place to say what happens.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
+use fp_host::file::reason;
+use fp_host::process::{self, CommandEnd, Limits};
 use serde_json::Value;
 
 use crate::context::this_program;
@@ -62,21 +64,17 @@ impl DemoStage {
         self.say("");
     }
 
-    /// Runs git. Fails when it fails.
     pub(crate) fn git(&self, args: &[&str]) -> Result<String, CommandError> {
-        let mut git = Command::new("git");
-        git.current_dir(&self.folder).args(args);
-        output(&mut git, "git", args, &[0]).map(|(text, _)| text)
+        self.output(Path::new("git"), args, "", &[0]).map(|(text, _)| text)
     }
 
-    /// Runs this program. Fails when it fails.
     pub(crate) fn fp(&self, args: &[&str]) -> Result<String, CommandError> {
         self.fp_allowing(args, &[0]).map(|(text, _)| text)
     }
 
     /// Runs this program; `allowed` are the exit statuses that are fine. Returns output and status.
     pub(crate) fn fp_allowing(&self, args: &[&str], allowed: &[i32]) -> Result<(String, i32), CommandError> {
-        output(&mut self.command(args), "fp", args, allowed)
+        self.output(&self.binary, args, "", allowed)
     }
 
     /// Runs this program and reads the JSON that it prints; finding something is fine.
@@ -90,21 +88,7 @@ impl DemoStage {
 
     /// Sends `event` to a hook, and returns what it answers.
     pub(crate) fn hook(&self, name: &str, event: &Value) -> Result<String, CommandError> {
-        use std::io::Write as _;
-        let failed = |e: std::io::Error| {
-            CommandError::failed(format!("`fp hook {name}` can't be run: {e}")).hint(DOCTOR)
-        };
-        let mut child = self
-            .command(&["hook", name])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(event.to_string().as_bytes()).map_err(failed)?;
-        }
-        let output = child.wait_with_output().map_err(failed)?;
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        self.output(&self.binary, &["hook", name], &event.to_string(), &[0]).map(|(text, _)| text)
     }
 
     /// The repository.
@@ -112,13 +96,36 @@ impl DemoStage {
         &self.folder
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+    /// What a program prints, and its exit status, which has to be one of `allowed`.
+    fn output(
+        &self,
+        program: &Path,
+        args: &[&str],
+        input: &str,
+        allowed: &[i32],
+    ) -> Result<(String, i32), CommandError> {
+        let name = program.file_stem().unwrap_or_default().to_string_lossy();
+        let shown = format!("`{name} {}`", args.join(" "));
+        let mut command = Command::new(program);
         command.current_dir(&self.folder).args(args);
         for variable in ["CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ATTENDED", "NUDGE_DISABLED"] {
             command.env_remove(variable);
         }
-        command
+        let limits = Limits { head: 8 * 1024 * 1024, ..Limits::default() };
+        let answer = process::ask(command, input.as_bytes(), limits).map_err(|error| {
+            CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
+        })?;
+        match answer.end {
+            CommandEnd::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
+            CommandEnd::Exited(status) => {
+                let said = answer.stderr.to_text();
+                let said = said.trim_end();
+                Err(CommandError::failed(format!("{shown} ended with status {status}: {said}")).hint(DOCTOR))
+            }
+            CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => {
+                Err(CommandError::failed(format!("{shown} did not end by itself")).hint(DOCTOR))
+            }
+        }
     }
 }
 
@@ -130,25 +137,4 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
             .hint("choose another place with --dir")
     })?;
     Ok(fp_host::file::atomic_write(path, text.as_bytes())?)
-}
-
-fn output(
-    command: &mut Command,
-    name: &str,
-    args: &[&str],
-    allowed: &[i32],
-) -> Result<(String, i32), CommandError> {
-    let shown = format!("`{name} {}`", args.join(" "));
-    let Output { status, stdout, stderr } =
-        command.stdin(std::process::Stdio::null()).output().map_err(|e| {
-            CommandError::failed(format!("{shown} can't be run: {e}")).hint("the demo needs git on the PATH")
-        })?;
-    match status.code() {
-        Some(code) if allowed.contains(&code) => Ok((String::from_utf8_lossy(&stdout).into_owned(), code)),
-        _ => Err(CommandError::failed(format!(
-            "{shown} ended with {status}: {}",
-            String::from_utf8_lossy(&stderr).trim_end()
-        ))
-        .hint(DOCTOR)),
-    }
 }

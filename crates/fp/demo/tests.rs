@@ -34,7 +34,7 @@ fn an_answer_that_is_none() {
     hint: `fp doctor` says what is wrong with this installation
     ");
     insta::assert_snapshot!(said(Some("echo no >&2; exit 2"), plan), @"
-    error: `fp new Add a greeting command --auto --format json` ended with exit status: 2: no
+    error: `fp new Add a greeting command --auto --format json` ended with status 2: no
     hint: `fp doctor` says what is wrong with this installation
     ");
 }
@@ -51,7 +51,7 @@ fn a_run_without_an_end() {
 fn a_program_that_is_gone() {
     let event = serde_json::json!({});
     insta::assert_snapshot!(said(None, |stage| stage.hook("teammate-idle", &event)), @"
-    error: `fp hook teammate-idle` can't be run: No such file or directory (os error 2)
+    error: `fp hook teammate-idle` can't be run: no such file or directory
     hint: `fp doctor` says what is wrong with this installation
     ");
 }

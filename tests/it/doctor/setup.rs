@@ -156,7 +156,7 @@ fn a_setup_in_which_all_is_well() {
       ok       repository   [ROOT]/work
       ok       settings     user: none, project: none
       ok       leftovers    none; there is no plan
-      ok       disk         ROOM free for the repository and the plugin
+      ok       disk         ROOM free for the repository
 
     Everything looks good
     ");
@@ -297,7 +297,7 @@ fn everything_is_wrong_at_once() {
                             git is running, one that was killed has left it: remove
                             it
                             → rm [ROOT]/work/.git/index.lock
-      ok       disk         ROOM free for the repository and the plugin
+      ok       disk         ROOM free for the repository
 
     9 errors, 3 warnings
     ");
@@ -531,7 +531,7 @@ fn what_interrupted_runs_have_left() {
     warning  leftovers    sample-20261121: working trees of a run that is over, in
                           worktrees/: builder-1
                           → git worktree list
-    warning  leftovers    sample-20261121: task 2 is held, and the run is over
+    warning  leftovers    sample-20261121: held: task 2; the run is over
                           → fp run start sample-20261121
     ");
     home.0.write(&home.0.plan_text("events.jsonl"), "no log\n");

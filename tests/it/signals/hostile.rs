@@ -52,7 +52,7 @@ fn nothing_outside_is_looked_at() {
     let absolute = environment.beside("secret.rs").display().to_string();
     let listed =
         format!("../secret.rs, {absolute}, src/../../secret.rs, ~/secret.rs, C:\\secret.rs, /etc/passwd");
-    assert_eq!(presence(&environment, &listed), ["outside"; 6]);
+    assert_eq!(presence(&environment, &listed), ["notRead"; 6]);
     assert_eq!(signals(&environment, &[&listed])[0]["lines"], json!(0));
 }
 
@@ -67,7 +67,7 @@ fn links_are_not_followed() {
     symlink("..", environment.path("src/loop")).unwrap();
     symlink("/nowhere", environment.path("broken.rs")).unwrap();
     let listed = "folder/secret.rs, folder, src/link.rs, src/zero.rs, src/loop/src/a.rs, broken.rs";
-    assert_eq!(presence(&environment, listed), ["link"; 6]);
+    assert_eq!(presence(&environment, listed), ["notRead"; 6]);
     let fan_in = measured(&environment, "src/a.rs")[0]["fanIn"].clone();
     assert_eq!(fan_in, json!(["src/b.rs", "src/c.rs", "src/lib.rs", "tests/a.rs"]));
 }
@@ -84,7 +84,7 @@ fn pipes_and_huge_files_are_no_trouble() {
     environment.write("src/long.rs", "use crate::signals::a;\n".repeat(200_000));
     environment.write("src/binary.rs", b"use crate::signals::a;\n\0\n\n");
     let began = Instant::now();
-    assert_eq!(presence(&environment, "src/pipe.rs, pipe.ts, src/huge.rs"), ["special", "special", "file"]);
+    assert_eq!(presence(&environment, "src/pipe.rs, pipe.ts, src/huge.rs"), ["notRead", "notRead", "file"]);
     let files = measured(&environment, "src/huge.rs, src/long.rs, src/binary.rs, src/a.rs");
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!(files[0]["lines"], json!(0));
@@ -97,12 +97,12 @@ fn pipes_and_huge_files_are_no_trouble() {
 fn devices_and_sockets_are_not_read() {
     let environment = sample();
     let socket = std::os::unix::net::UnixListener::bind(environment.path("src/socket.rs")).unwrap();
-    assert_eq!(presence(&environment, "src/socket.rs"), ["special"]);
+    assert_eq!(presence(&environment, "src/socket.rs"), ["notRead"]);
     drop(socket);
     // Only root can make a device; nobody needs one to see that what is no regular file is not opened.
     let device = environment.path("src/zero.rs");
     if environment.run("mknod", &[device.to_str().unwrap(), "c", "1", "5"]).code == 0 {
-        assert_eq!(presence(&environment, "src/zero.rs, src"), ["special", "file", "file", "file", "file"]);
+        assert_eq!(presence(&environment, "src/zero.rs, src"), ["notRead", "file", "file", "file", "file"]);
     }
 }
 
@@ -134,7 +134,7 @@ fn a_file_that_cannot_be_read_is_told() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     let found = presence(&environment, "src/locked.rs");
     // Root reads everything.
-    let expect = if fs::read(&path).is_ok() { "file" } else { "unreadable" };
+    let expect = if fs::read(&path).is_ok() { "file" } else { "notRead" };
     assert_eq!(found, [expect]);
 }
 

@@ -41,7 +41,6 @@ pub enum SettingFault {
 
 impl SettingFault {
     /// The keys and indices, such as `[0]`, that lead to the fault.
-    #[must_use]
     pub fn path(&self) -> &[String] {
         match self {
             Self::Unknown { path, .. } | Self::Value { path, .. } => path,
@@ -50,7 +49,6 @@ impl SettingFault {
     }
 
     /// The same fault for a file that gives the setting at another `path`.
-    #[must_use]
     pub fn found_at(mut self, at: Vec<String>) -> Self {
         match &mut self {
             Self::Unknown { path, .. } | Self::Value { path, .. } => *path = at,
@@ -72,7 +70,6 @@ fn dotted(path: &[String]) -> String {
 }
 
 /// The one of `known` that `name` probably should have been.
-#[must_use]
 pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let like = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     let best = known.max_by(|a, b| like(a).total_cmp(&like(b)))?;

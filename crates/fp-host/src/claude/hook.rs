@@ -25,70 +25,63 @@ impl HookEvent {
         self.0.get(name).and_then(Value::as_str).filter(|s| !s.is_empty())
     }
 
+    /// A text among what a call gives its tool.
+    fn input(&self, name: &str) -> Option<&str> {
+        self.0.get("tool_input")?.get(name)?.as_str()
+    }
+
     /// The session.
-    #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.text("session_id")
     }
 
     /// The session's working directory.
-    #[must_use]
     pub fn cwd(&self) -> Option<&str> {
         self.text("cwd")
     }
 
     /// The agent's type: `fp:builder` for a subagent, its name for a teammate, nothing in the main session.
-    #[must_use]
     pub fn agent_type(&self) -> Option<&str> {
         self.text("agent_type")
     }
 
     /// The agent's id.
-    #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
         self.text("agent_id")
     }
 
     /// The teammate's name.
-    #[must_use]
     pub fn teammate(&self) -> Option<&str> {
         self.text("teammate_name")
     }
 
     /// The teammate's team.
-    #[must_use]
     pub fn team(&self) -> Option<&str> {
         self.text("team_name")
     }
 
     /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
-    #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.text("source")
     }
 
     /// The command line of a Bash call.
-    #[must_use]
     pub fn command(&self) -> Option<&str> {
-        (self.text("tool_name") == Some("Bash"))
-            .then(|| self.0.get("tool_input")?.get("command")?.as_str())
-            .flatten()
+        if self.text("tool_name")? == "Bash" { self.input("command") } else { None }
     }
 
     /// The path that a call of a tool edits, as the call has it.
-    #[must_use]
     pub fn edited_path(&self) -> Option<&str> {
         let field = match self.text("tool_name")? {
             "Write" | "Edit" | "MultiEdit" => "file_path",
             "NotebookEdit" => "notebook_path",
             _ => return None,
         };
-        self.0.get("tool_input")?.get(field)?.as_str()
+        self.input(field)
     }
 
     /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
     /// another tool, for an edit that is still to be made, or where the event does not say.
-    #[must_use]
     pub fn edit(&self) -> Option<(&str, FileEdit<'_>)> {
         if self.text("hook_event_name").is_some_and(|name| name != "PostToolUse") {
             return None;
@@ -118,24 +111,21 @@ impl HookEvent {
     }
 
     /// Type, name and id of the agent that a call of a tool has started.
-    #[must_use]
     pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
         if self.text("tool_name") != Some("Agent") {
             return None;
         }
-        let input = |name: &str| self.0.get("tool_input")?.get(name)?.as_str();
         let id = self.0.get("tool_response")?.get("agentId")?.as_str()?;
-        Some((input("subagent_type")?, input("name").or_else(|| input("description"))?, id))
+        let name = self.input("name").or_else(|| self.input("description"));
+        Some((self.input("subagent_type")?, name?, id))
     }
 
     /// Whether the agent goes on only because a stop hook made it.
-    #[must_use]
     pub fn stop_hook_active(&self) -> bool {
         self.0.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// The description of the background task that this agent is, which the lead makes equal to its name.
-    #[must_use]
     pub fn own_description(&self) -> Option<&str> {
         let id = self.agent_id()?;
         let tasks = self.0.get("background_tasks")?.as_array()?;
@@ -151,13 +141,11 @@ fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
 }
 
 /// The reply that lets a tool call through without asking the user.
-#[must_use]
 pub fn allow(reason: &str) -> String {
     permission("allow", reason)
 }
 
 /// The reply that refuses a tool call and tells the agent `reason`.
-#[must_use]
 pub fn deny(reason: &str) -> String {
     permission("deny", reason)
 }
@@ -172,20 +160,17 @@ fn permission(decision: &str, reason: &str) -> String {
 }
 
 /// The reply that tells an agent `text` after a tool call.
-#[must_use]
 pub fn after_tool(text: &str) -> String {
     let output = json!({ "hookEventName": "PostToolUse", "additionalContext": text });
     json!({ "hookSpecificOutput": output }).to_string()
 }
 
 /// The reply that makes an agent go on and tells it `reason`.
-#[must_use]
 pub fn block(reason: &str) -> String {
     json!({ "decision": "block", "reason": reason }).to_string()
 }
 
 /// The reply that tells a session that begins `text`.
-#[must_use]
 pub fn session_context(text: &str) -> String {
     let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
     json!({ "hookSpecificOutput": output }).to_string()
@@ -193,7 +178,6 @@ pub fn session_context(text: &str) -> String {
 
 /// The reply that has a summary of the conversation keep `text`. Of an object that the client knows for this event it
 /// puts all that was printed before the model that sums up; one with `additionalContext` it refuses.
-#[must_use]
 pub fn keep_in_summary(text: &str) -> String {
     json!({ "systemMessage": text }).to_string()
 }

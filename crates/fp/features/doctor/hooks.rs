@@ -8,11 +8,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
+use fp_host::process::{self, Limits, ProgramAnswer};
 use serde_json::{Value, json};
 
-use super::DoctorFinding;
 use super::setup::{SettingsSeen, program_of};
+use super::{DoctorFinding, ended_wrong};
 use crate::assets;
 
 /// Milliseconds that a hook may take before anybody notices.
@@ -52,10 +52,16 @@ pub(super) fn hooks(
     let wrong = |detail: String| DoctorFinding::error(check, detail).fixed_by(renewed_by);
     let wanted = assets::plugin_file("hooks/hooks.json").expect("the plugin has hooks");
     let wanted: Value = serde_json::from_slice(wanted).expect("and they are JSON");
-    if let Some(fault) = wiring_fault(folder, &wanted) {
-        return wrong(format!("hooks.json of the plugin{fault}"));
+    // The one in the plugin's folder, held against the one that this program would write.
+    let wired = file::read_text(&folder.join("hooks").join("hooks.json"), CAP).ok();
+    let wired: Option<Value> = wired.and_then(|text| serde_json::from_str(&text).ok());
+    if wired.as_ref() != Some(&wanted) {
+        return wrong("hooks.json of the plugin is not the one of this version".into());
     }
-    let answers = if runs { answers(&program_of(folder), &wanted) } else { Vec::new() };
+    let answers = match runs.then(|| answers(&program_of(folder), &wanted)).transpose() {
+        Ok(answers) => answers.unwrap_or_default(),
+        Err(error) => return wrong(format!("no temporary folder to try them in: {}", file::reason(&error))),
+    };
     let failing: Vec<String> = answers
         .iter()
         .filter_map(|answer| Some(format!("{} {}", answer.event, answer.fault.as_ref()?)))
@@ -74,32 +80,11 @@ pub(super) fn hooks(
     DoctorFinding::ok(check, detail)
 }
 
-/// What is wrong with the wiring of the plugin in `folder`, held against the one that this program would write.
-fn wiring_fault(folder: &Path, wanted: &Value) -> Option<String> {
-    match file::read_text(&folder.join("hooks").join("hooks.json"), CAP) {
-        Err(error) if error.is_missing() => Some(": it is not there".into()),
-        Err(error) => Some(format!(": {error}")),
-        Ok(text) => match serde_json::from_str::<Value>(&text) {
-            Ok(found) if found == *wanted => None,
-            Ok(_) => Some(" is not the one of this version".into()),
-            Err(error) => Some(format!(": not JSON: {error}")),
-        },
-    }
-}
-
-fn answers(program: &Path, wiring: &Value) -> Vec<HookAnswer> {
-    let place = match repository() {
-        Ok(place) => place,
-        Err(error) => {
-            let fault = Some(format!("can't be tried: no temporary folder: {}", file::reason(&error)));
-            return vec![HookAnswer { event: "none".into(), millis: 0, fault }];
-        }
-    };
+fn answers(program: &Path, wiring: &Value) -> io::Result<Vec<HookAnswer>> {
+    let place = repository()?;
     let events = wiring.get("hooks").and_then(Value::as_object).into_iter().flatten();
-    events
-        .flat_map(|(event, wired)| calls(wired).map(move |call| (event, call)))
-        .map(|(event, call)| ask(program, place.path(), event, &call))
-        .collect()
+    let calls = events.flat_map(|(event, wired)| calls(wired).map(move |call| (event, call)));
+    Ok(calls.map(|(event, call)| ask(program, place.path(), event, &call)).collect())
 }
 
 /// The arguments of each command that is wired to an event.
@@ -121,74 +106,58 @@ fn repository() -> io::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
+/// What the hook did, asked once more where it was slow: the quickest time counts.
 fn ask(program: &Path, place: &Path, event: &str, words: &[String]) -> HookAnswer {
     let input = sample(event, place).to_string();
     let limits = Limits { time: LIMIT, head: 64 * 1024, tail: 0 };
-    let once = || {
+    let mut quickest = HookAnswer { event: event.to_owned(), millis: u64::MAX, fault: None };
+    for _ in 0..TIMES {
         let mut command = Command::new(program);
         command.args(words).current_dir(place);
-        process::ask(command, input.as_bytes(), limits)
-    };
-    let mut quickest = u64::MAX;
-    for _ in 0..TIMES {
-        let (millis, fault) = match once() {
-            Ok(answer) => (u64::try_from(answer.duration.as_millis()).unwrap_or(u64::MAX), wrong(&answer)),
-            Err(error) => (0, Some(format!("can't be started: {}", file::reason(&error)))),
-        };
-        quickest = quickest.min(millis);
-        if fault.is_some() || millis <= SLOW {
-            return HookAnswer { event: event.to_owned(), millis, fault };
+        match process::ask(command, input.as_bytes(), limits) {
+            Ok(answer) => {
+                let millis = u64::try_from(answer.duration.as_millis()).unwrap_or(u64::MAX);
+                quickest.millis = quickest.millis.min(millis);
+                quickest.fault = wrong(&answer);
+            }
+            Err(error) => quickest.fault = Some(format!("can't be started: {}", file::reason(&error))),
+        }
+        if quickest.fault.is_some() || quickest.millis <= SLOW {
+            break;
         }
     }
-    HookAnswer { event: event.to_owned(), millis: quickest, fault: None }
+    quickest
 }
 
 /// What is wrong with an answer: it has to be silence or one JSON object, and the status 0.
 fn wrong(answer: &ProgramAnswer) -> Option<String> {
-    match answer.end {
-        CommandEnd::Exited(0) => {
-            let said = answer.stdout.to_text();
-            let silent_or_reply =
-                said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
-            (!silent_or_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
-        }
-        CommandEnd::Exited(status) => {
-            let said = answer.stderr.to_text();
-            let said = said.lines().next().map(|line| format!(": {line}")).unwrap_or_default();
-            Some(format!("ends with status {status}{said}"))
-        }
-        CommandEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        CommandEnd::TimedOut(_) => Some(format!("takes more than {} seconds", LIMIT.as_secs())),
+    if let Some(fault) = ended_wrong(answer.end, LIMIT) {
+        let said = answer.stderr.to_text();
+        return Some(said.lines().next().map_or(fault.clone(), |line| format!("{fault}: {line}")));
     }
+    let said = answer.stdout.to_text();
+    let is_reply =
+        said.is_empty() || serde_json::from_str::<Value>(&said).is_ok_and(|reply| reply.is_object());
+    (!is_reply).then(|| format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
 }
 
-/// An event as the client sends it, about a file of the empty repository `place`.
+/// An event about a file of the empty repository `place`, with every field that the client sends with one or another.
 fn sample(event: &str, place: &Path) -> Value {
     let file = place.join("sample.rs");
-    let mut sample = json!({
+    json!({
         "session_id": "fp-doctor",
         "transcript_path": place.join("transcript.jsonl"),
         "cwd": place,
         "hook_event_name": event,
-    });
-    let more = match event {
-        "PreToolUse" => json!({ "tool_name": "Bash", "tool_input": { "command": "fp status" } }),
-        "PostToolUse" => json!({
-            "tool_name": "Write",
-            "tool_input": { "file_path": file, "content": "fn sample() {}\n" },
-            "tool_response": { "type": "create", "filePath": file, "originalFile": null, "structuredPatch": [] },
-        }),
-        "TeammateIdle" => json!({ "teammate_name": "builder-1", "team_name": "session-sample" }),
-        "SubagentStop" => json!({
-            "agent_id": "a1", "agent_type": "fp:builder", "stop_hook_active": false, "background_tasks": [],
-        }),
-        "SessionStart" => json!({ "source": "startup" }),
-        "PreCompact" => json!({ "trigger": "auto", "custom_instructions": "" }),
-        "Stop" => json!({ "stop_hook_active": false, "background_tasks": [] }),
-        _ => json!({}),
-    };
-    if let (Some(fields), Value::Object(more)) = (sample.as_object_mut(), more) {
-        fields.extend(more);
-    }
-    sample
+        "tool_name": if event == "PreToolUse" { "Bash" } else { "Write" },
+        "tool_input": { "command": "fp status", "file_path": file, "content": "fn sample() {}\n" },
+        "tool_response": { "type": "create", "filePath": file, "originalFile": null, "structuredPatch": [] },
+        "teammate_name": "builder-1",
+        "agent_id": "a1",
+        "agent_type": "fp:builder",
+        "source": "startup",
+        "trigger": "auto",
+        "stop_hook_active": false,
+        "background_tasks": [],
+    })
 }

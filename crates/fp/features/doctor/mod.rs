@@ -9,11 +9,13 @@ mod setup;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
+use fp_host::process::CommandEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -146,6 +148,15 @@ impl DoctorFinding {
         Self { command: Some(command.into()), ..self }
     }
 
+    /// Fixed by `command` on `path`, unless a shell takes a character of the path for something else.
+    fn fixed_on_path(self, command: &str, path: &Path) -> Self {
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+        match path.to_str() {
+            Some(path) if path.chars().all(is_plain) => self.fixed_by(format!("{command} {path}")),
+            _ => self,
+        }
+    }
+
     /// With a fix that `fp doctor PLAN --fix` makes.
     fn fixable(self, plan: &PlanId, fix: DoctorFix) -> Self {
         Self { fix: Some(fix), ..self.fixed_by(format!("fp doctor {plan} --fix")) }
@@ -180,13 +191,14 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
     }
 }
 
-pub(crate) fn one_or(count: usize, one: &'static str, several: &'static str) -> &'static str {
-    if count == 1 { one } else { several }
-}
-
-/// Whether a shell takes every character of `path` for itself.
-fn is_plain_path(path: &str) -> bool {
-    path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'))
+/// What is wrong with how a program ended that has to end with status 0 within `limit`.
+fn ended_wrong(end: CommandEnd, limit: Duration) -> Option<String> {
+    match end {
+        CommandEnd::Exited(0) => None,
+        CommandEnd::Exited(status) => Some(format!("ends with status {status}")),
+        CommandEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        CommandEnd::TimedOut(_) => Some(format!("takes more than {} seconds", limit.as_secs())),
+    }
 }
 
 /// Columns in front of a finding's words.

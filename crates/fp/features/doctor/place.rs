@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fp_core::plan::id::PlanId;
 use fp_core::run::State;
+use fp_core::text::counted;
 use fp_host::config::{Config, client_file, read_plugin_options, user_file};
 use fp_host::config_file::{ConfigError, read_layer};
 use fp_host::file::FileError;
@@ -16,7 +17,8 @@ use super::plan::{RunLead, claims, lead_of, leftovers as left_in, way_of_commit}
 use super::{DoctorFinding, DoctorLevel};
 use crate::context::Context;
 
-/// Bytes free below which the doctor warns.
+/// Bytes free below which the doctor warns: a gigabyte.
+#[cfg(unix)]
 const LITTLE: u64 = 1_000_000_000;
 
 /// Whether a run can be started in the current folder.
@@ -35,11 +37,12 @@ pub(super) fn repository(context: &Context) -> DoctorFinding {
                 .fixed_by("git commit --allow-empty --message Start")
         }
         // Another check says that there is no git.
-        Ok(_) | Err(GitError::NotInstalled) if repo.worktree == repo.root => {
-            DoctorFinding::ok(check, root.to_string())
-        }
         Ok(_) | Err(GitError::NotInstalled) => {
-            DoctorFinding::ok(check, format!("{}, a worktree of {root}", repo.worktree.display()))
+            let worktree = repo.worktree.display();
+            let is_linked = repo.worktree != repo.root;
+            let detail =
+                if is_linked { format!("{worktree}, a worktree of {root}") } else { root.to_string() };
+            DoctorFinding::ok(check, detail)
         }
         Err(error) => DoctorFinding::of_error(check, error),
     }
@@ -73,10 +76,7 @@ pub(super) fn settings(context: &Context) -> Vec<DoctorFinding> {
 fn settings_fault(check: &'static str, error: ConfigError, whose: &str) -> DoctorFinding {
     let in_text = match &error {
         ConfigError::File(file) => matches!(file, FileError::NotText { .. }),
-        ConfigError::Empty { .. }
-        | ConfigError::Syntax { .. }
-        | ConfigError::Setting { .. }
-        | ConfigError::Given(_) => true,
+        ConfigError::Syntax { .. } | ConfigError::Setting { .. } | ConfigError::Given(_) => true,
     };
     let found = DoctorFinding::of_error(check, error);
     if in_text { found.fixed_by(format!("fp config edit --{whose}")) } else { found }
@@ -84,9 +84,16 @@ fn settings_fault(check: &'static str, error: ConfigError, whose: &str) -> Docto
 
 /// What runs that did not come to their end have left in the repository and in its plans.
 pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
-    let mut found: Vec<(Option<PlanId>, DoctorFinding)> = Vec::new();
+    let check = "leftovers";
+    let mut left = Vec::new();
+    let mut note = |plan: Option<&PlanId>, found: DoctorFinding| {
+        if found.level != DoctorLevel::Ok {
+            let detail = plan.map(|plan| format!("{plan}: {}", found.detail));
+            left.push(DoctorFinding { check, detail: detail.unwrap_or(found.detail), ..found });
+        }
+    };
     if let Ok(git) = Git::open(&context.cwd) {
-        found.push((None, way_of_commit(&git)));
+        note(None, way_of_commit(&git));
     }
     // Settings that can't be read are a finding already; then the folder of plans is looked for in its usual place.
     let repo = context.repo();
@@ -96,17 +103,22 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
     for id in &ids {
         let Ok(folder) = plans.open(id) else { continue };
         let plan = OpenPlan::new(repo.clone(), config.settings(), folder);
-        found.extend(left_in(&plan, context.now()).into_iter().map(|left| (Some(id.clone()), left)));
-        found.push((
-            Some(id.clone()),
-            match plan.load() {
-                Ok(loaded) => left_by_run(&loaded.state, lead_of(&loaded.state)),
-                Err(error) => DoctorFinding::error("leftovers", format!("its log can't be read: {error}"))
-                    .fixed_by(format!("fp doctor {id}")),
-            },
-        ));
+        left_in(&plan, context.now()).into_iter().for_each(|found| note(Some(id), found));
+        let by_run = match plan.load() {
+            Ok(loaded) => left_by_run(&loaded.state, lead_of(&loaded.state)),
+            Err(error) => DoctorFinding::error(check, format!("its log can't be read: {error}"))
+                .fixed_by(format!("fp doctor {id}")),
+        };
+        note(Some(id), by_run);
     }
-    all_leftovers(ids.len(), found)
+    if left.is_empty() {
+        let detail = match ids.len() {
+            0 => "none; there is no plan".to_owned(),
+            plans => format!("none in {}", counted(plans, "plan")),
+        };
+        left.push(DoctorFinding::ok(check, detail));
+    }
+    left
 }
 
 /// What is left of the run of `state`, whose session is there or not.
@@ -118,90 +130,30 @@ pub(super) fn left_by_run(state: &State, lead: RunLead) -> DoctorFinding {
     claims(state, lead)
 }
 
-/// What was found in the repository, and in `plans` plans of it, each with the plan that it belongs to.
-pub(super) fn all_leftovers(plans: usize, found: Vec<(Option<PlanId>, DoctorFinding)>) -> Vec<DoctorFinding> {
-    let check = "leftovers";
-    let left = found.into_iter().filter(|(_, finding)| finding.level != DoctorLevel::Ok);
-    let left: Vec<DoctorFinding> = left
-        .map(|(plan, finding)| {
-            let detail = plan.map(|plan| format!("{plan}: {}", finding.detail));
-            DoctorFinding { check, detail: detail.unwrap_or(finding.detail), ..finding }
-        })
-        .collect();
-    if !left.is_empty() {
-        return left;
-    }
-    vec![DoctorFinding::ok(
-        check,
-        match plans {
-            0 => "none; there is no plan".to_owned(),
-            1 => "none in 1 plan".to_owned(),
-            plans => format!("none in {plans} plans"),
-        },
-    )]
-}
-
-/// The room for the repository and for the plugin.
-pub(super) fn disk(cwd: &Path, data: Option<&Path>) -> DoctorFinding {
-    let there = |path: &Path| path.ancestors().find(|folder| folder.exists()).map(Path::to_owned);
-    let places = match (there(cwd), data.and_then(there)) {
-        (Some(repository), Some(plugin)) if same_disk(&repository, &plugin) => {
-            vec![("the repository and the plugin", Some(repository))]
+/// The room for the repository.
+#[cfg(unix)]
+pub(super) fn disk(cwd: &Path) -> DoctorFinding {
+    match rustix::fs::statvfs(cwd) {
+        Ok(found) => room(found.f_bavail.saturating_mul(found.f_frsize)),
+        Err(error) => {
+            let reason = fp_host::file::reason(&error.into());
+            DoctorFinding::ok("disk", format!("the free room can't be told: {reason}"))
         }
-        (repository, plugin) => vec![("the repository", repository), ("the plugin", plugin)],
-    };
-    let rooms = places.into_iter().filter_map(|(of, path)| Some((of, free_bytes(&path?)?)));
-    room(&rooms.collect::<Vec<_>>())
-}
-
-/// Whether there is room to work in: bytes that are free, or why that can't be told. Empty where this system isn't
-/// asked.
-pub(super) fn room(rooms: &[(&str, Result<u64, String>)]) -> DoctorFinding {
-    let check = "disk";
-    if rooms.is_empty() {
-        return DoctorFinding::ok(check, "not looked at on this system");
     }
-    let shown = rooms.iter().map(|(of, free)| match free {
-        Ok(bytes) => format!("{} free for {of}", shown_bytes(*bytes)),
-        Err(reason) => format!("what is free for {of} can't be told: {reason}"),
-    });
-    let detail = shown.collect::<Vec<_>>().join(", ");
-    if rooms.iter().any(|(_, free)| free.as_ref().is_ok_and(|bytes| *bytes < LITTLE)) {
-        return DoctorFinding::warning(check, format!("{detail}; below 1 GB a build or a commit may fail"));
-    }
-    DoctorFinding::ok(check, detail)
-}
-
-/// A number of bytes as people say it.
-fn shown_bytes(bytes: u64) -> String {
-    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
-        None => format!("{bytes} bytes"),
-    }
-}
-
-#[cfg(unix)]
-fn same_disk(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
-    device(one) == device(other)
 }
 
 #[cfg(not(unix))]
-fn same_disk(_one: &Path, _other: &Path) -> bool {
-    false
+pub(super) fn disk(_cwd: &Path) -> DoctorFinding {
+    DoctorFinding::ok("disk", "not looked at on this system")
 }
 
-/// Bytes that the user may still write where `folder` is, or why that can't be told.
+/// Whether there is room to work in, with this number of free bytes.
 #[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<Result<u64, String>> {
-    let room = rustix::fs::statvfs(folder).map(|found| found.f_bavail.saturating_mul(found.f_frsize));
-    Some(room.map_err(|error| fp_host::file::reason(&error.into())))
-}
-
-/// Not asked on this system.
-#[cfg(not(unix))]
-fn free_bytes(_folder: &Path) -> Option<Result<u64, String>> {
-    None
+pub(super) fn room(bytes: u64) -> DoctorFinding {
+    let (whole, tenth) = (bytes / LITTLE, bytes % LITTLE * 10 / LITTLE);
+    let detail = format!("{whole}.{tenth} GB free for the repository");
+    if bytes < LITTLE {
+        return DoctorFinding::warning("disk", format!("{detail}; below 1 GB a build or a commit may fail"));
+    }
+    DoctorFinding::ok("disk", detail)
 }

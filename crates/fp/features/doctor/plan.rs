@@ -21,7 +21,7 @@ use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use jiff::Timestamp;
 
-use super::{DoctorFinding, DoctorFix, DoctorLevel, is_plain_path, listed_tasks, one_or};
+use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks};
 use crate::error::CommandError;
 use crate::features::linear::mirror_findings;
 
@@ -71,9 +71,7 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
         found.push(approval(state, parsed, &tree.hash));
     }
     found.push(claims(state, lead_of(state)));
-    found.push(evidence_files(state, |id| {
-        plan.folder.file("evidence").join(format!("task-{id}-verification.md")).is_file()
-    }));
+    found.push(evidence_files(plan, state));
     found.push(notepad_file(plan, state));
     found.push(commits_due(state));
     match plan.git() {
@@ -109,13 +107,12 @@ fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
         wrong(error.into());
     }
     let interview = plan.folder.file("interview.json");
-    match file::read_text_if_there(&interview, TASKS_CAP) {
-        Ok(None) => {}
-        Ok(Some(text)) => {
-            if let Err(error) = Interview::parse(&text) {
-                wrong(CommandError::worded(format!("{}: {error}", interview.display()), &error));
-            }
+    match file::read_text_if_there(&interview, TASKS_CAP).map(|text| text.map(|text| Interview::parse(&text)))
+    {
+        Ok(Some(Err(error))) => {
+            wrong(CommandError::worded(format!("{}: {error}", interview.display()), &error));
         }
+        Ok(None | Some(Ok(_))) => {}
         Err(error) => wrong(error.into()),
     }
     for name in names_in(plan.folder.path()) {
@@ -148,7 +145,8 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
     }
     if found.is_empty() {
         let count = examined.entries.len();
-        found.push(DoctorFinding::ok(check, format!("{count} {}", one_or(count, "entry", "entries"))));
+        let entries = if count == 1 { "entry" } else { "entries" };
+        found.push(DoctorFinding::ok(check, format!("{count} {entries}")));
     }
     found
 }
@@ -158,17 +156,14 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
     let check = "snapshot";
     let rebuilt =
         |detail: &str| DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::RebuildSnapshot);
-    let (state, current) = match examined {
-        ExaminedSnapshot::Missing if entries.is_empty() => {
-            return DoctorFinding::ok(check, "none is needed yet");
-        }
+    let state = match examined {
         ExaminedSnapshot::Missing => {
-            return DoctorFinding::ok(check, "not there; the next change makes it anew");
+            return DoctorFinding::ok(check, "not there; the next change writes it");
         }
         ExaminedSnapshot::Unreadable => {
             return rebuilt("damaged, edited by hand, or of another plan or version");
         }
-        ExaminedSnapshot::Read { state, current } => (state, *current),
+        ExaminedSnapshot::Read(state) => state,
     };
     let last = entries.last().map_or(0, |entry| entry.seq);
     if state.seq > last {
@@ -183,16 +178,9 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
     }
     let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
     if State::replay(plan.clone(), before) != **state {
-        return rebuilt(match current {
-            true => "not what the log adds up to: one of them was edited by hand",
-            false => "not what the log adds up to: the log was edited by hand since",
-        });
+        return rebuilt("not what the log adds up to: one of them was edited by hand");
     }
-    let is_newest = state.seq == last;
-    DoctorFinding::ok(
-        check,
-        if is_newest { "what the log adds up to" } else { "older than the log, and right" },
-    )
+    DoctorFinding::ok(check, "what the log adds up to")
 }
 
 /// Whether the tree, whose text has the hash `hash`, is what was approved.
@@ -206,19 +194,14 @@ pub(super) fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> DoctorFind
     }
     let edited = edited(state, tree);
     let ids = tree.leaves().filter_map(|leaf| TaskId::new(&*leaf.id).ok());
-    let new: Vec<TaskId> = ids.filter(|id| state.task(id).is_none()).collect();
+    let new: BTreeSet<TaskId> = ids.filter(|id| state.task(id).is_none()).collect();
     if edited.is_empty() && new.is_empty() {
         return DoctorFinding::ok(check, "the text of the tree was edited, but none of its tasks");
     }
-    let mut parts = Vec::new();
-    if !edited.is_empty() {
-        let were = one_or(edited.len(), "was", "were");
-        parts.push(format!("{} {were} edited or removed", listed_tasks(&edited)));
-    }
-    if !new.is_empty() {
-        parts.push(format!("{} {} new", listed_tasks(&new), one_or(new.len(), "is", "are")));
-    }
-    DoctorFinding::warning(check, format!("{} since the approval", parts.join(", and ")))
+    let parts = [("edited or removed", edited), ("new", new)];
+    let parts = parts.iter().filter(|(_, tasks)| !tasks.is_empty());
+    let parts: Vec<String> = parts.map(|(what, tasks)| format!("{what}: {}", listed_tasks(tasks))).collect();
+    DoctorFinding::warning(check, format!("since the approval {}", parts.join("; ")))
         .fixed_by(format!("fp approve {}", state.plan_id))
 }
 
@@ -258,36 +241,29 @@ pub(super) fn claims(state: &State, lead: RunLead) -> DoctorFinding {
     if held.is_empty() {
         return DoctorFinding::ok(check, "no task is held");
     }
-    let what = format!("{} {} held", listed_tasks(held.iter().copied()), one_or(held.len(), "is", "are"));
+    let what = format!("held: {}", listed_tasks(held));
     let start = format!("fp run start {}", state.plan_id);
     match (state.is_running(), lead) {
-        (false, _) => DoctorFinding::warning(check, format!("{what}, and the run is over")).fixed_by(start),
+        (false, _) => DoctorFinding::warning(check, format!("{what}; the run is over")).fixed_by(start),
         (true, RunLead::Gone) => {
-            DoctorFinding::warning(check, format!("{what} by a session that is gone")).fixed_by(start)
+            DoctorFinding::warning(check, format!("{what}; the session is gone")).fixed_by(start)
         }
-        (true, RunLead::There) => DoctorFinding::ok(check, format!("{what}, and the session is there")),
-        (true, RunLead::Unknown) => {
-            DoctorFinding::ok(check, format!("{what}; whether the session is there can't be told"))
-        }
+        (true, RunLead::There) => DoctorFinding::ok(check, format!("{what}; the session is there")),
+        (true, RunLead::Unknown) => DoctorFinding::ok(check, what),
     }
 }
 
-/// The completed tasks whose verdict has no evidence file; `there` says which have one.
-fn evidence_files(state: &State, there: impl Fn(&TaskId) -> bool) -> DoctorFinding {
+/// The completed tasks whose verdict has no evidence file.
+fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
     let check = "evidence";
     let judged = state.tasks.iter().filter(|t| t.status == Status::Completed && t.verdict.is_some());
-    let judged: Vec<&TaskId> = judged.map(|task| &task.leaf.id).collect();
-    let missing: Vec<TaskId> = judged.iter().filter(|id| !there(id)).map(|id| (*id).clone()).collect();
+    let file = |id: &TaskId| plan.folder.file("evidence").join(format!("task-{id}-verification.md"));
+    let (there, missing): (Vec<TaskId>, Vec<TaskId>) =
+        judged.map(|task| task.leaf.id.clone()).partition(|id| file(id).is_file());
     if missing.is_empty() {
-        let count = judged.len();
-        let has = one_or(count, "completed task has its file", "completed tasks have their files");
-        return DoctorFinding::ok(check, format!("{count} {has}"));
+        return DoctorFinding::ok(check, counted(there.len(), "file"));
     }
-    let (tasks, count) = (listed_tasks(&missing), missing.len());
-    let detail = match count {
-        1 => format!("the file of {tasks} is missing; the log has what was in it"),
-        _ => format!("the files of {tasks} are missing; the log has what was in them"),
-    };
+    let detail = format!("no file of {}; the log has what belongs in it", listed_tasks(&missing));
     DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence(missing))
 }
 
@@ -309,9 +285,8 @@ fn commits_due(state: &State) -> DoctorFinding {
     if open.is_empty() {
         return DoctorFinding::ok(check, "none");
     }
-    let await_commit = one_or(open.len(), "awaits", "await");
     let next = if state.is_running() { "fp next" } else { "fp run start" };
-    DoctorFinding::warning(check, format!("{} passed and {await_commit} a commit", listed_tasks(open)))
+    DoctorFinding::warning(check, format!("passed, and not committed: {}", listed_tasks(open)))
         .fixed_by(format!("{next} {}", state.plan_id))
 }
 
@@ -331,17 +306,12 @@ pub(super) fn commits(state: &State, gone: &BTreeSet<String>) -> DoctorFinding {
     let commits = state.tasks.iter().filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)));
     let (lost, kept): (Vec<_>, Vec<_>) = commits.partition(|(_, commit)| gone.contains(*commit));
     let Some((_, first)) = lost.first() else {
-        let count = kept.len();
-        let has = one_or(count, "task has its commit", "tasks have their commits");
-        return DoctorFinding::ok(check, format!("{count} {has} in the history of HEAD"));
+        return DoctorFinding::ok(check, format!("{} in the history of HEAD", counted(kept.len(), "commit")));
     };
     let tasks = listed_tasks(lost.iter().map(|(task, _)| *task));
-    let which = match lost.len() {
-        1 => format!("the commit of {tasks} is"),
-        _ => format!("the commits of {tasks} are"),
-    };
-    let detail =
-        format!("{which} not in the history of HEAD: another branch is checked out, or it was rewritten");
+    let detail = format!(
+        "not in the history of HEAD: {tasks}; another branch is checked out, or the history was rewritten"
+    );
     DoctorFinding::warning(check, detail).fixed_by(format!("git branch --contains {first}"))
 }
 
@@ -354,11 +324,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
             "{} is there: git makes no commit; where no git is running, one that was killed has left it: remove it",
             lock.display()
         );
-        let finding = DoctorFinding::error(check, detail);
-        return match lock.to_str().filter(|path| is_plain_path(path)) {
-            Some(path) => finding.fixed_by(format!("rm {path}")),
-            None => finding,
-        };
+        return DoctorFinding::error(check, detail).fixed_on_path("rm", &lock);
     }
     match git.state() {
         Some(operation) => {

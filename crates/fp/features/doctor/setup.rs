@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS, client_home};
 use fp_host::file;
-use fp_host::process::{self, CommandEnd, Limits};
+use fp_host::process::{self, Limits};
 use serde_json::Value;
 
-use super::{DoctorFinding, git, hooks, place};
+use super::{DoctorFinding, ended_wrong, git, hooks, place};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::client::{ClaudeClient, ClientMarketplace, InstalledPlugin, is_program};
@@ -57,7 +57,7 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.push(place::repository(context));
     found.extend(place::settings(context));
     found.extend(place::leftovers(context));
-    found.push(place::disk(&context.cwd, bundle.as_deref()));
+    found.push(place::disk(&context.cwd));
     found.iter_mut().for_each(|finding| shorten(finding, context));
     found
 }
@@ -202,13 +202,9 @@ fn said_version(path: &Path) -> Result<String, String> {
     command.arg("--version");
     let answer = process::ask(command, b"", limits)
         .map_err(|error| format!("does not run: {}", file::reason(&error)))?;
-    match answer.end {
-        CommandEnd::Exited(0) => Ok(answer.stdout.to_text().trim().to_owned()),
-        CommandEnd::Exited(status) => Err(format!("does not run: it ends with status {status}")),
-        CommandEnd::Signalled(signal) => Err(format!("does not run: signal {signal} ends it")),
-        CommandEnd::TimedOut(_) => {
-            Err(format!("does not run: no answer in {} seconds", PROGRAM_LIMIT.as_secs()))
-        }
+    match ended_wrong(answer.end, PROGRAM_LIMIT) {
+        None => Ok(answer.stdout.to_text().trim().to_owned()),
+        Some(fault) => Err(format!("does not run: it {fault}")),
     }
 }
 
@@ -247,7 +243,7 @@ pub(super) struct SettingsSeen {
 impl SettingsSeen {
     pub(super) fn parse(path: &str, text: &str) -> Self {
         let value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
-        Self { path: path.to_owned(), value: value.map_err(|error| format!("not JSON: {error}")) }
+        Self { path: path.to_owned(), value: value.map_err(|error| format!("{path}: not JSON: {error}")) }
     }
 
     /// What it says at a JSON pointer.
@@ -278,12 +274,7 @@ fn settings_files(context: &Context) -> Vec<SettingsSeen> {
         match file::read_text_if_there(&path, CAP) {
             Ok(None) => {}
             Ok(Some(text)) => seen.push(SettingsSeen::parse(&shown, &text)),
-            Err(error) => {
-                // The message begins with the path, which the finding says itself.
-                let message = error.to_string();
-                let fault = message.strip_prefix(&shown).unwrap_or(&message).trim_start_matches([':', ' ']);
-                seen.push(SettingsSeen { path: shown, value: Err(fault.to_owned()) });
-            }
+            Err(error) => seen.push(SettingsSeen { path: shown, value: Err(error.to_string()) }),
         }
     }
     seen
@@ -309,9 +300,8 @@ pub(super) fn permissions(files: &[SettingsSeen]) -> Vec<DoctorFinding> {
     let [own_command, plans] = PERMISSIONS;
     let rules =
         [(plans, "agents write plans"), (own_command, "commands of fp are run where hooks are switched off")];
-    let broken = files.iter().filter_map(|file| Some((&file.path, file.value.as_ref().err()?)));
-    let mut found: Vec<DoctorFinding> =
-        broken.map(|(path, fault)| DoctorFinding::error(check, format!("{path}: {fault}"))).collect();
+    let broken = files.iter().filter_map(|file| file.value.as_ref().err());
+    let mut found: Vec<DoctorFinding> = broken.map(|fault| DoctorFinding::error(check, fault)).collect();
     let missing: Vec<String> = rules
         .iter()
         .filter(|(rule, _)| !files.iter().any(|file| file.allows(rule)))

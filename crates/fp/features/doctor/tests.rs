@@ -12,8 +12,10 @@ use fp_core::run::approval::hash;
 use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot};
 
-use super::git::{CommitHooks, CommitSigning, commit_hooks, identity, signing};
-use super::place::{all_leftovers, left_by_run, room};
+use super::git::{commit_hooks, identity, signing};
+use super::place::left_by_run;
+#[cfg(unix)]
+use super::place::room;
 use super::plan::{RunLead, approval, claims, commits, log, snapshot};
 use super::setup::{SettingsSeen, agent_teams, permissions, program};
 use super::*;
@@ -80,23 +82,18 @@ fn what_is_wrong_with_a_log() {
 
 #[test]
 fn what_is_wrong_with_a_snapshot() {
-    let of = |entries: &[Entry], current| ExaminedSnapshot::Read {
-        state: Box::new(State::replay(plan(), entries)),
-        current,
-    };
+    let of = |entries: &[Entry]| ExaminedSnapshot::Read(Box::new(State::replay(plan(), entries)));
     let all = entries();
     let found = |facts: &ExaminedSnapshot| snapshot(&plan(), &all, facts);
-    check(&found(&of(&all, true)), DoctorLevel::Ok, "what the log adds up to", None);
-    check(&found(&of(&all[..2], false)), DoctorLevel::Ok, "older than the log, and right", None);
+    check(&found(&of(&all)), DoctorLevel::Ok, "what the log adds up to", None);
+    check(&found(&of(&all[..2])), DoctorLevel::Ok, "what the log adds up to", None);
     assert_eq!(found(&ExaminedSnapshot::Missing).level, DoctorLevel::Ok);
     assert_eq!(found(&ExaminedSnapshot::Unreadable).fix, Some(DoctorFix::RebuildSnapshot));
     let mut other = all.clone();
     other[0].at -= jiff::SignedDuration::from_secs(1);
-    for current in [true, false] {
-        assert_eq!(found(&of(&other, current)).fix, Some(DoctorFix::RebuildSnapshot));
-        assert_eq!(found(&of(&other[..2], current)).level, DoctorLevel::Warning);
-    }
-    let longer = snapshot(&plan(), &all[..1], &of(&all, false));
+    assert_eq!(found(&of(&other)).fix, Some(DoctorFix::RebuildSnapshot));
+    assert_eq!(found(&of(&other[..2])).level, DoctorLevel::Warning);
+    let longer = snapshot(&plan(), &all[..1], &of(&all));
     assert_eq!((longer.level, longer.fix), (DoctorLevel::Error, None));
 }
 
@@ -108,9 +105,9 @@ fn what_differs_from_the_approval() {
     check(&of(&prose), DoctorLevel::Ok, "the text of the tree was edited, but none of its tasks", None);
     let approve = Some("fp approve sample-20261121");
     let edited = TREE.replace("] B", "] C");
-    check(&of(&edited), DoctorLevel::Warning, "task 2 was edited or removed since the approval", approve);
+    check(&of(&edited), DoctorLevel::Warning, "since the approval edited or removed: task 2", approve);
     let other = TREE.replace("ID: 2", "ID: 3");
-    let detail = "task 2 was edited or removed, and task 3 is new since the approval";
+    let detail = "since the approval edited or removed: task 2; new: task 3";
     check(&of(&other), DoctorLevel::Warning, detail, approve);
     let none = approval(&State::new(plan()), &parse(TREE).0, "x");
     check(&none, DoctorLevel::Ok, "the plan is not approved yet", None);
@@ -121,14 +118,14 @@ fn who_holds_what() {
     let start = Some("fp run start sample-20261121");
     check(&claims(&State::new(plan()), RunLead::Gone), DoctorLevel::Ok, "no task is held", None);
     let state = state();
-    check(&claims(&state, RunLead::There), DoctorLevel::Ok, "task 1 is held, and the session is there", None);
-    let gone = "task 1 is held by a session that is gone";
+    check(&claims(&state, RunLead::There), DoctorLevel::Ok, "held: task 1; the session is there", None);
+    let gone = "held: task 1; the session is gone";
     check(&claims(&state, RunLead::Gone), DoctorLevel::Warning, gone, start);
     assert_eq!(claims(&state, RunLead::Unknown).level, DoctorLevel::Ok);
     let mut log = entries();
     log.push(entry(4, 3, Event::Cancelled { by: Decider::User }));
     let over = State::replay(plan(), &log);
-    check(&claims(&over, RunLead::There), DoctorLevel::Warning, "task 1 is held, and the run is over", start);
+    check(&claims(&over, RunLead::There), DoctorLevel::Warning, "held: task 1; the run is over", start);
 }
 
 #[test]
@@ -137,7 +134,7 @@ fn commits_that_are_gone() {
     let mut log = entries();
     log.push(entry(4, 3, Event::Completed { task: task("1"), commit: Some(commit.clone()), note: None }));
     let state = State::replay(plan(), &log);
-    let detail = "1 task has its commit in the history of HEAD";
+    let detail = "1 commit in the history of HEAD";
     check(&commits(&state, &BTreeSet::new()), DoctorLevel::Ok, detail, None);
     let found = commits(&state, &BTreeSet::from([commit.clone()]));
     assert_eq!(found.level, DoctorLevel::Warning);
@@ -172,95 +169,85 @@ fn author_and_committer_have_to_be_known() {
     assert_eq!(identity(Some(one), None).level, DoctorLevel::Error);
 }
 
-#[test]
-fn hooks_that_are_not_run_are_told() {
-    let hooks = CommitHooks { folder: "/r/.git/hooks".into(), there: true, ..CommitHooks::default() };
-    check(&commit_hooks(&hooks), DoctorLevel::Ok, "none", None);
-    let run = vec!["pre-commit", "commit-msg"];
-    let two = CommitHooks { run, ..hooks.clone() };
-    check(
-        &commit_hooks(&two),
-        DoctorLevel::Ok,
-        "a commit runs pre-commit, commit-msg, in /r/.git/hooks",
-        None,
-    );
-    let gone = CommitHooks { configured: true, there: false, ..hooks.clone() };
-    check(
-        &commit_hooks(&gone),
-        DoctorLevel::Warning,
-        "core.hooksPath is /r/.git/hooks, which is not there: none is run",
-        Some("git config --show-origin core.hooksPath"),
-    );
-    let not_executable = vec!["pre-commit"];
-    let passed_over = CommitHooks { folder: "/my hooks; x".into(), not_executable, ..hooks };
-    // What a shell would not take for a path is not in a command.
-    let detail = "not executable, so that git passes over it: pre-commit, in /my hooks; x";
-    check(&commit_hooks(&passed_over), DoctorLevel::Warning, detail, None);
+/// A repository with these settings of git.
+fn repository(settings: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
+    git(&["init", "--quiet"]);
+    settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
+    folder
 }
 
+#[cfg(unix)]
+#[test]
+fn hooks_that_are_not_run_are_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let told = |hooks: &str, files: &[(&str, u32)], level, detail: &str, command: Option<&str>| {
+        let folder = repository(&[("core.hooksPath", hooks)]);
+        for (name, mode) in files {
+            let path = folder.path().join(hooks).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        let mut found = commit_hooks(folder.path()).unwrap().unwrap();
+        let real = folder.path().canonicalize().unwrap().display().to_string();
+        found.detail = found.detail.replace(&real, "/r").replace(&folder.path().display().to_string(), "/r");
+        check(&found, level, detail, command);
+    };
+    told("hooks", &[("other", 0o755)], DoctorLevel::Ok, "none", None);
+    let run = [("pre-commit", 0o755), ("commit-msg", 0o755)];
+    told("hooks", &run, DoctorLevel::Ok, "a commit runs pre-commit, commit-msg, in /r/hooks", None);
+    let gone = "core.hooksPath is /r/hooks, which is not there: none is run";
+    told("hooks", &[], DoctorLevel::Warning, gone, Some("git config --show-origin core.hooksPath"));
+    // What a shell would not take for a path is not in a command.
+    let detail = "not executable, so that git passes over it: pre-commit, in /r/my hooks; x";
+    told("my hooks; x", &[("pre-commit", 0o644)], DoctorLevel::Warning, detail, None);
+}
+
+#[cfg(unix)]
 #[test]
 fn a_signature_needs_a_program_and_a_key() {
-    let on = CommitSigning {
-        format: "openpgp".into(),
-        program: "gpg".into(),
-        program_is_there: true,
-        ..CommitSigning::default()
+    let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
+        let folder =
+            repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
+        let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
+        settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
+        check(&signing(folder.path()).unwrap(), level, detail, command);
     };
-    let ssh = CommitSigning { format: "ssh".into(), program: "ssh-keygen".into(), ..on.clone() };
-    let key = Some("ABCD".to_owned());
-    check(&signing(None), DoctorLevel::Ok, "commits are not signed", None);
-    check(
-        &signing(Some(&CommitSigning { key: key.clone(), ..on.clone() })),
-        DoctorLevel::Ok,
-        "commits are signed (openpgp, key ABCD)",
-        None,
-    );
-    check(
-        &signing(Some(&on)),
-        DoctorLevel::Warning,
-        "commits are signed (openpgp), and no key is configured: gpg looks for one of your address",
-        Some("git config --global user.signingKey KEY"),
-    );
-    check(
-        &signing(Some(&ssh)),
+    let (key, ssh) = (("user.signingKey", "ABCD"), ("gpg.format", "ssh"));
+    told(&[("commit.gpgSign", "false")], DoctorLevel::Ok, "commits are not signed", None);
+    told(&[key], DoctorLevel::Ok, "commits are signed (openpgp, key ABCD)", None);
+    told(&[], DoctorLevel::Ok, "commits are signed (openpgp); sh finds the key", None);
+    told(
+        &[ssh],
         DoctorLevel::Error,
         "commits have to be signed with ssh, and no key is configured",
         Some("git config --global user.signingKey ~/.ssh/id_ed25519.pub"),
     );
-    check(
-        &signing(Some(&CommitSigning { key_command: true, ..ssh.clone() })),
-        DoctorLevel::Ok,
-        "commits are signed (ssh)",
-        None,
-    );
-    check(
-        &signing(Some(&CommitSigning { key, key_is_missing: true, ..ssh.clone() })),
+    let by_command = [ssh, ("gpg.ssh.defaultKeyCommand", "ssh-add -L")];
+    told(&by_command, DoctorLevel::Ok, "commits are signed (ssh); sh finds the key", None);
+    told(
+        &[ssh, key],
         DoctorLevel::Error,
         "commits have to be signed with ABCD, which is not there",
         Some("git config --show-origin user.signingKey"),
     );
-    check(
-        &signing(Some(&CommitSigning { program_is_there: false, ..ssh })),
+    told(
+        &[ssh, ("gpg.ssh.program", "no-such-program")],
         DoctorLevel::Error,
-        "commits have to be signed, and ssh-keygen is not on PATH",
+        "commits have to be signed, and no-such-program is not on PATH",
         Some("git config --show-origin commit.gpgSign"),
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn little_room_is_a_warning() {
-    let of = |free: Result<u64, String>| room(&[("the repository", free)]);
-    check(&of(Ok(1_000_000_000)), DoctorLevel::Ok, "1.0 GB free for the repository", None);
-    check(
-        &of(Ok(999_999_999)),
-        DoctorLevel::Warning,
-        "999.9 MB free for the repository; below 1 GB a build or a commit may fail",
-        None,
-    );
-    assert!(of(Ok(512)).detail.starts_with("512 bytes free"));
-    let unknown = "what is free for the repository can't be told: permission denied";
-    check(&of(Err("permission denied".into())), DoctorLevel::Ok, unknown, None);
-    check(&room(&[]), DoctorLevel::Ok, "not looked at on this system", None);
+    check(&room(12_340_000_000), DoctorLevel::Ok, "12.3 GB free for the repository", None);
+    check(&room(1_000_000_000), DoctorLevel::Ok, "1.0 GB free for the repository", None);
+    let little = "0.9 GB free for the repository; below 1 GB a build or a commit may fail";
+    check(&room(999_999_999), DoctorLevel::Warning, little, None);
 }
 
 #[test]
@@ -275,7 +262,7 @@ fn settings_of_the_client_are_read_as_far_as_they_go() {
     assert_eq!(read(variable).teams().as_deref(), Some("1"));
     assert_eq!(
         read("\u{feff}{").value.unwrap_err(),
-        "not JSON: EOF while parsing an object at line 1 column 1"
+        "s: not JSON: EOF while parsing an object at line 1 column 1"
     );
 }
 
@@ -333,21 +320,6 @@ fn a_program_of_another_version_is_told() {
 
 #[test]
 fn a_run_that_nobody_started_leaves_nothing() {
-    let plan = PlanId::new("sample-20261121").unwrap();
-    let state = State::new(plan.clone());
+    let state = State::new(plan());
     assert_eq!(left_by_run(&state, RunLead::Gone).level, DoctorLevel::Ok);
-    check(&all_leftovers(0, Vec::new())[0], DoctorLevel::Ok, "none; there is no plan", None);
-    check(
-        &all_leftovers(2, vec![(Some(plan.clone()), DoctorFinding::ok("git", "x"))])[0],
-        DoctorLevel::Ok,
-        "none in 2 plans",
-        None,
-    );
-    let left = all_leftovers(
-        1,
-        vec![(Some(plan), DoctorFinding::warning("git", "x")), (None, DoctorFinding::error("git", "y"))],
-    );
-    assert_eq!(left.iter().map(|found| found.check).collect::<Vec<_>>(), ["leftovers", "leftovers"]);
-    check(&left[0], DoctorLevel::Warning, "sample-20261121: x", None);
-    check(&left[1], DoctorLevel::Error, "y", None);
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::file::FileError;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::target::{BundlePrograms, BundleTarget, TARGETS, TargetProgram};
@@ -58,7 +57,7 @@ pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
         bundle.programs = BundlePrograms::Each(binary);
     }
     bundle.write(&out)?;
-    let (plugin, version) = (out.join(PLUGIN), bundle.version()?);
+    let (plugin, version) = (out.join(PLUGIN), bundle.version());
     let mut text =
         format!("plugin       {} ({PLUGIN} {version})\nmarketplace  {}\n", plugin.display(), out.display());
     for (index, platform) in platforms.iter().enumerate() {
@@ -85,20 +84,10 @@ impl Bundle<'static> {
     }
 }
 
-/// The parts of the plugin's manifest that the marketplace repeats.
-#[derive(Debug, Deserialize)]
-struct PluginManifest {
-    name: String,
-    version: String,
-    description: String,
-    author: Value,
-    license: String,
-}
-
 impl Bundle<'_> {
     /// The version that the plugin's manifest states.
-    pub(super) fn version(&self) -> Result<String, CommandError> {
-        self.manifest().map(|manifest| manifest.version)
+    pub(super) fn version(&self) -> String {
+        self.manifest()["version"].as_str().expect("the manifest has a version").to_owned()
     }
 
     /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, in place of those of an
@@ -107,8 +96,7 @@ impl Bundle<'_> {
     /// Fails if `out` has anything that is not of a bundle, or can't be written.
     pub(super) fn write(&self, out: &Path) -> Result<(), CommandError> {
         let failed = |source| unwritable(out, source);
-        let catalog = self.catalog()?;
-        self.programs.check(&self.version()?)?;
+        self.programs.check(&self.version())?;
         check_ours(out)?;
         fs::create_dir_all(out).map_err(failed)?;
         remove_leftovers(out);
@@ -116,7 +104,7 @@ impl Bundle<'_> {
         let new = staging.path().join("new");
         let old = staging.path().join("old");
         self.write_plugin(&new.join(PLUGIN))?;
-        write_file(&new.join(CATALOG_FOLDER).join(CATALOG), catalog.as_bytes())?;
+        write_file(&new.join(CATALOG_FOLDER).join(CATALOG), self.catalog().as_bytes())?;
         set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
         for part in [PLUGIN, CATALOG_FOLDER] {
@@ -132,32 +120,26 @@ impl Bundle<'_> {
         self.programs.write(&folder.join(PROGRAMS))
     }
 
-    fn manifest(&self) -> Result<PluginManifest, CommandError> {
-        let file = self.files.iter().find(|file| file.path == MANIFEST);
-        let read = file
-            .ok_or_else(|| format!("there is no {MANIFEST}"))
-            .and_then(|file| serde_json::from_slice(file.contents).map_err(|error| error.to_string()));
-        read.map_err(|error| {
-            CommandError::failed(format!("the plugin's manifest is unusable: {error}"))
-                .hint("this fp was not built properly: build it again")
-        })
+    fn manifest(&self) -> Value {
+        let file = self.files.iter().find(|file| file.path == MANIFEST).expect("the plugin has a manifest");
+        serde_json::from_slice(file.contents).expect("the manifest is JSON")
     }
 
-    fn catalog(&self) -> Result<String, CommandError> {
-        let manifest = self.manifest()?;
+    fn catalog(&self) -> String {
+        let manifest = self.manifest();
         let catalog = json!({
             "name": MARKETPLACE,
-            "description": format!("Fractal Planner {}, as written by `fp bundle`", manifest.version),
-            "owner": manifest.author,
+            "description": format!("Fractal Planner {}, as written by `fp bundle`", self.version()),
+            "owner": manifest["author"],
             "plugins": [{
-                "name": manifest.name,
-                "description": manifest.description,
+                "name": manifest["name"],
+                "description": manifest["description"],
                 "source": format!("./{PLUGIN}"),
-                "license": manifest.license,
+                "license": manifest["license"],
                 "category": "productivity",
             }],
         });
-        Ok(format!("{catalog:#}\n"))
+        format!("{catalog:#}\n")
     }
 }
 

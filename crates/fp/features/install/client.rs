@@ -2,13 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use fp_host::file::reason;
+use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -16,11 +16,8 @@ use crate::error::CommandError;
 
 /// Oldest client that the plugin works with: its hooks are in exec form.
 pub(crate) const OLDEST_CLIENT: ClientVersion = ClientVersion([2, 1, 200]);
-/// The longest pause between two looks at a program.
-const POLL: Duration = Duration::from_millis(10);
-/// How long to wait for output that is under way when the program has ended; what it has left running may hold
-/// the other end for ever.
-const DRAIN: Duration = Duration::from_secs(1);
+/// Bytes of the client's answer that are read.
+const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 /// A version of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,8 +124,7 @@ impl ClaudeClient {
 
     /// Its version, however old. Fails if it is not the client at all.
     pub(crate) fn any_version(&self) -> Result<ClientVersion, CommandError> {
-        let output = self.start(&["--version"], None)?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = self.start(&["--version"], None)?.stdout.to_text();
         ClientVersion::parse(&text).ok_or_else(|| {
             let (path, said) = (self.path.display(), shortened(&text));
             CommandError::failed(format!("{path} is not Claude Code: `--version` says {said:?}"))
@@ -174,42 +170,51 @@ impl ClaudeClient {
     }
 
     fn list<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<T>, CommandError> {
-        let output = self.accepted(arguments, None)?;
-        serde_json::from_slice(&output.stdout).map_err(|error| {
+        serde_json::from_str(&self.accepted(arguments, None)?).map_err(|error| {
             let command = shown(arguments);
             CommandError::failed(format!("`{command}` gave an unexpected answer: {error}"))
                 .hint("update Claude Code and fp to versions of about the same age")
         })
     }
 
-    fn start<A: AsRef<OsStr>>(&self, arguments: &[A], folder: Option<&Path>) -> Result<Output, CommandError> {
+    fn start<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        folder: Option<&Path>,
+    ) -> Result<ProgramAnswer, CommandError> {
         let mut command = Command::new(&self.path);
         command.args(arguments);
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
-        let output =
-            output_within(command, self.limit).map_err(|source| not_runnable(&self.path, &source))?;
-        output.ok_or_else(|| {
+        let limits = Limits { time: self.limit, head: LONGEST_ANSWER, tail: 0 };
+        let answer =
+            process::ask(command, b"", limits).map_err(|source| not_runnable(&self.path, &source))?;
+        if matches!(answer.end, CommandEnd::TimedOut(_)) {
             let (command, seconds) = (shown(arguments), self.limit.as_secs());
-            CommandError::failed(format!("`{command}` did not end within {seconds} s")).hint(format!(
+            return Err(CommandError::failed(format!("`{command}` did not end within {seconds} s")).hint(format!(
                 "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
-            ))
-        })
+            )));
+        }
+        Ok(answer)
     }
 
+    /// The standard output of a command that ends with the status 0.
     fn accepted<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         folder: Option<&Path>,
-    ) -> Result<Output, CommandError> {
-        let output = self.start(arguments, folder)?;
-        if output.status.success() {
-            return Ok(output);
+    ) -> Result<String, CommandError> {
+        let ProgramAnswer { end, stdout, stderr, .. } = self.start(arguments, folder)?;
+        if end == CommandEnd::Exited(0) {
+            return Ok(stdout.to_text());
         }
-        let said = [&output.stderr, &output.stdout].map(|bytes| shortened(&String::from_utf8_lossy(bytes)));
-        let message = said.into_iter().find(|text| !text.is_empty());
-        let message = message.unwrap_or_else(|| output.status.to_string());
+        let said = [stderr, stdout].map(|output| shortened(&output.to_text()));
+        let message = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| match end {
+            CommandEnd::Exited(status) => format!("exit status: {status}"),
+            CommandEnd::Signalled(signal) => format!("signal: {signal}"),
+            CommandEnd::TimedOut(_) => "it took too long".into(),
+        });
         let command = shown(arguments);
         Err(CommandError::failed(format!("`{command}` failed: {message}"))
             .hint(format!("run `{command}` by hand to see all that it says")))
@@ -250,51 +255,6 @@ fn shortened(text: &str) -> String {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['✘', '✖', '×', ' ']);
     line.chars().filter(|c| !c.is_control()).take(300).collect()
-}
-
-/// Runs `command` without input. What it leaves running, such as an updater of its own, is let be. `None` where it had
-/// not ended after `limit`; it is killed then.
-fn output_within(mut command: Command, limit: Duration) -> io::Result<Option<Output>> {
-    let started = Instant::now();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) = (parts_of(child.stdout.take()), parts_of(child.stderr.take()));
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if started.elapsed() >= limit {
-            return kill(&mut child).map(|()| None);
-        }
-        std::thread::sleep(POLL.min(started.elapsed() / 2));
-    };
-    Ok(Some(Output { status, stdout: drained(&stdout), stderr: drained(&stderr) }))
-}
-
-/// What comes out of `pipe`, part by part.
-fn parts_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    if let Some(mut pipe) = pipe {
-        std::thread::spawn(move || {
-            let mut buffer = [0; 8192];
-            while let Ok(length @ 1..) = pipe.read(&mut buffer) {
-                if sender.send(buffer[..length].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    receiver
-}
-
-fn drained(parts: &Receiver<Vec<u8>>) -> Vec<u8> {
-    let end = Instant::now() + DRAIN;
-    let left = || end.saturating_duration_since(Instant::now());
-    std::iter::from_fn(|| parts.recv_timeout(left()).ok()).flatten().collect()
-}
-
-fn kill(child: &mut Child) -> io::Result<()> {
-    child.kill()?;
-    child.wait().map(drop)
 }
 
 #[cfg(test)]

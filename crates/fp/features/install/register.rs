@@ -60,50 +60,37 @@ struct OfferArgs {
 }
 
 impl OfferArgs {
-    fn permissions(&self) -> Option<bool> {
-        wanted(self.permissions || self.yes, self.no_permissions)
-    }
-
-    fn teams(&self) -> Option<bool> {
-        wanted(self.teams || self.yes, self.no_teams)
-    }
-
     /// What the flags ask for; what they don't mention is not wanted.
     fn given(&self) -> SettingsOffer {
-        SettingsOffer { permissions: self.permissions() == Some(true), teams: self.teams() == Some(true) }
-    }
-
-    /// What to ask a person about.
-    fn open(&self, prospect: &InstallProspect, context: &Context) -> SettingsOffer {
-        let (permissions, teams) = prospect.outcomes(SettingsOffer::default());
-        let can_ask = input::can_ask(context);
         SettingsOffer {
-            permissions: can_ask && self.permissions().is_none() && permissions == OfferOutcome::Declined,
-            teams: can_ask && self.teams().is_none() && teams == OfferOutcome::Declined,
+            permissions: (self.permissions || self.yes) && !self.no_permissions,
+            teams: (self.teams || self.yes) && !self.no_teams,
         }
     }
 
-    /// How to get what was neither wanted nor refused.
-    fn how_to_add(&self, prospect: &InstallProspect, offer: SettingsOffer) -> Option<String> {
+    /// What `offer` leaves out, and no flag refuses.
+    fn left_open(&self, prospect: &InstallProspect, offer: SettingsOffer) -> SettingsOffer {
         let (permissions, teams) = prospect.outcomes(offer);
-        let permissions = permissions == OfferOutcome::Declined && self.permissions().is_none();
-        let teams = teams == OfferOutcome::Declined && self.teams().is_none();
-        let (what, flag) = match (permissions, teams) {
-            (true, true) => ("permission rules and agent teams", "--yes"),
-            (true, false) => ("permission rules", "--permissions"),
-            (false, true) => ("agent teams", "--teams"),
-            (false, false) => return None,
-        };
-        let scope = match prospect.scope {
-            InstallScope::User => String::new(),
-            other => format!(" --scope {}", other.name()),
-        };
-        Some(format!("To add {what}: fp install{scope} {flag}"))
+        SettingsOffer {
+            permissions: permissions == OfferOutcome::Declined && !self.no_permissions,
+            teams: teams == OfferOutcome::Declined && !self.no_teams,
+        }
     }
 }
 
-fn wanted(yes: bool, no: bool) -> Option<bool> {
-    if no { Some(false) } else { yes.then_some(true) }
+/// How to get what was neither wanted nor refused.
+fn how_to_add(open: SettingsOffer, scope: InstallScope) -> Option<String> {
+    let (what, flag) = match (open.permissions, open.teams) {
+        (true, true) => ("permission rules and agent teams", "--yes"),
+        (true, false) => ("permission rules", "--permissions"),
+        (false, true) => ("agent teams", "--teams"),
+        (false, false) => return None,
+    };
+    let scope = match scope {
+        InstallScope::User => String::new(),
+        other => format!(" --scope {}", other.name()),
+    };
+    Some(format!("To add {what}: fp install{scope} {flag}"))
 }
 
 pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
@@ -115,11 +102,13 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     if args.dry_run {
         diff = prospect.files[0].diff(offer)?;
     } else {
-        asked = args.offer.open(&prospect, context);
+        if input::can_ask(context) {
+            asked = args.offer.left_open(&prospect, offer);
+        }
         if asked != SettingsOffer::default() {
             prospect.files[0].text_with(offer)?;
             context.printer.note(&prospect.text(&installation, offer, asked, None, true));
-            offer = ask(offer, asked, &prospect, context);
+            offer = ask(offer, asked, &prospect.files[0].file.path, context);
         }
         backup = installation.install(&bundle, &prospect, offer)?;
     }
@@ -128,7 +117,8 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     report["dryRun"] = args.dry_run.into();
     context.report(&report, &(text + &diff))?;
     if asked == SettingsOffer::default() {
-        args.offer.how_to_add(&prospect, offer).iter().for_each(|line| context.printer.note(line));
+        let open = args.offer.left_open(&prospect, offer);
+        how_to_add(open, args.scope).iter().for_each(|line| context.printer.note(line));
     }
     if !args.dry_run {
         context.printer.note("Start Claude Code in a repository and type: /fp:plan GOAL");
@@ -136,14 +126,9 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// `offer` with the answers to the questions about what is `asked`.
-fn ask(
-    mut offer: SettingsOffer,
-    asked: SettingsOffer,
-    prospect: &InstallProspect,
-    context: &Context,
-) -> SettingsOffer {
-    let file = prospect.files[0].file.path.display();
+/// `offer` with the answers to the questions about what is `asked`, for the settings file `file`.
+fn ask(mut offer: SettingsOffer, asked: SettingsOffer, file: &Path, context: &Context) -> SettingsOffer {
+    let file = file.display();
     if asked.permissions {
         let rules = PERMISSIONS.join("\n  ");
         let question = format!(
@@ -283,17 +268,17 @@ impl InstallProspect {
         dry_run: bool,
     ) -> String {
         let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
+        let there = || "already there".to_owned();
         let step = |step: InstallStep| match step {
-            InstallStep::Kept => "already there".to_owned(),
+            InstallStep::Kept => there(),
             InstallStep::Added => done("added"),
             InstallStep::Updated => done("updated"),
             InstallStep::Enabled => done("enabled"),
         };
         let entry = |outcome: OfferOutcome, asked: bool| match outcome {
-            OfferOutcome::Declined if asked => "asked below".to_owned(),
-            OfferOutcome::Kept => "already there".to_owned(),
+            OfferOutcome::Kept => there(),
             OfferOutcome::Added => done("added"),
-            OfferOutcome::Declined => "not added".to_owned(),
+            OfferOutcome::Declined => if asked { "asked below" } else { "not added" }.to_owned(),
             OfferOutcome::Otherwise => "set otherwise, left so".to_owned(),
         };
         let (permissions, teams) = self.outcomes(offer);
@@ -316,7 +301,7 @@ impl Installation {
     /// Looks at what there is, and writes nothing.
     fn look_ahead(&self, bundle: &Bundle<'_>, scope: InstallScope) -> Result<InstallProspect, CommandError> {
         let client_version = self.client.version()?.to_string();
-        let version = bundle.version()?;
+        let version = bundle.version();
         let lacks_marketplace = self.lacks_marketplace()?;
         let plugin = self.step_due(&self.client.plugins()?, scope, &version)?;
         let mut paths = vec![self.settings_path(scope)?, self.settings_path(InstallScope::User)?];
@@ -471,7 +456,7 @@ pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
     installation.client.version()?;
-    let version = bundle.version()?;
+    let version = bundle.version();
     let lacks_marketplace = installation.lacks_marketplace()?;
     let plugins = installation.installed()?;
     if plugins.is_empty() {

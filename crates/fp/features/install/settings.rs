@@ -79,28 +79,20 @@ impl AddedEntries {
     pub(super) fn due(settings: &Value, offer: SettingsOffer) -> Self {
         let missing = CONTAINERS.iter().filter(|container| settings.pointer(container).is_none());
         Self {
-            permissions: if offer.permissions {
-                missing_rules(settings).map(str::to_owned).collect()
-            } else {
-                vec![]
-            },
+            permissions: missing_rules(settings).filter(|_| offer.permissions).map(str::to_owned).collect(),
             teams: teams_outcome(settings, offer.teams) == OfferOutcome::Added,
             made: missing.map(|container| dotted(container)).collect(),
         }
     }
 
     pub(super) fn add_to(&self, settings: &mut Value) {
-        if !self.permissions.is_empty() {
+        for rule in
+            missing_rules(&settings.clone()).filter(|rule| self.permissions.iter().any(|added| added == rule))
+        {
             let allow = &mut settings["permissions"]["allow"];
-            if allow.is_null() {
-                *allow = json!([]);
-            }
-            if let Value::Array(rules) = allow {
-                for rule in &self.permissions {
-                    if !rules.iter().any(|found| found == rule) {
-                        rules.push(rule.as_str().into());
-                    }
-                }
+            match allow {
+                Value::Array(rules) => rules.push(rule.into()),
+                _ => *allow = json!([rule]),
             }
         }
         if self.teams && settings.pointer("/env").is_none_or(|env| env.get(TEAMS).is_none()) {
@@ -180,21 +172,15 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
     if !settings.is_object() {
         return Err(": the file is not an object".into());
     }
-    if settings.get("env").is_some_and(|env| !env.is_object()) {
-        return Err(": `env` is not an object".into());
-    }
-    if settings.get("permissions").is_some_and(|permissions| !permissions.is_object()) {
-        return Err(": `permissions` is not an object".into());
+    let fields = ["env", "permissions"];
+    if let Some(name) = fields.iter().find(|name| settings.get(name).is_some_and(|found| !found.is_object()))
+    {
+        return Err(format!(": `{name}` is not an object"));
     }
     if settings.pointer("/permissions/allow").is_some_and(|allow| !allow.is_array()) {
         return Err(": `permissions.allow` is not a list".into());
     }
     Ok(settings)
-}
-
-/// `text`, changed so that it says `target`; `None` where a key is there twice.
-pub(super) fn rewritten(text: &str, target: &Value) -> Option<String> {
-    json_text::rewrite(text, target.as_object()?)
 }
 
 /// What a settings file has in it.
@@ -234,7 +220,7 @@ impl ClientSettingsFile {
         texts: impl IntoIterator<Item = &'t str>,
         target: &Value,
     ) -> Result<String, CommandError> {
-        texts.into_iter().find_map(|text| rewritten(text, target)).ok_or_else(|| {
+        texts.into_iter().find_map(|text| json_text::rewrite(text, target)).ok_or_else(|| {
             CommandError::failed(format!("{} has a key twice", self.path.display()))
                 .hint("keep one of the two, then run this again")
         })

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,25 +23,28 @@ pub(super) const LAUNCHER: &str = include_str!("launcher");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BundleTarget {
     pub(super) name: &'static str,
-    platform: (&'static str, &'static str),
+    /// As in [`std::env::consts`].
+    system: &'static str,
+    cpu: &'static str,
+    /// The number of the processor in the header of a program.
+    machine: u64,
 }
 
-const LINUX: &str = "Linux";
-const MACOS: &str = "macOS";
-const WINDOWS: &str = "Windows";
-/// As in [`std::env::consts::ARCH`].
-const X86_64: &str = "x86_64";
-const AARCH64: &str = "aarch64";
+const fn target(name: &'static str, system: &'static str, cpu: &'static str, machine: u64) -> BundleTarget {
+    BundleTarget { name, system, cpu, machine }
+}
 
+/// The numbers are those of `elf.h` (EM_X86_64, EM_AARCH64), Apple's `mach/machine.h` (CPU_TYPE_X86_64,
+/// CPU_TYPE_ARM64), and Microsoft's PE format (IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64).
 pub(super) const TARGETS: [BundleTarget; 8] = [
-    BundleTarget { name: "x86_64-unknown-linux-musl", platform: (LINUX, X86_64) },
-    BundleTarget { name: "x86_64-unknown-linux-gnu", platform: (LINUX, X86_64) },
-    BundleTarget { name: "aarch64-unknown-linux-musl", platform: (LINUX, AARCH64) },
-    BundleTarget { name: "aarch64-unknown-linux-gnu", platform: (LINUX, AARCH64) },
-    BundleTarget { name: "x86_64-apple-darwin", platform: (MACOS, X86_64) },
-    BundleTarget { name: "aarch64-apple-darwin", platform: (MACOS, AARCH64) },
-    BundleTarget { name: "x86_64-pc-windows-msvc", platform: (WINDOWS, X86_64) },
-    BundleTarget { name: "aarch64-pc-windows-msvc", platform: (WINDOWS, AARCH64) },
+    target("x86_64-unknown-linux-musl", "linux", "x86_64", 0x3e),
+    target("x86_64-unknown-linux-gnu", "linux", "x86_64", 0x3e),
+    target("aarch64-unknown-linux-musl", "linux", "aarch64", 0xb7),
+    target("aarch64-unknown-linux-gnu", "linux", "aarch64", 0xb7),
+    target("x86_64-apple-darwin", "macos", "x86_64", 0x0100_0007),
+    target("aarch64-apple-darwin", "macos", "aarch64", 0x0100_000c),
+    target("x86_64-pc-windows-msvc", "windows", "x86_64", 0x8664),
+    target("aarch64-pc-windows-msvc", "windows", "aarch64", 0xaa64),
 ];
 
 impl fmt::Display for BundleTarget {
@@ -57,54 +60,38 @@ impl BundleTarget {
 
     /// Whether a program for `other` runs on the same machines, which need only one of them.
     pub(super) fn is_same_platform(self, other: Self) -> bool {
-        self.platform == other.platform
+        (self.system, self.cpu) == (other.system, other.cpu)
     }
 
     /// Whether this process runs on such a machine.
     pub(super) fn is_here(self) -> bool {
-        let (system, cpu) = self.platform;
-        (system.to_lowercase().as_str(), cpu) == (std::env::consts::OS, std::env::consts::ARCH)
+        (self.system, self.cpu) == (std::env::consts::OS, std::env::consts::ARCH)
     }
 
     fn is_windows(self) -> bool {
-        self.platform.0 == WINDOWS
+        self.system == "windows"
     }
 
-    /// What a file that begins with `start` is instead of a program for this target; `None` if it is one.
-    pub(super) fn mismatch(self, start: &[u8]) -> Option<String> {
-        match platform_of(start) {
-            Some((system, Some(cpu))) if (system, cpu) == self.platform => None,
-            Some((system, cpu)) => {
-                Some(format!("it is one for {system} on {}", cpu.unwrap_or("another processor")))
-            }
-            None => Some("it begins as none does".into()),
-        }
+    /// Whether a file that begins with `start` is a program for this target.
+    pub(super) fn fits(self, start: &[u8]) -> bool {
+        platform_of(start) == Some((self.system, self.machine))
     }
 }
 
 /// How much of a file says what it is, in bytes. Compilers put the PE header within the first few hundred.
 const START: u64 = 4096;
 
-/// What a program that begins with `start` is for. ELF for any Unix counts as Linux's.
-///
-/// The numbers are those of `elf.h` (EM_X86_64, EM_AARCH64), Apple's `mach/machine.h` (CPU_TYPE_X86_64,
-/// CPU_TYPE_ARM64), and Microsoft's PE format (IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_ARM64).
-pub(super) fn platform_of(start: &[u8]) -> Option<(&'static str, Option<&'static str>)> {
-    let (system, number, [x86_64, aarch64]) = if start.starts_with(b"\x7fELF") {
-        (LINUX, little_endian(start, 18, 2)?, [0x3e, 0xb7])
-    } else if start.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
-        (MACOS, little_endian(start, 4, 4)?, [0x0100_0007, 0x0100_000c])
-    } else if start.starts_with(b"MZ") {
-        let header = usize::try_from(little_endian(start, 0x3c, 4)?).ok()?;
-        if !start.get(header..)?.starts_with(b"PE\0\0") {
-            return None;
-        }
-        (WINDOWS, little_endian(start, header + 4, 2)?, [0x8664, 0xaa64])
-    } else {
-        return None;
-    };
-    let cpus = [(x86_64, X86_64), (aarch64, AARCH64)];
-    Some((system, cpus.into_iter().find(|(other, _)| *other == number).map(|(_, cpu)| cpu)))
+/// The system and the processor's number of a program that begins with `start`. ELF for any Unix counts as Linux's.
+fn platform_of(start: &[u8]) -> Option<(&'static str, u64)> {
+    if start.starts_with(b"\x7fELF") {
+        return Some(("linux", little_endian(start, 18, 2)?));
+    }
+    if start.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
+        return Some(("macos", little_endian(start, 4, 4)?));
+    }
+    let header = usize::try_from(little_endian(start, 0x3c, 4)?).ok()?;
+    let is_pe = start.starts_with(b"MZ") && start.get(header..)?.starts_with(b"PE\0\0");
+    if is_pe { Some(("windows", little_endian(start, header + 4, 2)?)) } else { None }
 }
 
 /// The number in `length` bytes from `offset`.
@@ -137,11 +124,7 @@ impl BundlePrograms {
         for (index, TargetProgram { target, .. }) in programs.iter().enumerate() {
             let mut earlier = programs[..index].iter().map(|earlier| earlier.target);
             if let Some(first) = earlier.find(|first| first.is_same_platform(*target)) {
-                let message = if first == *target {
-                    format!("there are two programs for {first}")
-                } else {
-                    format!("{first} and {target} are for the same machines")
-                };
+                let message = format!("two programs are for the same machines: {first} and {target}");
                 return Err(CommandError::failed(message).hint("name one of them"));
             }
         }
@@ -153,14 +136,8 @@ impl BundlePrograms {
         match self {
             Self::One(path) => {
                 let place = bin.join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX));
-                copy_program(path, &place, |source| {
-                    let path = path.display();
-                    CommandError::failed(format!(
-                        "{path} can't be copied into the bundle: {}",
-                        reason(&source)
-                    ))
-                    .hint("start fp by a path where it still is, and try again")
-                })
+                copy_program(path, &place)
+                    .map_err(|error| error.hint("start fp by a path where it still is, and try again"))
             }
             Self::Each(programs) => {
                 write_file(&bin.join(PLUGIN), LAUNCHER.as_bytes())?;
@@ -174,32 +151,33 @@ impl BundlePrograms {
                         true => format!("{target}/{PLUGIN}.exe"),
                         false => format!("{target}/{PLUGIN}"),
                     };
-                    copy_program(path, &bin.join(place), |source| program.unreadable(&source))
+                    copy_program(path, &bin.join(place))
                 })
             }
         }
     }
 }
 
-fn copy_program(
-    from: &Path,
-    to: &Path,
-    failed: impl FnOnce(io::Error) -> CommandError,
-) -> Result<(), CommandError> {
+fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
     write_file(to, b"")?;
-    fs::copy(from, to).map(drop).map_err(failed)
+    fs::copy(from, to).map(drop).map_err(|error| {
+        let from = from.display();
+        CommandError::failed(format!("{from} can't be copied into the bundle: {}", reason(&error)))
+    })
 }
 
 impl TargetProgram {
     fn check(&self, version: &str) -> Result<(), CommandError> {
         let Self { target, path } = self;
         let mut start = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(START).read_to_end(&mut start))
-            .map_err(|source| self.unreadable(&source))?;
+        File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)).map_err(|error| {
+            let (path, reason) = (path.display(), reason(&error));
+            CommandError::failed(format!("the program for {target}, {path}, can't be read: {reason}"))
+                .hint("name a program that is there and can be read")
+        })?;
         let shown = path.display();
-        if let Some(found) = target.mismatch(&start) {
-            return Err(CommandError::failed(format!("{shown} is no program for {target}: {found}"))
+        if !target.fits(&start) {
+            return Err(CommandError::failed(format!("{shown} is no program for {target}"))
                 .hint(format!("build it with `cargo build --release --target {target}`")));
         }
         match target.is_here().then(|| said_version(path)).flatten() {
@@ -209,13 +187,6 @@ impl TargetProgram {
             }
             _ => Ok(()),
         }
-    }
-
-    fn unreadable(&self, source: &io::Error) -> CommandError {
-        let Self { target, path } = self;
-        let reason = reason(source);
-        CommandError::failed(format!("the program for {target}, {}, can't be read: {reason}", path.display()))
-            .hint("name a program that is there and can be read")
     }
 }
 

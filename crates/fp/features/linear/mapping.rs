@@ -8,6 +8,7 @@ use std::fmt;
 use fp_core::hint::{ErrorEnd, Hint};
 use fp_core::plan::id::{LinearId, PlanId, TaskId};
 use fp_core::run::state::Status;
+use fp_core::settings::LinearStatusMap;
 use fp_core::text::{clipped, one_line};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -155,8 +156,6 @@ pub(super) struct LinearMapping {
     pub(super) plan_id: PlanId,
     #[serde(default)]
     pub(super) team_id: Option<LinearId>,
-    #[serde(default)]
-    pub(super) project_id: Option<LinearId>,
     /// The team's status for each stage.
     #[serde(default)]
     pub(super) resolved_statuses: BTreeMap<LinearStage, LinearId>,
@@ -230,28 +229,13 @@ pub(super) enum CallResult {
     Failed(String),
 }
 
-/// Why a mapping can't be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum MappingError {
-    #[error(transparent)]
-    Damaged(#[from] serde_json::Error),
-    #[error("written by a newer fp (version {0}, this fp reads {VERSION})")]
-    Newer(u64),
-    #[error("it is about another plan, {0}")]
-    OtherPlan(PlanId),
-}
-
 /// Why an acknowledgement is refused.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum AcknowledgeError {
-    #[error("task {0} has no issue yet")]
-    NoIssue(TaskId),
     #[error("task {task} has the issue {known} already")]
     OtherIssue { task: TaskId, known: LinearId },
     #[error("{0} needs the id of the issue")]
     NeedsId(LinearKey),
-    #[error("{0} is about a known issue, and takes no id")]
-    TakesNoId(LinearKey),
     #[error("{0} was never offered")]
     NeverOffered(LinearKey),
 }
@@ -262,7 +246,7 @@ impl Hint for AcknowledgeError {
             Self::OtherIssue { .. } => {
                 "the task keeps its issue: close the other one in Linear, with a word on why"
             }
-            Self::NoIssue(_) | Self::NeedsId(_) | Self::TakesNoId(_) | Self::NeverOffered(_) => {
+            Self::NeedsId(_) | Self::NeverOffered(_) => {
                 "`fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key"
             }
         };
@@ -303,17 +287,17 @@ impl LinearMapping {
         serde_json::from_value(json!({ "planId": plan_id })).expect("every other field has a default")
     }
 
-    /// Reads the file of the plan `plan_id`.
-    pub(super) fn parse(text: &str, plan_id: &PlanId) -> Result<Self, MappingError> {
-        let value: Value = serde_json::from_str(text)?;
+    /// Reads the file of the plan `plan_id`, or says what is wrong with it.
+    pub(super) fn parse(text: &str, plan_id: &PlanId) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let version = value.get("schemaVersion").and_then(Value::as_u64);
         if let Some(newer) = version.filter(|version| *version > VERSION.into()) {
-            return Err(MappingError::Newer(newer));
+            return Err(format!("written by a newer fp (version {newer}, this fp reads {VERSION})"));
         }
         // From the text, so that an error has its place.
-        let mapping: Self = serde_json::from_str(text)?;
+        let mapping: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if mapping.plan_id != *plan_id {
-            return Err(MappingError::OtherPlan(mapping.plan_id));
+            return Err(format!("it is about another plan, {}", mapping.plan_id));
         }
         Ok(mapping)
     }
@@ -349,11 +333,8 @@ impl LinearMapping {
             (LinearKey::Create(task), CallResult::Created { id, identifier }) => {
                 self.take_issue(task, id, identifier)?;
             }
-            (LinearKey::Status { .. } | LinearKey::Comment { .. }, CallResult::Created { .. }) => {
-                return Err(AcknowledgeError::TakesNoId(key.clone()));
-            }
-            (LinearKey::Status { task, stage, number }, CallResult::Done) => {
-                if !self.issue(task)?.take_move(*stage, *number) {
+            (LinearKey::Status { task, stage, number }, _) => {
+                if !self.issue(key)?.take_move(*stage, *number) {
                     return Err(AcknowledgeError::NeverOffered(key.clone()));
                 }
                 // An earlier failure was about a stage that is past.
@@ -361,16 +342,16 @@ impl LinearMapping {
                     |other: &LinearKey| matches!(other, LinearKey::Status { task: of, .. } if of == task);
                 self.failures.retain(|other, _| !is_move(other));
             }
-            (LinearKey::Comment { task, digest }, CallResult::Done) => {
-                self.issue(task)?.comments.insert(digest.clone());
+            (LinearKey::Comment { digest, .. }, _) => {
+                self.issue(key)?.comments.insert(digest.clone());
             }
         }
         self.failures.remove(key);
         Ok(())
     }
 
-    fn issue(&mut self, task: &TaskId) -> Result<&mut MappedIssue, AcknowledgeError> {
-        self.tasks.get_mut(task).ok_or_else(|| AcknowledgeError::NoIssue(task.clone()))
+    fn issue(&mut self, key: &LinearKey) -> Result<&mut MappedIssue, AcknowledgeError> {
+        self.tasks.get_mut(key.task()).ok_or_else(|| AcknowledgeError::NeverOffered(key.clone()))
     }
 
     fn take_issue(
@@ -396,14 +377,14 @@ impl LinearMapping {
     fn take_failure(&mut self, key: &LinearKey, reason: &str) -> Result<(), AcknowledgeError> {
         let done = match key {
             LinearKey::Create(task) => self.tasks.contains_key(task),
-            LinearKey::Status { task, number, .. } => {
-                let sent = self.issue(task)?.sent.len();
+            LinearKey::Status { number, .. } => {
+                let sent = self.issue(key)?.sent.len();
                 if *number > sent + 1 {
                     return Err(AcknowledgeError::NeverOffered(key.clone()));
                 }
                 *number <= sent
             }
-            LinearKey::Comment { task, digest } => self.issue(task)?.comments.contains(digest),
+            LinearKey::Comment { digest, .. } => self.issue(key)?.comments.contains(digest),
         };
         if !done {
             let failure = self.failures.entry(key.clone()).or_default();
@@ -411,5 +392,61 @@ impl LinearMapping {
             failure.reason = clipped(&one_line(reason), REASON);
         }
         Ok(())
+    }
+}
+
+/// What team boards call the stage in which people look at what was made.
+const IN_REVIEW: &str = "in review";
+
+/// A status of a team, as Linear lists it.
+#[derive(Debug, Deserialize)]
+pub(super) struct TeamStatus {
+    pub(super) id: LinearId,
+    pub(super) name: String,
+    /// `backlog`, `unstarted`, `started`, `completed`, `canceled`, or another one, which means nothing here.
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+impl TeamStatus {
+    fn is_called(&self, name: &str) -> bool {
+        self.name.trim().to_lowercase() == name.trim().to_lowercase()
+    }
+}
+
+impl LinearStage {
+    fn configured_name(self, names: &LinearStatusMap) -> Option<&str> {
+        let name = match self {
+            Self::Pending => &names.pending,
+            Self::InProgress => &names.in_progress,
+            Self::Review => &names.review,
+            Self::Completed => &names.completed,
+            Self::Failed => &names.failed,
+        };
+        name.as_deref()
+    }
+
+    /// The status for this stage among those of a team: the one with the configured name, else the first of the stage's
+    /// type, and for `review` one that is called so, else that of `completed`.
+    pub(super) fn status_among<'l>(
+        self,
+        list: &'l [TeamStatus],
+        names: &LinearStatusMap,
+    ) -> Option<&'l TeamStatus> {
+        let called = |name: &str| list.iter().find(|status| status.is_called(name));
+        let first =
+            |kind: &str| list.iter().find(|status| status.kind == kind && !status.is_called(IN_REVIEW));
+        self.configured_name(names).and_then(called).or_else(|| match self {
+            Self::Pending => first("unstarted").or_else(|| first("backlog")),
+            Self::InProgress => first("started"),
+            Self::Review => called(IN_REVIEW).or_else(|| Self::Completed.status_among(list, names)),
+            Self::Completed => first("completed"),
+            Self::Failed => first("canceled").or_else(|| first("cancelled")),
+        })
+    }
+
+    /// The name that is configured for this stage, where the team has no such status.
+    pub(super) fn unknown_name<'n>(self, list: &[TeamStatus], names: &'n LinearStatusMap) -> Option<&'n str> {
+        self.configured_name(names).filter(|name| !list.iter().any(|status| status.is_called(name)))
     }
 }

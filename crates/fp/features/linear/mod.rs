@@ -6,10 +6,8 @@
 
 mod mapping;
 mod outbox;
-mod statuses;
 #[cfg(test)]
 mod tests;
-mod text;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -17,14 +15,12 @@ use std::path::PathBuf;
 
 use fp_core::plan::id::LinearId;
 use fp_core::plan::parse;
-use fp_core::run::State;
-use fp_core::schedule::{ScheduleOptions, schedule};
+use fp_core::text::visible_line;
 use fp_host::plan::OpenPlan;
 use serde_json::json;
 
-use self::mapping::{CallResult, InvalidLinearKey, LinearKey, LinearMapping};
-use self::outbox::{LinearOutbox, issue_batch};
-use self::statuses::{resolved_statuses, team_statuses};
+use self::mapping::{CallResult, InvalidLinearKey, LinearKey, LinearMapping, LinearStage, TeamStatus};
+use self::outbox::LinearOutbox;
 use self::upkeep::{read_mapping, write_mapping};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -35,6 +31,8 @@ pub(crate) use self::upkeep::{LinearError, mapping_moved_to, mirror_findings, tr
 
 /// Largest list of statuses that is read, in bytes.
 const STATUSES_CAP: u64 = 1024 * 1024;
+/// Most calls that are printed at once.
+const LIMIT: usize = 20;
 
 /// Print what to send to Linear, and remember what was sent
 ///
@@ -47,12 +45,16 @@ pub(crate) struct LinearArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum LinearAction {
-    /// Print the next issues to create: parents level by level, then leaves in the order in which they run
-    Create(BatchArgs),
+    /// Print the next issues to create: parents level by level, then leaves
+    Create {
+        /// The plan.
+        plan: String,
+    },
     /// Print which issues to move and which comments to make, as they follow from the log
-    Outbox(BatchArgs),
-    /// Print which issues of parents to move, as it follows from their leaves
-    Rollup(BatchArgs),
+    Outbox {
+        /// The plan.
+        plan: String,
+    },
     /// Say what became of a call that was printed; saying it again changes nothing
     Ack(AckArgs),
     /// Tell which statuses the team has
@@ -67,15 +69,6 @@ enum LinearAction {
         /// The plan.
         plan: String,
     },
-}
-
-#[derive(Debug, clap::Args)]
-struct BatchArgs {
-    /// The plan.
-    plan: String,
-    /// How many at most (1-200).
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=200))]
-    limit: u16,
 }
 
 #[derive(Debug, clap::Args)]
@@ -106,9 +99,6 @@ struct StatusesArgs {
     /// Id of the team.
     #[arg(long, value_name = "ID")]
     team: Option<LinearId>,
-    /// Id of the project.
-    #[arg(long, value_name = "ID")]
-    project: Option<LinearId>,
 }
 
 fn key(text: &str) -> Result<LinearKey, InvalidLinearKey> {
@@ -117,26 +107,20 @@ fn key(text: &str) -> Result<LinearKey, InvalidLinearKey> {
 
 pub(crate) fn run(args: LinearArgs, context: &Context) -> CommandResult {
     let selector = match &args.action {
-        LinearAction::Create(batch) | LinearAction::Outbox(batch) | LinearAction::Rollup(batch) => {
-            &batch.plan
-        }
+        LinearAction::Create { plan }
+        | LinearAction::Outbox { plan }
+        | LinearAction::Absent { plan }
+        | LinearAction::Retry { plan } => plan,
         LinearAction::Ack(ack) => &ack.plan,
         LinearAction::Statuses(statuses) => &statuses.plan,
-        LinearAction::Absent { plan } | LinearAction::Retry { plan } => plan,
     };
     let plan = context.open(Some(selector))?;
     if !plan.settings.linear.enabled {
         return Ok(Exit::Done);
     }
     match args.action {
-        LinearAction::Create(batch) => create(&plan, batch.limit.into(), context),
-        LinearAction::Outbox(batch) => offer(&plan, context, |state, mapping| {
-            Ok(LinearOutbox::of_leaves(state, mapping, batch.limit.into()))
-        }),
-        LinearAction::Rollup(batch) => offer(&plan, context, |state, mapping| {
-            let tree = context.tree(&plan)?;
-            Ok(LinearOutbox::of_parents(&tree.parse(), state, mapping, batch.limit.into()))
-        }),
+        LinearAction::Create { .. } => create(&plan, context),
+        LinearAction::Outbox { .. } => offer(&plan, context),
         LinearAction::Ack(ack) => acknowledge(&plan, ack, context),
         LinearAction::Statuses(args) => statuses(&plan, args, context),
         LinearAction::Absent { .. } => absent(&plan, context),
@@ -171,7 +155,7 @@ fn change<T>(
     Ok(changed)
 }
 
-fn create(plan: &OpenPlan, limit: usize, context: &Context) -> CommandResult {
+fn create(plan: &OpenPlan, context: &Context) -> CommandResult {
     let mapping = mapping_of(plan)?;
     if mapping.absent {
         return Ok(Exit::Done);
@@ -182,43 +166,30 @@ fn create(plan: &OpenPlan, limit: usize, context: &Context) -> CommandResult {
     if plan.load()?.state.approval.is_none() {
         source.refuse_invalid(&tree, &problems)?;
     }
-    let options = ScheduleOptions {
-        order: plan.settings.execution_order,
-        model: plan.settings.execution_model,
-        composite: plan.composites()?.unwrap_or_default(),
-        ..ScheduleOptions::default()
-    };
-    let schedule = schedule(&tree, &options).map_err(|error| {
-        CommandError::refused(error)
-            .hint(format!("`fp validate {}` shows what is wrong with the tree", plan.id()))
-    })?;
-    let order: Vec<&str> = schedule.order.iter().map(|step| step.id).collect();
-    let batch = issue_batch(&tree, &order, &mapping, &plan.settings.linear, limit);
-    context.report(&json!(batch), &text::batch_text(&batch, plan.id()))
+    let due = LinearOutbox::of_issues(&tree, &mapping, &plan.settings.linear).cut(LIMIT);
+    context.report(&json!(due), &due.text(plan.id()))
 }
 
-/// Prints what `due` finds, once it is remembered that it is offered.
-fn offer(
-    plan: &OpenPlan,
-    context: &Context,
-    due: impl FnOnce(&State, &LinearMapping) -> Result<LinearOutbox, CommandError>,
-) -> CommandResult {
+/// Prints what is due, once it is remembered that it is offered.
+fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
+    let tree = context.tree(plan)?;
     let ledger = plan.lock()?;
     context.notices(ledger.notices());
     let mut mapping = mapping_of(plan)?;
     if mapping.absent {
         return Ok(Exit::Done);
     }
-    let found = due(ledger.state(), &mapping)?;
-    if mapping.resolved_statuses.is_empty() && !found.unresolved.is_empty() {
+    let state = ledger.state();
+    let due = LinearOutbox::of_leaves(state, &mapping).and_parents(&tree.parse(), state, &mapping).cut(LIMIT);
+    if mapping.resolved_statuses.is_empty() && !due.unresolved.is_empty() {
         return Err(CommandError::refused("the statuses of the team are not known")
             .hint(format!("list them and pipe them to `fp linear statuses {} --file -`", plan.id())));
     }
-    if found.note_offers(&mut mapping) {
+    if due.note_offers(&mut mapping) {
         write_mapping(plan, &mapping)?;
     }
     drop(ledger);
-    context.report(&json!(found), &text::outbox_text(&found, plan.id()))
+    context.report(&json!(due), &due.text(plan.id()))
 }
 
 fn acknowledge(plan: &OpenPlan, args: AckArgs, context: &Context) -> CommandResult {
@@ -242,29 +213,34 @@ fn acknowledge(plan: &OpenPlan, args: AckArgs, context: &Context) -> CommandResu
 
 fn statuses(plan: &OpenPlan, args: StatusesArgs, context: &Context) -> CommandResult {
     let Input { name, text } = Input::read(&args.file, STATUSES_CAP, context)?;
-    let list = team_statuses(&text).map_err(|_| {
+    let list: Vec<TeamStatus> = serde_json::from_str(&text).map_err(|_| {
         CommandError::failed(format!("{name} is no list of statuses"))
             .hint(r#"it has to be a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]"#)
     })?;
-    let resolved = resolved_statuses(&list, &plan.settings.linear.status_map);
-    let ids = || resolved.statuses.iter().map(|(stage, status)| (*stage, status.id.clone()));
+    let names = &plan.settings.linear.status_map;
+    let mut text = String::new();
+    let mut resolved = BTreeMap::new();
+    for stage in LinearStage::ALL {
+        let word = stage.word();
+        if let Some(name) = stage.unknown_name(&list, names) {
+            context.printer.note(&format!("warning: the team has no status called {name:?} for {word}"));
+        }
+        match stage.status_among(&list, names) {
+            Some(TeamStatus { id, name, .. }) => {
+                text += &format!("{word:<11}  {}  ({id})\n", visible_line(name));
+                resolved.insert(stage, id.clone());
+            }
+            None => text += &format!("{word:<11}  none: issues are not moved there\n"),
+        }
+    }
+    let json = json!({ "planId": plan.id(), "resolvedStatuses": resolved });
     change(plan, |mapping| {
         // A stage that isn't found any more keeps its status.
-        mapping.resolved_statuses.extend(ids());
+        mapping.resolved_statuses.extend(resolved);
         mapping.team_id = args.team.or(mapping.team_id.take());
-        mapping.project_id = args.project.or(mapping.project_id.take());
         Ok(())
     })?;
-    for warning in &resolved.warnings {
-        context.printer.note(&format!("warning: {warning}"));
-    }
-    let names: BTreeMap<_, &str> =
-        resolved.statuses.iter().map(|(stage, status)| (*stage, status.name.as_str())).collect();
-    let json = json!({
-        "planId": plan.id(), "resolvedStatuses": ids().collect::<BTreeMap<_, _>>(), "names": names,
-        "warnings": resolved.warnings,
-    });
-    context.report(&json, &text::statuses_text(&resolved))
+    context.report(&json, &text)
 }
 
 fn absent(plan: &OpenPlan, context: &Context) -> CommandResult {

@@ -6,17 +6,19 @@ use std::fmt::Write as _;
 
 use fp_core::plan::field::FieldKind;
 use fp_core::plan::graph::PlanIndex;
-use fp_core::plan::id::{LinearId, TaskId};
-use fp_core::plan::task::{Plan, Task, TaskIndex};
+use fp_core::plan::id::{LinearId, PlanId, TaskId};
+use fp_core::plan::task::{Plan, Task};
 use fp_core::run::State;
 use fp_core::run::approval::hash;
 use fp_core::run::payload::short;
 use fp_core::run::state::{Status, TaskState};
 use fp_core::settings::Linear;
-use fp_core::text::{clipped, one_line};
+use fp_core::text::{clipped, one_line, visible_line};
 use serde::Serialize;
 
-use super::mapping::{FailedCall, GivenUpCall, LinearKey, LinearMapping, LinearStage, MappedIssue};
+use super::mapping::{
+    FailedCall, GivenUpCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue,
+};
 
 /// Most characters of a title that Linear takes.
 const TITLE: usize = 255;
@@ -25,156 +27,92 @@ const ENTRY: usize = 500;
 /// Digits of a digest.
 const DIGITS: usize = 8;
 
-const BEFORE_ISSUE: &str =
-    "search for the marker: an issue that has it was created before, and is acknowledged instead";
-const BEFORE_COMMENT: &str =
-    "look for the marker among the comments: one that has it was made before, and is acknowledged";
+/// What to do before a call with a marker.
+const BEFORE: &str =
+    "search for the marker: what has it was made before, and is acknowledged instead of being made again";
 
-/// The next issues to be created.
-#[derive(Debug, Serialize)]
+/// The next calls to make.
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct IssueBatch {
-    /// In order. Each can be created now: its parent has an issue.
-    pub(super) issues: Vec<NewIssue>,
+pub(super) struct LinearOutbox {
+    /// In order: each can be made now.
+    pub(super) calls: Vec<LinearCall>,
     /// How many are left behind these.
     pub(super) remaining: usize,
-    /// Issues that could not be created; children of such a task are put below the next task above it.
+    /// Stages that issues should be moved to, and for which the team has no status.
+    pub(super) unresolved: BTreeSet<LinearStage>,
+    /// Calls that failed too often. Children of a task without an issue are put below the next task above it.
     pub(super) given_up: Vec<GivenUpCall>,
 }
 
-/// An issue to be created.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LinearCall {
+    pub(super) key: LinearKey,
+    pub(super) task: TaskId,
+    #[serde(flatten)]
+    pub(super) action: LinearCallAction,
+    /// How it failed before.
+    failure: Option<FailedCall>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "call")]
+pub(super) enum LinearCallAction {
+    Create(NewIssue),
+    Status {
+        issue_id: LinearId,
+        identifier: Option<LinearId>,
+        stage: LinearStage,
+        status_id: LinearId,
+    },
+    Comment {
+        issue_id: LinearId,
+        identifier: Option<LinearId>,
+        /// In Markdown; the last line is the marker.
+        body: String,
+        /// Finds the comment, if it was made and nobody could say so.
+        marker: String,
+    },
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewIssue {
-    pub(super) key: LinearKey,
-    pub(super) task: TaskId,
     pub(super) title: String,
     /// In Markdown; the last line is the marker.
     pub(super) description: String,
     pub(super) parent_id: Option<LinearId>,
     /// Name or key of the team, as configured.
     pub(super) team: Option<String>,
-    pub(super) team_id: Option<LinearId>,
+    team_id: Option<LinearId>,
     /// Name of the project, as configured.
-    pub(super) project: Option<String>,
-    pub(super) project_id: Option<LinearId>,
+    project: Option<String>,
     /// The status that it begins with; the team's default where it is not known.
-    pub(super) status_id: Option<LinearId>,
+    status_id: Option<LinearId>,
     /// Finds the issue, if it was created and nobody could say so.
     pub(super) marker: String,
-    /// What to do before creating it.
-    pub(super) before: &'static str,
-    /// How it failed before.
-    pub(super) failure: Option<FailedCall>,
-}
-
-/// Moves and comments to be made.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LinearOutbox {
-    pub(super) changes: Vec<IssueChange>,
-    /// How many are left behind these.
-    pub(super) remaining: usize,
-    /// Stages that issues should be moved to, and for which the team has no status.
-    pub(super) unresolved: BTreeSet<LinearStage>,
-    pub(super) given_up: Vec<GivenUpCall>,
-}
-
-/// A move or a comment.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct IssueChange {
-    pub(super) key: LinearKey,
-    pub(super) task: TaskId,
-    pub(super) issue_id: LinearId,
-    pub(super) identifier: Option<LinearId>,
-    #[serde(flatten)]
-    pub(super) call: IssueCall,
-    /// How it failed before.
-    pub(super) failure: Option<FailedCall>,
-}
-
-/// What to do with an issue.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "call")]
-pub(super) enum IssueCall {
-    Status {
-        stage: LinearStage,
-        status_id: LinearId,
-    },
-    Comment {
-        /// In Markdown; the last line is the marker.
-        body: String,
-        /// Finds the comment, if it was made and nobody could say so.
-        marker: String,
-        /// What to do before making it.
-        before: &'static str,
-    },
-}
-
-/// The next issues to be created, at most `limit`: parents level by level, since an issue names its parent by an id
-/// that only its creation gives, then leaves in the `order` in which they run.
-pub(super) fn issue_batch(
-    tree: &Plan<'_>,
-    order: &[&str],
-    mapping: &LinearMapping,
-    settings: &Linear,
-    limit: usize,
-) -> IssueBatch {
-    let mut given_up = Vec::new();
-    let mut due: Vec<(TaskIndex, TaskId)> = Vec::new();
-    let tasks = tree.tasks.iter().enumerate().filter(|(_, task)| !task.synthetic);
-    for (index, id) in tasks.filter_map(|(index, task)| Some((index, TaskId::new(&*task.id).ok()?))) {
-        if mapping.tasks.contains_key(&id) {
-            continue;
-        }
-        match mapping.given_up(&LinearKey::Create(id.clone())) {
-            Some(call) => given_up.push(call),
-            None => due.push((index, id)),
-        }
-    }
-    let left = due.len();
-    let parents = due.iter().map(|(index, _)| &tree.tasks[*index]).filter(|task| !task.is_leaf());
-    match parents.map(|task| task.depth).min() {
-        Some(level) => due.retain(|(index, _)| {
-            let task = &tree.tasks[*index];
-            !task.is_leaf() && task.depth == level
-        }),
-        None => due.sort_by_cached_key(|(_, id)| {
-            order.iter().position(|known| *known == id.as_str()).unwrap_or(usize::MAX)
-        }),
-    }
-    let due = due.into_iter().take(limit);
-    let issues: Vec<NewIssue> =
-        due.map(|(index, id)| new_issue(tree, &tree.tasks[index], id, mapping, settings)).collect();
-    IssueBatch { remaining: left - issues.len(), issues, given_up }
 }
 
 fn new_issue(
     tree: &Plan<'_>,
     task: &Task<'_>,
-    id: TaskId,
+    id: &TaskId,
     mapping: &LinearMapping,
     settings: &Linear,
 ) -> NewIssue {
-    let key = LinearKey::Create(id.clone());
     let marker = format!("fp: {}/{id}", mapping.plan_id);
     let above = std::iter::successors(task.parent, |parent| tree.tasks[*parent].parent);
     let mut issues_above = above.filter_map(|parent| mapping.tasks.get(&*tree.tasks[parent].id));
     NewIssue {
-        failure: mapping.failures.get(&key).cloned(),
-        key,
-        task: id,
         title: clipped(&one_line(&task.description), TITLE),
         description: description(task, &marker),
         parent_id: issues_above.next().map(|issue| issue.linear_issue_id.clone()),
         team: settings.team.clone(),
         team_id: mapping.team_id.clone(),
         project: settings.project.clone(),
-        project_id: mapping.project_id.clone(),
         status_id: mapping.resolved_statuses.get(&LinearStage::Pending).cloned(),
         marker,
-        before: BEFORE_ISSUE,
     }
 }
 
@@ -199,9 +137,31 @@ fn description(task: &Task<'_>, marker: &str) -> String {
 }
 
 impl LinearOutbox {
-    /// The calls about the leaves, at most `limit`: the last stage of each, and a comment for each end of its task.
-    pub(super) fn of_leaves(state: &State, mapping: &LinearMapping, limit: usize) -> Self {
-        let mut found = Self::empty();
+    /// The issues to create: parents level by level, since an issue names its parent by an id that only its creation
+    /// gives, then leaves in the order of the tree.
+    pub(super) fn of_issues(tree: &Plan<'_>, mapping: &LinearMapping, settings: &Linear) -> Self {
+        let mut found = Self::default();
+        for task in tree.tasks.iter().filter(|task| !task.synthetic) {
+            let Ok(id) = TaskId::new(&*task.id) else { continue };
+            if !mapping.tasks.contains_key(&id) {
+                let issue = new_issue(tree, task, &id, mapping, settings);
+                found.add(LinearKey::Create(id), LinearCallAction::Create(issue), mapping);
+            }
+        }
+        let depth = |call: &LinearCall| {
+            tree.find(call.task.as_str()).filter(|task| !task.is_leaf()).map(|task| task.depth)
+        };
+        if let Some(level) = found.calls.iter().filter_map(depth).min() {
+            let all = found.calls.len();
+            found.calls.retain(|call| depth(call) == Some(level));
+            found.remaining = all - found.calls.len();
+        }
+        found
+    }
+
+    /// The calls about the leaves: the last stage of each, and a comment for each end of its task.
+    pub(super) fn of_leaves(state: &State, mapping: &LinearMapping) -> Self {
+        let mut found = Self::default();
         for task in &state.tasks {
             let id = &task.leaf.id;
             let Some(issue) = mapping.tasks.get(id) else { continue };
@@ -212,26 +172,31 @@ impl LinearOutbox {
             }
             found.add_comment(state, task, issue, mapping);
         }
-        found.cut(limit)
+        found
     }
 
-    /// The calls about the parents in `tree`, at most `limit`, as they follow from their leaves: the innermost parents
-    /// first.
-    pub(super) fn of_parents(tree: &Plan<'_>, state: &State, mapping: &LinearMapping, limit: usize) -> Self {
+    /// Adds the moves of the parents in `tree`, as they follow from their leaves: the innermost parents first.
+    pub(super) fn and_parents(mut self, tree: &Plan<'_>, state: &State, mapping: &LinearMapping) -> Self {
         let index = PlanIndex::new(tree);
-        let mut found = Self::empty();
         for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
             let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else { continue };
             let approved = |leaf: &usize| state.task(&TaskId::new(&*tree.tasks[*leaf].id).ok()?);
             let leaves = index.leaves_of(position).iter().filter_map(approved);
             let leaves: Vec<Status> = leaves.map(|leaf| leaf.status).collect();
-            found.add_move(id, issue, LinearStage::of_parent(&leaves), mapping);
+            self.add_move(id, issue, LinearStage::of_parent(&leaves), mapping);
         }
-        found.cut(limit)
+        self
     }
 
-    fn empty() -> Self {
-        Self { changes: Vec::new(), remaining: 0, unresolved: BTreeSet::new(), given_up: Vec::new() }
+    pub(super) fn is_due(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// Leaves all but the first `limit` calls for later.
+    pub(super) fn cut(mut self, limit: usize) -> Self {
+        self.remaining += self.calls.len().saturating_sub(limit);
+        self.calls.truncate(limit);
+        self
     }
 
     fn add_move(&mut self, task: &TaskId, issue: &MappedIssue, stage: LinearStage, mapping: &LinearMapping) {
@@ -243,7 +208,8 @@ impl LinearOutbox {
             return;
         };
         let key = LinearKey::Status { task: task.clone(), stage, number: issue.sent.len() + 1 };
-        self.add(key, issue, IssueCall::Status { stage, status_id }, mapping);
+        let (issue_id, identifier) = (issue.linear_issue_id.clone(), issue.linear_identifier.clone());
+        self.add(key, LinearCallAction::Status { issue_id, identifier, stage, status_id }, mapping);
     }
 
     fn add_comment(&mut self, state: &State, task: &TaskState, issue: &MappedIssue, mapping: &LinearMapping) {
@@ -255,44 +221,115 @@ impl LinearOutbox {
             return;
         }
         let marker = format!("fp: {}/{id} {digest}", state.plan_id);
-        let call = IssueCall::Comment { body: format!("{text}\n{marker}"), marker, before: BEFORE_COMMENT };
-        self.add(LinearKey::Comment { task: id.clone(), digest }, issue, call, mapping);
-    }
-
-    fn add(&mut self, key: LinearKey, issue: &MappedIssue, call: IssueCall, mapping: &LinearMapping) {
-        if let Some(call) = mapping.given_up(&key) {
-            self.given_up.push(call);
-            return;
-        }
-        self.changes.push(IssueChange {
-            task: key.task().clone(),
+        let action = LinearCallAction::Comment {
             issue_id: issue.linear_issue_id.clone(),
             identifier: issue.linear_identifier.clone(),
-            call,
-            failure: mapping.failures.get(&key).cloned(),
-            key,
-        });
+            body: format!("{text}\n{marker}"),
+            marker,
+        };
+        self.add(LinearKey::Comment { task: id.clone(), digest }, action, mapping);
     }
 
-    fn cut(mut self, limit: usize) -> Self {
-        self.remaining = self.changes.len().saturating_sub(limit);
-        self.changes.truncate(limit);
-        self
+    fn add(&mut self, key: LinearKey, action: LinearCallAction, mapping: &LinearMapping) {
+        match mapping.given_up(&key) {
+            Some(call) => self.given_up.push(call),
+            None => {
+                let (task, failure) = (key.task().clone(), mapping.failures.get(&key).cloned());
+                self.calls.push(LinearCall { key, task, action, failure });
+            }
+        }
     }
 
     /// Remembers in `mapping` that the moves are offered, before they are: should nobody ever say what became of one,
     /// the issue is moved again, even if it is due where it was before. Says whether that is news.
     pub(super) fn note_offers(&self, mapping: &mut LinearMapping) -> bool {
         let mut is_news = false;
-        for change in &self.changes {
-            let is_move = matches!(change.call, IssueCall::Status { .. });
-            if let Some(issue) = mapping.tasks.get_mut(&change.task).filter(|_| is_move) {
+        for call in &self.calls {
+            let is_move = matches!(call.action, LinearCallAction::Status { .. });
+            if let Some(issue) = mapping.tasks.get_mut(&call.task).filter(|_| is_move) {
                 is_news |= !issue.unconfirmed;
                 issue.unconfirmed = true;
             }
         }
         is_news
     }
+}
+
+impl LinearOutbox {
+    /// The calls as text for the agent that makes them.
+    pub(super) fn text(&self, plan: &PlanId) -> String {
+        let mut text: String = self.calls.iter().map(LinearCall::text).collect();
+        let creates = matches!(self.calls.first(), Some(call) if matches!(call.key, LinearKey::Create(_)));
+        if self.is_due() {
+            let options = if creates { " --id ISSUE --identifier NAME" } else { "" };
+            let ack = format!("fp linear ack {plan} KEY");
+            text.push('\n');
+            if self.calls.iter().any(|call| !matches!(call.key, LinearKey::Status { .. })) {
+                text += &format!("Before each with a marker: {BEFORE}\n");
+            }
+            text += &format!("After each: {ack}{options}\n  or: {ack} --failed REASON\n");
+        } else {
+            text += "Nothing is due\n";
+        }
+        for stage in &self.unresolved {
+            let stage = stage.word();
+            text += &format!("The team has no status for {stage}: such issues stay where they are\n");
+        }
+        if self.remaining > 0 {
+            text += &format!("{} more when these are acknowledged\n", self.remaining);
+        }
+        for GivenUpCall { key, reason } in &self.given_up {
+            text += &format!("Given up: {key}: {}\n", visible_line(reason));
+        }
+        if !self.given_up.is_empty() {
+            text += &format!("  fp linear retry {plan} tries again what was given up\n");
+        }
+        text
+    }
+}
+
+impl LinearCall {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.key);
+        let mut field = |name: &str, value: Option<String>| {
+            let line = value.map(|value| format!("  {:<8} {}\n", format!("{name}:"), visible_line(&value)));
+            text += &line.unwrap_or_default();
+        };
+        let shown = |id: &Option<LinearId>| id.as_ref().map(ToString::to_string);
+        let failure =
+            |call: &FailedCall| format!("{} of {MAX_ATTEMPTS} times: {}", call.attempts, call.reason);
+        field("failed", self.failure.as_ref().map(failure));
+        let block = match &self.action {
+            LinearCallAction::Create(issue) => {
+                field("title", Some(issue.title.clone()));
+                field("team", shown(&issue.team_id).or_else(|| issue.team.clone()));
+                field("project", issue.project.clone());
+                field("parent", shown(&issue.parent_id));
+                field("status", shown(&issue.status_id));
+                field("marker", Some(issue.marker.clone()));
+                Some(("description", &issue.description))
+            }
+            LinearCallAction::Status { issue_id, identifier, status_id, .. } => {
+                field("issue", Some(issue_text(issue_id, identifier.as_ref())));
+                field("status", Some(status_id.to_string()));
+                None
+            }
+            LinearCallAction::Comment { issue_id, identifier, body, marker } => {
+                field("issue", Some(issue_text(issue_id, identifier.as_ref())));
+                field("marker", Some(marker.clone()));
+                Some(("comment", body))
+            }
+        };
+        if let Some((name, body)) = block {
+            let line = |line: &str| format!("    {line}").trim_end().to_owned() + "\n";
+            text += &format!("  {name}:\n{}", body.lines().map(line).collect::<String>());
+        }
+        text
+    }
+}
+
+fn issue_text(id: &LinearId, identifier: Option<&LinearId>) -> String {
+    identifier.map_or_else(|| id.to_string(), |name| format!("{id} ({name})"))
 }
 
 /// What there is to say about `task`: what its pass rests on, or why it was given up. Nothing before its end, or when it

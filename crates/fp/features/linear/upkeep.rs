@@ -1,22 +1,22 @@
 //! `linear-mapping.json` on disk, and who reads it besides `fp linear`: `fp next`, `fp doctor` and `fp import`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fp_core::hint::Hint;
 use fp_core::plan::Plan;
-use fp_core::plan::id::{AgentName, LinearId, PlanId, TaskId};
+use fp_core::plan::id::{AgentName, PlanId, TaskId};
 use fp_core::run::State;
 use fp_core::run::next::LeadAction;
+use fp_core::text::counted;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use jiff::{SignedDuration, Timestamp};
 
-use super::mapping::{LinearMapping, MAX_ATTEMPTS, MappingError};
+use super::mapping::{LinearMapping, MAX_ATTEMPTS};
 use super::outbox::LinearOutbox;
 use crate::error::CommandError;
-use crate::features::doctor::{DoctorFinding, listed_tasks, one_or};
+use crate::features::doctor::{DoctorFinding, listed_tasks};
 
 const MAPPING: &str = "linear-mapping.json";
 /// Largest mapping that is read, in bytes.
@@ -31,18 +31,18 @@ const TRACKER_AGENT: &str = "fp:task-tracker";
 pub(crate) enum LinearError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{}: {source}", path.display())]
-    Mapping { path: PathBuf, source: MappingError },
+    #[error("{}: {fault}", path.display())]
+    Mapping { path: PathBuf, fault: String },
 }
 
 impl Hint for LinearError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::File(error) => error.hint(),
-            Self::Mapping { source: MappingError::Newer(_), .. } => {
-                Some("update fp: `fp --version` says what this one is".into())
-            }
-            Self::Mapping { .. } => Some("correct that place, or move the file away: each issue is found again by the marker in its description".into()),
+            Self::Mapping { .. } => Some(
+                "update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description"
+                    .into(),
+            ),
         }
     }
 }
@@ -51,7 +51,7 @@ impl Hint for LinearError {
 pub(super) fn read_mapping(plan: &OpenPlan) -> Result<Option<LinearMapping>, LinearError> {
     let path = plan.folder.file(MAPPING);
     let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(None) };
-    LinearMapping::parse(&text, plan.id()).map(Some).map_err(|source| LinearError::Mapping { path, source })
+    LinearMapping::parse(&text, plan.id()).map(Some).map_err(|fault| LinearError::Mapping { path, fault })
 }
 
 /// Writes the mapping of `plan`. The caller holds the plan's lock.
@@ -93,7 +93,7 @@ pub(crate) fn tracker_due(
     }
     let time = SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into());
     let is_under_way = mapping.tracked_since.is_some_and(|since| now.duration_since(since) < time);
-    let is_due = !is_under_way && !LinearOutbox::of_leaves(state, &mapping, 1).changes.is_empty();
+    let is_due = !is_under_way && LinearOutbox::of_leaves(state, &mapping).is_due();
     if is_due {
         mapping.tracked_since = Some(now);
     }
@@ -127,23 +127,12 @@ pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) ->
     let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
     let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
     if !gone.is_empty() {
-        let has = one_or(gone.len(), "has an issue, and is", "have issues, and are");
-        let detail =
-            format!("{} {has} not in the tree any more: close what is left in Linear", listed_tasks(gone));
+        let detail = format!("no longer in the tree: {}; close what is left in Linear", listed_tasks(gone));
         found.push(DoctorFinding::warning(check, detail));
-    }
-    let mut by_issue: BTreeMap<&LinearId, Vec<&TaskId>> = BTreeMap::new();
-    for (task, issue) in &mapping.tasks {
-        by_issue.entry(&issue.linear_issue_id).or_default().push(task);
-    }
-    for (issue, tasks) in by_issue.into_iter().filter(|(_, tasks)| tasks.len() > 1) {
-        let detail =
-            format!("{} have the same issue, {issue}: correct linear-mapping.json", listed_tasks(tasks));
-        found.push(DoctorFinding::error(check, detail));
     }
     let given_up = mapping.failures.values().filter(|failure| failure.attempts >= MAX_ATTEMPTS).count();
     if given_up > 0 {
-        let detail = format!("{given_up} {} failed too often", one_or(given_up, "call", "calls"));
+        let detail = format!("{} failed too often", counted(given_up, "call"));
         found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if mapping.absent {
@@ -151,9 +140,7 @@ pub(super) fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) ->
         found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
     }
     if found.is_empty() {
-        let count = mapping.tasks.len();
-        let have = one_or(count, "task has its issue", "tasks have their issues");
-        found.push(DoctorFinding::ok(check, format!("{count} {have}")));
+        found.push(DoctorFinding::ok(check, counted(mapping.tasks.len(), "issue")));
     }
     found
 }

@@ -134,25 +134,17 @@ impl RoadmapFindings {
         }
     }
 
-    /// Checks what layers make for each other: each output is made once and used later, and each input is made before,
+    /// Checks what layers make for each other: each output is made once, and each input is made before,
     /// or there as a file.
     fn check_exchange(&mut self, roadmap: &Roadmap, order: &LayerOrder, exists: impl Fn(&str) -> bool) {
-        let inputs = roadmap.layers.iter().flat_map(|layer| &layer.inputs);
-        let used: HashSet<String> = inputs.map(|input| plain_name(&input.text)).collect();
         let mut makers: HashMap<String, usize> = HashMap::new();
         for (at, layer) in roadmap.layers.iter().enumerate() {
-            let is_built_on = order.before.iter().any(|before| before.contains(&at));
             for LayerItem { text, span } in &layer.outputs {
-                let name = plain_name(text);
-                let first = *makers.entry(name.clone()).or_insert(at);
+                let first = *makers.entry(plain_name(text)).or_insert(at);
                 if first != at {
                     let detail = format!("layer {} makes `{text}` already", roadmap.layers[first].id);
                     let hint = "have one layer make it; a layer that changes it has it as an input";
                     self.add((layer, *span), Error, "duplicate-output", &detail, hint);
-                } else if is_built_on && !used.contains(&name) {
-                    let detail = format!("no later layer uses `{text}`");
-                    let hint = "add it to the inputs of layers that build on it, or remove it";
-                    self.add((layer, *span), Warning, "unused-output", &detail, hint);
                 }
             }
         }

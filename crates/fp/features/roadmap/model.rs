@@ -143,14 +143,9 @@ pub(super) fn plan_goal(words: &str, id: &RoadmapId, layer: &RoadmapLayer) -> St
     goal.trim_end().to_owned()
 }
 
-/// Which layers come before which, by their places on the page.
+/// For each layer those directly before it, by their places on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LayerOrder {
-    /// For each layer, those directly before it.
-    pub(super) before: Vec<Vec<usize>>,
-    /// For each layer, its wave from 1: layers of one wave don't wait for each other. `None` in a cycle or behind one.
-    pub(super) waves: Vec<Option<usize>>,
-}
+pub(super) struct LayerOrder(pub(super) Vec<Vec<usize>>);
 
 impl LayerOrder {
     /// The order of `roadmap`. An id that no layer has is left out.
@@ -160,18 +155,16 @@ impl LayerOrder {
             Some(ids) => ids.iter().filter_map(|id| place(&id.text)).collect(),
             None => at.checked_sub(1).into_iter().collect(),
         });
-        let before: Vec<Vec<usize>> = before.collect();
-        let waves = layer_waves(&before);
-        Self { before, waves }
+        Self(before.collect())
     }
 
     /// The layers that come before the one at `at`, directly or not.
     pub(super) fn all_before(&self, at: usize) -> Vec<usize> {
-        let (mut found, mut open) = (Vec::new(), self.before[at].clone());
+        let (mut found, mut open) = (Vec::new(), self.0[at].clone());
         while let Some(next) = open.pop() {
             if !found.contains(&next) {
                 found.push(next);
-                open.extend(&self.before[next]);
+                open.extend(&self.0[next]);
             }
         }
         found
@@ -179,22 +172,8 @@ impl LayerOrder {
 
     /// The layers that come before themselves.
     pub(super) fn in_cycles(&self) -> Vec<usize> {
-        (0..self.before.len()).filter(|at| self.all_before(*at).contains(at)).collect()
+        (0..self.0.len()).filter(|at| self.all_before(*at).contains(at)).collect()
     }
-}
-
-fn layer_waves(before: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let mut waves: Vec<Option<usize>> = vec![None; before.len()];
-    // One wave a round; a round that finds none is the last.
-    for wave in 1.. {
-        let is_next = |at: &usize| waves[*at].is_none() && before[*at].iter().all(|at| waves[*at].is_some());
-        let next: Vec<usize> = (0..before.len()).filter(is_next).collect();
-        if next.is_empty() {
-            break;
-        }
-        next.into_iter().for_each(|at| waves[at] = Some(wave));
-    }
-    waves
 }
 
 /// A plan that makes a layer.
@@ -255,7 +234,7 @@ impl LayerState {
         }
     }
 
-    fn wants_a_plan(self) -> bool {
+    pub(super) fn wants_a_plan(self) -> bool {
         matches!(self, Self::None | Self::Stopped)
     }
 }
@@ -293,7 +272,7 @@ impl RoadmapProgress {
 
     /// The layers directly before the one at `at` that are not done.
     pub(super) fn missing(&self, at: usize) -> Vec<&RoadmapLayer> {
-        let before = self.order.before[at].iter().map(|at| &self.roadmap.layers[*at]);
+        let before = self.order.0[at].iter().map(|at| &self.roadmap.layers[*at]);
         before.filter(|layer| !self.is_done(&layer.id)).collect()
     }
 
@@ -303,14 +282,6 @@ impl RoadmapProgress {
             self.state(&layer.id).0.wants_a_plan() && self.missing(*at).is_empty()
         };
         self.roadmap.layers.iter().enumerate().filter(is_due).map(|(_, layer)| layer).collect()
-    }
-
-    /// The layers that somebody plans or builds.
-    pub(super) fn under_way(&self) -> Vec<&RoadmapLayer> {
-        let is_under_way = |layer: &&RoadmapLayer| {
-            matches!(self.state(&layer.id).0, LayerState::Planning | LayerState::Running)
-        };
-        self.roadmap.layers.iter().filter(is_under_way).collect()
     }
 
     /// The place of the layer to plan: the one with this id, or else the only one that is due. Fails where there is

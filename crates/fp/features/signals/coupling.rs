@@ -9,6 +9,8 @@ use serde::Serialize;
 
 /// Words that an import begins with in one language or another, some with more behind an underscore.
 const IMPORTS: [&str; 7] = ["use", "import", "from", "using", "require", "include", "load"];
+/// Calls that import.
+const CALLS: [&str; 2] = ["require(", "import("];
 /// Most lines of one import.
 const MOST_LINES: usize = 100;
 /// Stems that say nothing about a file: its folder names it.
@@ -18,9 +20,11 @@ const USELESS: [&str; 5] = ["mod", "index", "main", "lib", "__init__"];
 pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let (mut lines_left, mut open_brackets) = (0, 0);
+    // Few files import by a call, and looking for one in every line takes longest.
+    let has_calls = CALLS.iter().any(|call| text.contains(call));
     for line in text.lines().map(str::trim) {
         if lines_left == 0 {
-            if !begins_import(line) {
+            if !begins_import(line, has_calls) {
                 continue;
             }
             (lines_left, open_brackets) = (MOST_LINES, 0);
@@ -38,7 +42,7 @@ pub(super) fn imported_words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn begins_import(line: &str) -> bool {
+fn begins_import(line: &str, has_calls: bool) -> bool {
     let mut rest = line.trim_start_matches(['#', '@']);
     if let Some(public) = rest.strip_prefix("pub") {
         rest = public.trim_start();
@@ -55,10 +59,7 @@ fn begins_import(line: &str) -> bool {
         // A module with its text behind it is no import.
         "mod" => line.ends_with(';'),
         "export" => line.contains(" from "),
-        word => {
-            let is_call = || line.contains("require(") || line.contains("import(");
-            is_import(word) || line.contains('(') && is_call()
-        }
+        word => is_import(word) || has_calls && CALLS.iter().any(|call| line.contains(call)),
     }
 }
 

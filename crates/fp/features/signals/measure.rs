@@ -83,15 +83,8 @@ pub(super) enum FilePresence {
     File,
     #[default]
     Missing,
-    /// A folder in which nothing counts.
-    Folder,
-    /// It leads out of the repository, and was not looked at.
-    Outside,
-    /// A symbolic link, or something behind one, which is not followed.
-    Link,
-    /// A pipe, a device or the like, which is not read.
-    Special,
-    Unreadable,
+    /// It leads out of the repository, is a link, behind one or no regular file, or can't be read.
+    NotRead,
 }
 
 /// What git knows of a file in the last six months.
@@ -115,10 +108,8 @@ pub(super) struct RepositorySurvey {
     pub(super) with_tests: BTreeSet<usize>,
     /// The lines of listed files, by position; what is no text has none.
     pub(super) lines: BTreeMap<usize, usize>,
-    /// The listed files that can't be read.
-    pub(super) unreadable: BTreeSet<usize>,
-    /// Listed paths that are no files and have none below them.
-    pub(super) others: BTreeMap<String, FilePresence>,
+    /// The listed paths that are there and are not read.
+    pub(super) unread: BTreeSet<String>,
     /// What git knows of the files, by path.
     pub(super) history: BTreeMap<String, FileHistory>,
 }
@@ -174,7 +165,6 @@ impl<'s> MeasuredTree<'s> {
         let tests = Tests::among(survey.paths.iter().map(String::as_str));
         let measured = |at: usize| {
             let path = &survey.paths[at];
-            let is_readable = !survey.unreadable.contains(&at);
             let tested_by = if is_test_file(&path.as_str().into()) {
                 Some(TestOfFile::Itself)
             } else if survey.with_tests.contains(&at) {
@@ -184,7 +174,10 @@ impl<'s> MeasuredTree<'s> {
             };
             let file = MeasuredFile {
                 path: path.clone(),
-                presence: if is_readable { FilePresence::File } else { FilePresence::Unreadable },
+                presence: match survey.unread.contains(path) {
+                    true => FilePresence::NotRead,
+                    false => FilePresence::File,
+                },
                 lines: survey.lines.get(&at).copied().unwrap_or(0),
                 links: links.remove(&at).unwrap_or_default(),
                 history: survey.history.get(path).copied(),
@@ -212,12 +205,8 @@ impl<'s> MeasuredTree<'s> {
 
     fn absent(&self, entry: &ListedEntry) -> MeasuredFile {
         let path = entry.as_str();
-        let presence = match entry {
-            ListedEntry::Outside(_) => FilePresence::Outside,
-            ListedEntry::Path(_) | ListedEntry::Pattern(_) => {
-                self.survey.others.get(path).copied().unwrap_or(FilePresence::Missing)
-            }
-        };
+        let is_unread = matches!(entry, ListedEntry::Outside(_)) || self.survey.unread.contains(path);
+        let presence = if is_unread { FilePresence::NotRead } else { FilePresence::Missing };
         let is_test = presence == FilePresence::Missing && is_test_file(&path.into());
         let tested_by = is_test.then_some(TestOfFile::Itself);
         MeasuredFile { path: path.to_owned(), presence, tested_by, ..MeasuredFile::default() }

@@ -2,18 +2,22 @@
 //! paths that tasks list come from a model: they are compared with those that the walk met, and looked at by themselves
 //! only where they stay inside the repository and no link is on the way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fp_core::commit_style::is_fix;
 use fp_core::language::Language;
 use fp_core::plan::Plan;
 use fp_core::verification::by_products::is_folder_of_tools;
 use fp_host::file::read_stranger;
+use fp_host::git::{Git, GitError};
 use ignore::{DirEntry, WalkBuilder};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
 
 use super::coupling::imported_words;
-use super::measure::{FilePresence, ListedEntry, RepositorySurvey, has_tests_inside};
+use super::measure::{FileHistory, ListedEntry, RepositorySurvey, has_tests_inside};
 
 /// Largest part of a listed file that is read, in bytes; what is behind it counts as no lines.
 const LISTED_CAP: u64 = 8 * 1024 * 1024;
@@ -34,10 +38,12 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySur
         if let ListedEntry::Path(path) = entry
             && path != "."
             && entry.covered(&survey.paths).is_empty()
+            && let Ok(metadata) = fs::symlink_metadata(root.join(path))
         {
-            match presence(root, path) {
-                FilePresence::File => drop(files.insert(path.clone(), root.join(path))),
-                other => drop(survey.others.insert(path.clone(), other)),
+            if metadata.is_file() && is_without_links(root, path) {
+                files.insert(path.clone(), root.join(path));
+            } else {
+                survey.unread.insert(path.clone());
             }
         }
     }
@@ -78,22 +84,10 @@ fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
     entry.depth() > 0 && (is_repository || is_internal)
 }
 
-/// What stands at `path`, in normal form, below `root`. Each folder on the way is looked at by itself, so that no
-/// link is followed.
-fn presence(root: &Path, path: &str) -> FilePresence {
-    let mut at = root.to_owned();
-    let mut presence = FilePresence::Missing;
-    for part in path.split('/') {
-        at.push(part);
-        presence = match fs::symlink_metadata(&at) {
-            Err(_) => return FilePresence::Missing,
-            Ok(metadata) if metadata.is_symlink() => return FilePresence::Link,
-            Ok(metadata) if metadata.is_dir() => FilePresence::Folder,
-            Ok(metadata) if metadata.is_file() => FilePresence::File,
-            Ok(_) => FilePresence::Special,
-        };
-    }
-    presence
+/// Whether no link is on the way from `root` to `path`, which is in normal form.
+fn is_without_links(root: &Path, path: &str) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    real(&root.join(path)).is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
 }
 
 /// Reads the file `at`, where somebody needs what is in it, and at most once.
@@ -105,7 +99,7 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     let cap = if is_listed { LISTED_CAP } else { SOURCE_CAP + 1 };
     let Ok(bytes) = read_stranger(path, cap) else {
         if is_listed {
-            survey.unreadable.insert(at);
+            survey.unread.insert(survey.paths[at].clone());
         }
         return;
     };
@@ -122,4 +116,65 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     if language == Language::Rust && has_tests_inside(&text) {
         survey.with_tests.insert(at);
     }
+}
+
+/// The history of the files in the six months before `now`, by the paths that they have now. What couldn't be learnt is
+/// said in `notes`.
+pub(super) fn file_history(
+    git: Result<&Git, &GitError>,
+    now: Timestamp,
+    notes: &mut Vec<String>,
+) -> BTreeMap<String, FileHistory> {
+    let since = now.to_zoned(TimeZone::UTC).saturating_sub(6.months()).timestamp();
+    let log = git.map_err(ToString::to_string).and_then(|git| {
+        let log = git.file_log(since).map_err(|error| error.to_string())?;
+        Ok((log, git.shallow_commits()))
+    });
+    match log {
+        Ok((log, shallow)) => {
+            if !shallow.is_empty() {
+                notes.push("the clone is shallow: gitRisk knows only the history that is here".to_owned());
+            }
+            counted_log(&log, &shallow)
+        }
+        Err(why) => {
+            notes.push(format!("gitRisk is 1 everywhere, since there is no history: {why}"));
+            BTreeMap::new()
+        }
+    }
+}
+
+/// Counts what [`Git::file_log`] printed, without the commits `left_out`. Every record is taken by its place alone, so
+/// that no name and no message is mistaken for anything else.
+fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, FileHistory> {
+    let mut records = log.split(|byte| *byte == 0);
+    let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
+    let mut authors: HashSet<(String, Vec<u8>)> = HashSet::new();
+    // The present names of files that had others; a log goes back in time.
+    let mut names: HashMap<String, String> = HashMap::new();
+    let (mut counts, mut author, mut fixes) = (false, Vec::new(), false);
+    while let Some(record) = records.next() {
+        // Ids are in lower case, and a capital letter says what happened to a file.
+        let Some(first) = record.trim_ascii_start().first() else { continue };
+        let mut next = || records.next().unwrap_or_default();
+        if !first.is_ascii_uppercase() {
+            counts = !left_out.contains(record);
+            author = next().to_ascii_lowercase();
+            fixes = is_fix(&String::from_utf8_lossy(next()));
+            continue;
+        }
+        let old = matches!(first, b'R' | b'C').then(&mut next);
+        let path = String::from_utf8_lossy(next()).into_owned();
+        let path = names.get(&path).cloned().unwrap_or(path);
+        if let Some(old) = old.filter(|_| *first == b'R') {
+            names.insert(String::from_utf8_lossy(old).into_owned(), path.clone());
+        }
+        if counts {
+            let count = files.entry(path.clone()).or_default();
+            count.commits += 1;
+            count.authors += usize::from(authors.insert((path, author.clone())));
+            count.fix_commits += usize::from(fixes);
+        }
+    }
+    files
 }

@@ -2,7 +2,6 @@
 //! stays in the repository; one page that can't be read never hides the others.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,9 +10,10 @@ use fp_core::text::visible_line;
 use fp_host::file::{self, FileError};
 use fp_host::repo::{HOME, Repo};
 use fp_host::store::acquire;
+use ignore::WalkBuilder;
 use serde::Serialize;
 
-use super::model::{NAME_RULE, Spec, SpecName, parse_spec};
+use super::model::{Spec, SpecName, parse_spec};
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -70,28 +70,43 @@ impl ProjectSpecs {
         self.specs.iter().find(|spec| spec.name.as_str() == name)
     }
 
-    /// Collects the pages in `folder`, whose names begin with `prefix`.
-    fn find_pages(&mut self, repo: &Repo, folder: &Path, prefix: &str, pages: &mut Vec<(SpecName, PathBuf)>) {
-        let entries = match entries_of(repo, folder) {
-            Ok(entries) => entries,
-            Err(fault) => return self.faults.push(fault),
-        };
-        for (name, path) in entries {
-            let name = format!("{prefix}{name}");
-            if path.is_dir() {
-                if prefix.is_empty() {
-                    self.find_pages(repo, &path, &format!("{name}/"), pages);
+    /// The pages in the folder and in those one level below, without hidden ones, sorted.
+    fn find_pages(&mut self, repo: &Repo) -> Vec<(SpecName, PathBuf)> {
+        let folder = self.folder.clone();
+        if fs::symlink_metadata(&folder).is_err() {
+            return Vec::new();
+        }
+        if let Err(fault) = refuse_outside(repo, &folder) {
+            self.faults.push(fault);
+            return Vec::new();
+        }
+        let mut pages = Vec::new();
+        let mut walk = WalkBuilder::new(&folder);
+        walk.standard_filters(false).hidden(true).follow_links(true).max_depth(Some(2));
+        for entry in walk.build() {
+            let path = match entry {
+                Ok(entry) if entry.path().is_dir() => continue,
+                Ok(entry) => entry.into_path(),
+                Err(error) => {
+                    self.faults.push(SpecFault::new(&folder, error, "make it readable, or remove it"));
+                    continue;
                 }
-            } else if let Some(name) = name.strip_suffix(".md") {
-                match name.parse() {
-                    Ok(name) => pages.push((name, path)),
-                    Err(_) => {
-                        let message = format!("{} can't be a spec by its name", path.display());
-                        self.faults.push(SpecFault::new(&path, message, NAME_RULE));
-                    }
+            };
+            if path.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            let below = path.strip_prefix(&folder).unwrap_or(&path).with_extension("");
+            let name: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
+            match name.unwrap_or_default().join("/").parse() {
+                Ok(name) => pages.push((name, path)),
+                Err(rule) => {
+                    let message = format!("{} can't be a spec by its name", path.display());
+                    self.faults.push(SpecFault::new(&path, message, rule));
                 }
             }
         }
+        pages.sort();
+        pages
     }
 }
 
@@ -101,12 +116,8 @@ fn specs_folder(repo: &Repo) -> PathBuf {
 
 /// The specs of `repo`; none where it has no such folder.
 pub(super) fn load_specs(repo: &Repo) -> ProjectSpecs {
-    let folder = specs_folder(repo);
-    let mut found = ProjectSpecs { folder: folder.clone(), ..ProjectSpecs::default() };
-    let mut pages = Vec::new();
-    found.find_pages(repo, &folder, "", &mut pages);
-    pages.sort();
-    for (name, path) in pages {
+    let mut found = ProjectSpecs { folder: specs_folder(repo), ..ProjectSpecs::default() };
+    for (name, path) in found.find_pages(repo) {
         match read_page(repo, &path).and_then(|text| parse_page(name, &path, &text)) {
             Ok(spec) => found.specs.push(spec),
             Err(fault) => found.faults.push(fault),
@@ -173,26 +184,4 @@ fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), SpecFault> {
     }
     let message = format!("{} leads out of the repository, to {}", path.display(), real.display());
     Err(SpecFault::new(path, message, "put a copy in its place, or move it elsewhere"))
-}
-
-/// What is in `folder`, sorted, without hidden files; nothing where there is no such folder.
-fn entries_of(repo: &Repo, folder: &Path) -> Result<Vec<(String, PathBuf)>, SpecFault> {
-    let failed = |source| FileError::Read { path: folder.to_owned(), source };
-    let found = match fs::read_dir(folder) {
-        Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error).into()),
-    };
-    refuse_outside(repo, folder)?;
-    let mut entries = Vec::new();
-    for entry in found {
-        let entry = entry.map_err(failed)?;
-        // A name that is not UTF-8 becomes one that is refused.
-        let name = entry.file_name().to_string_lossy().replace(char::REPLACEMENT_CHARACTER, "\u{1}");
-        if !name.starts_with('.') {
-            entries.push((name, entry.path()));
-        }
-    }
-    entries.sort();
-    Ok(entries)
 }

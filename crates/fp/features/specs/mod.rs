@@ -1,7 +1,6 @@
 //! Specs: Markdown pages that say what a project wants of every task. Frontmatter tells to which work a page applies,
 //! so that an agent reads what concerns it; a required page that applies is handed on whole or named, never left out.
 
-pub(crate) mod command;
 mod disk;
 mod model;
 pub(crate) mod promote;
@@ -9,14 +8,25 @@ pub(crate) mod promote;
 mod tests;
 
 use fp_core::plan::Task;
+use fp_core::plan::id::TaskId;
 use fp_core::run::State;
 use fp_core::run::payload::{Around, room_for_specs};
 use fp_core::run::state::TaskState;
+use fp_core::text::fitted;
+use fp_host::plan;
 use serde_json::{Value, json};
 
-use self::disk::{load_specs, load_with_warnings};
-use self::model::{Spec, SpecCategory, applicable_specs, payload_section, word_of, work_of_task};
+use self::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};
+use self::model::{Spec, SpecCategory, applicable_specs, named_line, payload_section, word_of, work_of_task};
 use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::Format;
+use crate::render::WIDTH;
+
+/// Columns of a name.
+const NAME: usize = 20;
+/// Most characters of specs that are printed; the others are named.
+const BUDGET: usize = 8_000;
 
 /// The specs that apply to planning a goal, for programs and as lines.
 pub(crate) struct PlanningSpecs {
@@ -60,4 +70,149 @@ pub(crate) fn section_of_payload(
         |spec| found.path(&spec.name).display().to_string(),
         &format!("fp specs for {} {}", state.plan_id, task.leaf.id),
     )
+}
+
+/// Show what the project wants of every task: the pages in `.fractal-planner/specs`
+#[derive(Debug, clap::Args)]
+pub(crate) struct SpecsArgs {
+    #[command(subcommand)]
+    action: SpecsAction,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum SpecsAction {
+    /// List the specs, with a warning for each that can't be read
+    List {
+        /// End with status 1 where one can't be read.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Print one spec as its file has it
+    Show {
+        /// Its name in `fp specs list`.
+        name: String,
+    },
+    For(SpecsForArgs),
+}
+
+/// Print the specs that apply to a piece of work
+///
+/// Required ones of the stage always apply; optional ones do where a keyword of theirs occurs in the goal, title or files
+/// of the work, or where they have no keywords. Specs beyond 8,000 characters are named with their path.
+#[derive(Debug, clap::Args)]
+struct SpecsForArgs {
+    /// The plan whose goal describes the work.
+    plan: Option<String>,
+    /// A task of the plan, whose title and files describe the work too; the stage is `execution` by default then.
+    #[arg(requires = "plan")]
+    task: Option<TaskId>,
+    /// The stage of the work; all of them by default.
+    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    stage: Vec<SpecCategory>,
+}
+
+pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
+    match args.action {
+        SpecsAction::List { strict } => list(strict, context),
+        SpecsAction::Show { name } => show(&name, context),
+        SpecsAction::For(args) => for_work(&args, context),
+    }
+}
+
+fn list(strict: bool, context: &Context) -> CommandResult {
+    let found = load_with_warnings(context);
+    let rows: Vec<Value> = found.specs.iter().map(|spec| spec_json(spec, &found)).collect();
+    let text: String = found.specs.iter().map(spec_line).collect();
+    context.report(&json!({ "specs": rows, "faults": found.faults }), &text)?;
+    if found.specs.is_empty() && found.faults.is_empty() {
+        context.printer.note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
+    }
+    Ok(if strict && !found.faults.is_empty() { Exit::Findings } else { Exit::Done })
+}
+
+fn show(name: &str, context: &Context) -> CommandResult {
+    let found = load_specs(context.repo());
+    let Some(spec) = found.get(name) else { return Err(not_found(name, found)) };
+    match context.format {
+        Format::Text => {
+            context.printer.exact(&page_text(context.repo(), &spec.name)?.unwrap_or_default());
+        }
+        Format::Json => {
+            let mut value = spec_json(spec, &found);
+            value["text"] = spec.body.clone().into();
+            context.printer.json(&value)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Why there is no spec `name`: its own fault where it has one.
+fn not_found(name: &str, found: ProjectSpecs) -> CommandError {
+    let file = format!("{}.md", name.strip_suffix(".md").unwrap_or(name));
+    match found.faults.into_iter().find(|fault| fault.path.ends_with(&file)) {
+        Some(fault) => fault.into(),
+        None => CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them"),
+    }
+}
+
+fn spec_json(spec: &Spec, found: &ProjectSpecs) -> Value {
+    let mut value = json!(spec);
+    value["path"] = json!(found.path(&spec.name));
+    value
+}
+
+fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
+    let about = description_of_work(args, context)?;
+    let stages = match (args.stage.as_slice(), &args.task) {
+        ([], Some(_)) => &[SpecCategory::Execution][..],
+        (stages, _) => stages,
+    };
+    let found = load_with_warnings(context);
+    let mut room = BUDGET;
+    let (mut rows, mut text, mut beyond) = (Vec::new(), String::new(), String::new());
+    for spec in applicable_specs(&found.specs, stages, &about) {
+        let mode = word_of(spec.read_mode);
+        let whole = format!("# Spec {}: {} ({mode})\n\n{}\n\n", spec.name, spec.title, spec.body);
+        let (length, mut row) = (whole.chars().count(), spec_json(spec, &found));
+        if length <= room {
+            room -= length;
+            text += &whole;
+            row["text"] = json!(whole);
+        } else {
+            beyond += &named_line(spec, &context.shown(&found.path(&spec.name)));
+        }
+        rows.push(row);
+    }
+    if !beyond.is_empty() {
+        text += &format!("# Beyond {BUDGET} characters\n\n{beyond}");
+    }
+    let text = text.trim_end().to_owned() + if rows.is_empty() { "" } else { "\n" };
+    context.report(&json!({ "stages": stages, "specs": rows, "faults": found.faults }), &text)?;
+    if rows.is_empty() {
+        context.printer.note("note: no spec applies");
+    }
+    Ok(Exit::Done)
+}
+
+/// The text where keywords are looked for.
+fn description_of_work(args: &SpecsForArgs, context: &Context) -> Result<String, CommandError> {
+    let Some(selector) = &args.plan else { return Ok(String::new()) };
+    let plan = context.open(Some(selector))?;
+    let mut about = plan.goal();
+    if let Some(id) = &args.task {
+        let tree = plan.tree()?;
+        let parsed = tree.parse();
+        let leaf = plan::leaf(&parsed, id).ok_or_else(|| {
+            CommandError::failed(format!("{} has no leaf {id}", plan.id())).hint("`fp show PLAN` lists them")
+        })?;
+        about += &work_of_task(leaf);
+    }
+    Ok(about)
+}
+
+fn spec_line(spec: &Spec) -> String {
+    let (mode, priority) = (word_of(spec.read_mode), word_of(spec.priority));
+    let (name, category) = (fitted(spec.name.as_str(), NAME), word_of(spec.category));
+    let line = format!("{name:<NAME$}  {mode:<8}  {priority:<8}  {category:<11}  {}", spec.title);
+    fitted(&line, WIDTH) + "\n"
 }

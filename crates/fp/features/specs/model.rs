@@ -57,7 +57,6 @@ pub(super) struct Spec {
     pub(super) name: SpecName,
     /// One line.
     pub(super) title: String,
-    pub(super) dimension: SpecDimension,
     pub(super) category: SpecCategory,
     /// Words that make an optional spec apply; without any, it applies to its whole stage.
     pub(super) keywords: Vec<String>,
@@ -66,15 +65,6 @@ pub(super) struct Spec {
     /// The text behind the frontmatter, lines ended by line feeds, without empty ones around it.
     #[serde(skip)]
     pub(super) body: String,
-}
-
-/// Whose a spec is; only shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum SpecDimension {
-    #[default]
-    Specs,
-    Personal,
 }
 
 /// The stage of the work for which a spec is.
@@ -133,7 +123,6 @@ pub(super) struct FrontmatterFault {
 #[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
 struct SpecFrontmatter {
     title: Option<String>,
-    dimension: SpecDimension,
     category: SpecCategory,
     keywords: Vec<String>,
     #[serde(alias = "readmode", alias = "read_mode", alias = "read-mode")]
@@ -153,7 +142,6 @@ pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, Frontmatter
     let mut titles = titles.into_iter().flatten().map(|title| clipped(&one_line(&title), MAX_TITLE));
     Ok(Spec {
         title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
-        dimension: front.dimension,
         category: front.category,
         keywords: front.keywords,
         read_mode: front.read_mode,
@@ -204,46 +192,23 @@ fn first_heading(body: &str) -> Option<String> {
     Some(heading.trim_matches(['#', ' ']).replace(['*', '`'], ""))
 }
 
-/// A spec, and why it applies to some work or why not.
-pub(super) struct JudgedSpec<'a> {
-    pub(super) spec: &'a Spec,
-    pub(super) why: Result<String, String>,
-}
-
-/// All specs: those first that apply to work in `stages` (in any stage where none is named), the most important first.
-/// `about` is goal, title and files of the work, where keywords are looked for.
-pub(super) fn judge_specs<'a>(
-    specs: &'a [Spec],
-    stages: &[SpecCategory],
-    about: &str,
-) -> Vec<JudgedSpec<'a>> {
-    let words = plain_words(about);
-    let judged = specs.iter().map(|spec| JudgedSpec { spec, why: why_it_applies(spec, stages, &words) });
-    let mut judged: Vec<JudgedSpec> = judged.collect();
-    judged.sort_by_key(|JudgedSpec { spec, why }| (why.is_err(), spec.read_mode, spec.priority, &spec.name));
-    judged
-}
-
-/// The specs that apply, in the order of [`judge_specs`].
+/// The specs that apply to work in `stages` (in any stage where none is named), the most important first. `about` is goal,
+/// title and files of the work, where keywords are looked for.
 pub(super) fn applicable_specs<'a>(specs: &'a [Spec], stages: &[SpecCategory], about: &str) -> Vec<&'a Spec> {
-    let judged = judge_specs(specs, stages, about).into_iter();
-    judged.filter(|judged| judged.why.is_ok()).map(|judged| judged.spec).collect()
+    let words = plain_words(about);
+    let mut found: Vec<&Spec> = specs.iter().filter(|spec| spec.applies(stages, &words)).collect();
+    found.sort_by_key(|spec| (spec.read_mode, spec.priority, &spec.name));
+    found
 }
 
-fn why_it_applies(spec: &Spec, stages: &[SpecCategory], words: &str) -> Result<String, String> {
-    let category = spec.category;
-    if !(stages.is_empty() || category == SpecCategory::General || stages.contains(&category)) {
-        return Err(format!("only for {}", word_of(category)));
-    }
-    if spec.read_mode == SpecReadMode::Required {
-        return Ok("required".to_owned());
-    }
-    if spec.keywords.is_empty() {
-        return Ok("no keywords, so for everything".to_owned());
-    }
-    match spec.keywords.iter().find(|keyword| mentions(words, keyword)) {
-        Some(keyword) => Ok(format!("keyword `{keyword}`")),
-        None => Err(format!("no keyword occurs: {}", spec.keywords.join(", "))),
+impl Spec {
+    fn applies(&self, stages: &[SpecCategory], words: &str) -> bool {
+        let is_of_stage =
+            stages.is_empty() || self.category == SpecCategory::General || stages.contains(&self.category);
+        is_of_stage
+            && (self.read_mode == SpecReadMode::Required
+                || self.keywords.is_empty()
+                || self.keywords.iter().any(|keyword| mentions(words, keyword)))
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::markdown;
-use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::run::State;
 use fp_core::run::event::Note;
 use fp_core::run::notepad::NoteKind;
@@ -30,9 +29,6 @@ const ENOUGH: usize = 2;
 pub(crate) struct PromoteArgs {
     /// The note: its number in `fp note PLAN list`, or its text.
     note: String,
-    /// The title of the spec, where that is a new one.
-    #[arg(long)]
-    title: Option<String>,
     /// The spec to append it to.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SPEC)]
     spec: SpecName,
@@ -45,7 +41,8 @@ pub(crate) struct PromoteArgs {
 #[serde(rename_all = "camelCase")]
 struct PromoteReport {
     note: String,
-    learnt_in: Vec<NoteSighting>,
+    /// The tasks and plans where it was learnt.
+    learnt_in: Vec<String>,
     /// The file.
     spec: String,
     /// Whether there is no such file yet.
@@ -53,23 +50,6 @@ struct PromoteReport {
     /// The text to append; empty where a spec has the note already.
     addition: String,
     written: bool,
-}
-
-/// Where a note was learnt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct NoteSighting {
-    plan: PlanId,
-    /// None for a note of the plan.
-    task: Option<TaskId>,
-}
-
-impl NoteSighting {
-    fn words(&self) -> String {
-        match &self.task {
-            Some(task) => format!("task {task} of {}", self.plan),
-            None => self.plan.to_string(),
-        }
-    }
 }
 
 pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> CommandResult {
@@ -86,12 +66,7 @@ pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> Com
     let specs = load_specs(context.repo());
     let known = specs.specs.iter().find(|spec| has_note(&spec.body, note));
     let page = page_text(context.repo(), &args.spec)?;
-    if page.is_some() && args.title.is_some() {
-        return Err(CommandError::refused(format!("the spec `{}` exists and has a title", args.spec))
-            .hint("leave --title out, or name another one with --spec"));
-    }
-    let default_title = if args.spec.as_str() == DEFAULT_SPEC { "What was learnt" } else { args.spec.file() };
-    let title = args.title.as_deref().unwrap_or(default_title);
+    let title = if args.spec.as_str() == DEFAULT_SPEC { "What was learnt" } else { args.spec.file() };
     let write = |page: Option<&str>| addition(page, title, note, &learnt_in, context.today());
     let mut report = PromoteReport {
         note: note.line(),
@@ -152,12 +127,15 @@ fn find_note<'a>(notes: &'a [Note], wanted: &str) -> Option<&'a Note> {
 }
 
 /// Where these runs noted the same as `note`, each place once.
-fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<NoteSighting> {
+fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
     let wanted = plain_text(&note.text);
     let mut found = Vec::new();
     for run in runs {
         for same in run.notes.iter().filter(|other| plain_text(&other.text) == wanted) {
-            let sighting = NoteSighting { plan: run.plan_id.clone(), task: same.task.clone() };
+            let sighting = match &same.task {
+                Some(task) => format!("task {task} of {}", run.plan_id),
+                None => run.plan_id.to_string(),
+            };
             if !found.contains(&sighting) {
                 found.push(sighting);
             }
@@ -178,7 +156,7 @@ fn has_note(page: &str, note: &Note) -> bool {
 }
 
 /// The text to write behind `page`, so that it has `note` with where it was learnt. A new page begins with frontmatter.
-fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting], today: Date) -> String {
+fn addition(page: Option<&str>, title: &str, note: &Note, found: &[String], today: Date) -> String {
     let mut text = match page {
         Some(page) if page.is_empty() || page.ends_with('\n') => String::new(),
         Some(_) => "\n".to_owned(),
@@ -190,8 +168,7 @@ fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting]
     text.push_str("- ");
     // Writing to a string can't fail.
     let _ = markdown::inline(&mut text, &kind_and_text(note));
-    let places: Vec<String> = found.iter().map(NoteSighting::words).collect();
-    text += &format!("\n  - learnt in {}; kept on {today}\n", places.join(", "));
+    text += &format!("\n  - learnt in {}; kept on {today}\n", found.join(", "));
     let crlf = page.is_some_and(|page| page.contains("\r\n"));
     if crlf { text.replace('\n', "\r\n") } else { text }
 }
@@ -199,8 +176,7 @@ fn addition(page: Option<&str>, title: &str, note: &Note, found: &[NoteSighting]
 impl PromoteReport {
     fn text(&self) -> String {
         let Self { note, learnt_in, spec, addition, written, new } = self;
-        let places: Vec<String> = learnt_in.iter().map(NoteSighting::words).collect();
-        let mut text = format!("{note}\nLearnt in {}\n", places.join(", "));
+        let mut text = format!("{note}\nLearnt in {}\n", learnt_in.join(", "));
         if addition.is_empty() {
             return text + &format!("{spec} has it already\n");
         }

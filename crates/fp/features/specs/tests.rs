@@ -121,13 +121,9 @@ fn a_name_is_no_path() {
     check(&"a".repeat(121), false);
 }
 
-fn outcomes(specs: &[Spec], stages: &[SpecCategory], about: &str) -> String {
-    let judged = judge_specs(specs, stages, about).into_iter();
-    let line = |JudgedSpec { spec, why }: JudgedSpec<'_>| match why {
-        Ok(why) => format!("{} in: {why}\n", spec.name),
-        Err(why) => format!("{} out: {why}\n", spec.name),
-    };
-    judged.map(line).collect()
+fn names(specs: &[Spec], stages: &[SpecCategory], about: &str) -> String {
+    let names = applicable_specs(specs, stages, about).into_iter().map(|spec| spec.name.to_string());
+    names.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -140,41 +136,11 @@ fn stage_keywords_and_importance_decide() {
         spec("ui", "keywords: ['', '++', button, css]", "x"),
     ];
     let check = |stages: &[SpecCategory], about: &str, expect: &str| {
-        assert_eq!(outcomes(&specs, stages, about), expect);
+        assert_eq!(names(&specs, stages, about), expect);
     };
-    check(
-        &[SpecCategory::Execution],
-        "Add a login\nsrc/jwt.rs",
-        "\
-must in: required
-auth in: keyword `jwt`
-all in: no keywords, so for everything
-plan out: only for planning
-ui out: no keyword occurs: , ++, button, css
-",
-    );
-    check(
-        &[SpecCategory::Planning],
-        "로그인 인증을 추가, CSS too",
-        "\
-plan in: required
-must in: required
-all in: no keywords, so for everything
-ui in: keyword `css`
-auth out: only for execution
-",
-    );
-    check(
-        &[],
-        "인증을",
-        "\
-plan in: required
-must in: required
-auth in: keyword `인증`
-all in: no keywords, so for everything
-ui out: no keyword occurs: , ++, button, css
-",
-    );
+    check(&[SpecCategory::Execution], "Add a login\nsrc/jwt.rs", "must auth all");
+    check(&[SpecCategory::Planning], "로그인 인증을 추가, CSS too", "plan must all ui");
+    check(&[], "인증을", "plan must auth all");
 }
 
 #[test]
