@@ -1,8 +1,7 @@
 //! Commit messages that look like those the repository has: style, language and scopes are counted in its last
 //! subjects; the words are the task's own title.
 
-mod kind;
-mod title;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -91,12 +90,11 @@ static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
 fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     let found = SEMANTIC.captures(subject)?;
     let part = |group: usize| found.get(group).map(|part| part.as_str());
-    let kind = part(1).filter(|kind| kind::TYPES.contains(kind))?;
+    let kind = part(1).filter(|kind| subject::TYPES.contains(kind))?;
     Some((kind, part(2), part(3)?))
 }
 
 /// The style of one subject; `None` for one that git made up, which tells nothing.
-#[must_use]
 pub fn style_of(subject: &str) -> Option<CommitStyle> {
     let subject = subject.trim();
     if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
@@ -122,7 +120,6 @@ fn is_habit(part: usize, whole: usize) -> bool {
 
 impl CommitHistory {
     /// Counts `subjects`, the newest 30 or so.
-    #[must_use]
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
@@ -134,7 +131,6 @@ impl CommitHistory {
     }
 
     /// The same where messages are to be in `language`, if one is given.
-    #[must_use]
     pub fn in_language(self, language: Option<&str>) -> Self {
         Self { asked_for: language.map(str::to_owned), ..self }
     }
@@ -157,7 +153,6 @@ impl CommitHistory {
     }
 
     /// The style of at least half of the subjects; plain where no style has half, or where hardly any history is there.
-    #[must_use]
     pub fn style(&self) -> CommitStyle {
         if is_half(self.semantic, self.subjects) {
             CommitStyle::Semantic
@@ -169,7 +164,6 @@ impl CommitHistory {
     }
 
     /// Whether subjects are Korean: the settings ask for it or, where they are silent, at least half of them are.
-    #[must_use]
     pub fn is_korean(&self) -> bool {
         match &self.asked_for {
             Some(language) => is_korean(language),
@@ -178,14 +172,12 @@ impl CommitHistory {
     }
 
     /// The language in a word.
-    #[must_use]
     pub fn language_name(&self) -> &str {
         let counted = if self.is_korean() { "korean" } else { "english" };
         self.asked_for.as_deref().unwrap_or(counted)
     }
 
     /// Whether at least half of the semantic subjects have a scope.
-    #[must_use]
     pub fn has_scopes(&self) -> bool {
         is_half(self.scoped, self.semantic)
     }
@@ -203,13 +195,11 @@ impl CommitHistory {
     }
 
     /// Most columns of a subject.
-    #[must_use]
     pub fn columns(&self) -> usize {
         if self.style() == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS }
     }
 
     /// Why the style and the language are what they are, a sentence each.
-    #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         if self.subjects == 0 {
             return vec!["there is no commit to take a style from, so subjects are plain".to_owned()];
@@ -236,7 +226,6 @@ impl CommitHistory {
     }
 
     /// What a message has to be like, a phrase each, the most important first.
-    #[must_use]
     pub fn rules(&self) -> Vec<String> {
         let form = match self.style() {
             CommitStyle::Semantic if self.wants_scope() => "`type(scope): what`",
@@ -251,7 +240,7 @@ impl CommitHistory {
         let mut rules = vec![form.to_owned(), format!("at most {} columns", self.columns())];
         if self.style() == CommitStyle::Semantic {
             rules.push(format!("types used here: {}", by_count(&self.types)));
-            let others = kind::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
+            let others = subject::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
             rules.push(format!("other types: {}", others.collect::<Vec<_>>().join(", ")));
             if self.has_scopes() {
                 rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
@@ -270,7 +259,6 @@ impl CommitHistory {
 
     /// What is wrong with `message`, which may be any text, a sentence each. Empty where it can be committed as it is;
     /// blanks around it don't count.
-    #[must_use]
     pub fn objections(&self, message: &str) -> Vec<String> {
         let mut lines = message.trim().split('\n');
         let subject = lines.next().unwrap_or_default().trim_end();
@@ -282,7 +270,7 @@ impl CommitHistory {
             objections.push("the subject is empty".to_owned());
             return objections;
         }
-        if let Some(sign) = title::misread_start(subject) {
+        if let Some(sign) = subject::misread_start(subject) {
             objections.push(format!(
                 "the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word"
             ));
@@ -337,30 +325,29 @@ impl CommitHistory {
     }
 
     /// The message of a task with this `title`, which may be any text, that changed `files`.
-    #[must_use]
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
-        let title = title::clean(title);
+        let title = subject::clean(title);
         // A title that is written like a subject keeps its type where types are used.
         let (given, words) =
             semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
-        let words = Some(title::clean(words)).filter(|words| !words.is_empty());
-        let words = words.unwrap_or_else(|| title::from_files(files));
+        let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
+        let words = words.unwrap_or_else(|| subject::from_files(files));
         let style = self.style();
         let prefix = match style {
             CommitStyle::Semantic => self.prefix(given, &words, files),
             CommitStyle::Plain | CommitStyle::Short => String::new(),
         };
-        let words = if is_half(self.lower_case, self.subjects) { title::lower_case(&words) } else { words };
+        let words = if is_half(self.lower_case, self.subjects) { subject::lower_case(&words) } else { words };
         let room = if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
-        let short = if style == CommitStyle::Short { title::first_clause(&words) } else { words.as_str() };
-        let (subject, cut) = title::fit(short, room);
-        let body = if cut { title::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
+        let short = if style == CommitStyle::Short { subject::first_clause(&words) } else { words.as_str() };
+        let (subject, cut) = subject::fit(short, room);
+        let body = if cut { subject::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
         CommitMessage { subject: prefix + &subject, body }
     }
 
     fn prefix(&self, given: Option<&str>, words: &str, files: &[RepoPath]) -> String {
-        let kind = given.unwrap_or_else(|| kind::type_of(words, files, self));
-        match kind::scope_of(files, self).filter(|_| self.has_scopes()) {
+        let kind = given.unwrap_or_else(|| subject::type_of(words, files, self));
+        match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
             Some(scope) => format!("{kind}({scope}): "),
             None => format!("{kind}: "),
         }
@@ -368,7 +355,7 @@ impl CommitHistory {
 }
 
 fn is_invisible(c: char) -> bool {
-    (c.is_control() && c != '\t') || title::is_hidden(c)
+    (c.is_control() && c != '\t') || subject::is_hidden(c)
 }
 
 /// The most frequent eight, with their numbers.
@@ -379,9 +366,8 @@ fn by_count(counts: &BTreeMap<String, usize>) -> String {
 }
 
 /// Whether a commit with this subject fixes something.
-#[must_use]
 pub fn is_fix(subject: &str) -> bool {
-    kind::fixes(subject)
+    subject::fixes(subject)
 }
 
 #[cfg(test)]

@@ -70,13 +70,11 @@ pub(crate) fn is_lock(path: &RepoPath) -> bool {
 }
 
 /// Whether `path` is a manifest: what a program depends on, as a person writes it.
-#[must_use]
 pub fn is_manifest(path: &str) -> bool {
     manifest_kind(&path.to_lowercase()).is_some()
 }
 
 /// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
-#[must_use]
 pub fn is_lock_of(path: &str, listed: &str) -> bool {
     let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
     let (Some((lock, _)), Some((manifest, _))) = (lock_kind(path), manifest_kind(listed)) else {

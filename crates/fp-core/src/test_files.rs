@@ -49,7 +49,6 @@ const FOLDERS: [&str; 13] = [
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 
 /// Whether a path is a test by name, or a source file in a folder of tests.
-#[must_use]
 pub fn is_test_file(path: &RepoPath) -> bool {
     is_test(&path.to_lossy().to_lowercase())
 }
@@ -75,7 +74,6 @@ pub struct Tests<'p> {
 
 impl<'p> Tests<'p> {
     /// Finds the tests among `paths`.
-    #[must_use]
     pub fn among(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut about: HashMap<String, Vec<(&'p str, String)>> = HashMap::new();
         for path in paths {
@@ -90,7 +88,6 @@ impl<'p> Tests<'p> {
 
     /// The first test that is named like `path`, in the same language, and stands beside it: in its folder, in the
     /// folder that is named like it, or in a folder of tests beside it or further up.
-    #[must_use]
     pub fn of(&self, path: &str) -> Option<&'p str> {
         let lower = path.to_lowercase();
         let language = Language::of(&lower)?;

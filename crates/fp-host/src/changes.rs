@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
 use fp_core::repo_path::RepoPath;
+use fp_core::verification::GitSurroundings;
 use fp_core::verification::change::Change;
 use fp_core::verification::ownership::{Divided, OwnershipEvidence, divide};
-use fp_core::verification::surroundings::GitSurroundings;
 use fp_core::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_text};
 
 use crate::git::{Blobs, Git, GitCommit, GitError, Oid, Snapshot};

@@ -131,7 +131,6 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError>
 
 impl ChosenChanges {
     /// The files that change, by path.
-    #[must_use]
     pub fn files(&self) -> Vec<RepoPath> {
         self.stats.iter().map(|stat| stat.change.path.clone()).collect()
     }

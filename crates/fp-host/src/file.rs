@@ -64,7 +64,6 @@ pub enum FileError {
 
 impl FileError {
     /// The file that it is about.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             Self::Read { path, .. }
@@ -77,7 +76,6 @@ impl FileError {
     }
 
     /// Whether the file simply is not there.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -300,7 +298,6 @@ fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
 }
 
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "only unix knows them")]
 fn new_file_permissions() -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
     // The user's umask takes its share when the file is made.
@@ -318,7 +315,6 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
 pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -85,59 +85,50 @@ pub struct Tree {
 
 impl Tree {
     /// The approved leaves that were edited since. Parses only when the text has changed at all.
-    #[must_use]
     pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
         let same = state.approval.as_ref().is_none_or(|a| a.tree_hash == self.hash);
         if same { BTreeSet::new() } else { approval::edited(state, &self.parse()) }
     }
 
     /// The tree as parsed; what is wrong with it is the business of `fp validate`.
-    #[must_use]
     pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
     }
 
     /// The part of the text to parse for `leaf`: itself alone where it is as it was approved, else all.
-    #[must_use]
     pub fn part_with(&self, leaf: &Leaf) -> Cow<'_, str> {
         approval::excerpt(&self.text, leaf).map_or(Cow::Borrowed(&self.text), Cow::Owned)
     }
 }
 
 /// The leaf `id` of a parsed tree.
-#[must_use]
 pub fn leaf<'p>(plan: &'p Plan<'p>, id: &TaskId) -> Option<&'p Task<'p>> {
     plan.leaves().find(|task| task.id == id.as_str())
 }
 
 impl OpenPlan {
     /// The plan in `folder`.
-    #[must_use]
     pub fn new(repo: Repo, settings: Settings, folder: PlanFolder) -> Self {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         Self { repo, settings, folder, store }
     }
 
     /// Its id.
-    #[must_use]
     pub fn id(&self) -> &PlanId {
         self.folder.id()
     }
 
     /// Path of its task tree.
-    #[must_use]
     pub fn tasks_file(&self) -> PathBuf {
         self.folder.file(TASKS)
     }
 
     /// Path of the file that has the conventions and commands of the code base, if there is one.
-    #[must_use]
     pub fn conventions(&self) -> Option<PathBuf> {
         Some(self.folder.file(CONTEXT)).filter(|path| path.is_file())
     }
 
     /// Path of its signals; the file need not exist.
-    #[must_use]
     pub fn signals_file(&self) -> PathBuf {
         self.folder.file(SIGNALS)
     }
@@ -157,13 +148,11 @@ impl OpenPlan {
     }
 
     /// The user's own words, or the plan's id where they were not kept.
-    #[must_use]
     pub fn goal(&self) -> String {
         self.goal_if_kept().unwrap_or_else(|| self.id().to_string())
     }
 
     /// The user's own words, where they were kept.
-    #[must_use]
     pub fn goal_if_kept(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Described {
@@ -184,20 +173,17 @@ impl OpenPlan {
     }
 
     /// Path of the lock under which commits are made, one at a time in the whole repository.
-    #[must_use]
     pub fn commit_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("commit.lock")
     }
 
     /// Path of the lock under which worktrees of builders are made and removed, in the whole repository: git's records
     /// of them have one place.
-    #[must_use]
     pub fn worktrees_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("worktrees.lock")
     }
 
     /// Path of the folder that the builders' own worktrees are in; it need not exist.
-    #[must_use]
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();
         // Git names them without links on the way.

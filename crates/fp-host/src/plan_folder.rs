@@ -32,19 +32,16 @@ pub struct PlanFolder {
 
 impl PlanFolder {
     /// The plan's id, which is the folder's name.
-    #[must_use]
     pub fn id(&self) -> &PlanId {
         &self.id
     }
 
     /// The folder, absolute.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path of `name` in it; the caller's own name, never a stranger's.
-    #[must_use]
     pub fn file(&self, name: &'static str) -> PathBuf {
         self.path.join(name)
     }
@@ -59,13 +56,11 @@ pub struct Plans {
 
 impl Plans {
     /// The plans of `repo`, where `settings` has them. Touches nothing.
-    #[must_use]
     pub fn of(repo: &Repo, settings: &Settings) -> Self {
         Self { root: repo.root.clone(), dir: repo.plans_dir(settings) }
     }
 
     /// The folder that holds them; it need not exist.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }

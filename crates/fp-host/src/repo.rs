@@ -34,7 +34,6 @@ pub struct Repo {
 
 impl Repo {
     /// The repository that `cwd` is in. Always finds an answer; a broken `.git` counts as none.
-    #[must_use]
     pub fn find(cwd: &Path) -> Self {
         let cwd =
             fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
@@ -63,14 +62,12 @@ impl Repo {
     }
 
     /// The folder of all plans; it need not exist.
-    #[must_use]
     pub fn plans_dir(&self, settings: &Settings) -> PathBuf {
         self.root.join(&settings.plans_dir)
     }
 
     /// The path of the file `path` from the root of the checkout that it is in, with `/` between its parts. `None`
     /// where it is in neither the main worktree nor the one that was asked about.
-    #[must_use]
     pub fn relative(&self, path: &Path) -> Option<String> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);
@@ -99,7 +96,6 @@ impl Repo {
     }
 
     /// The project's own configuration file; it need not exist.
-    #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.root.join(HOME).join("config.json")
     }

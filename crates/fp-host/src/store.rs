@@ -138,13 +138,11 @@ impl Loaded {
 
 impl Store {
     /// The ledger in the plan folder `folder`, which need not have one yet.
-    #[must_use]
     pub fn new(folder: PathBuf, plan_id: PlanId) -> Self {
         Self { folder, plan_id, known: Mutex::new(None) }
     }
 
     /// The plan's folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -343,25 +341,21 @@ impl Drop for Ledger<'_> {
 
 impl Ledger<'_> {
     /// The state, with all that was appended.
-    #[must_use]
     pub fn state(&self) -> &State {
         &self.loaded.state
     }
 
     /// The state, and the lock given back.
-    #[must_use]
     pub fn into_state(self) -> Arc<State> {
         Arc::clone(&self.loaded.state)
     }
 
     /// What was found on opening that is worth a line to the user.
-    #[must_use]
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
     /// The state as it will be when `events` have been appended.
-    #[must_use]
     pub fn after(&self, events: &[Event], now: Timestamp) -> State {
         let mut state = State::clone(&self.loaded.state);
         state.apply(&self.entry(events.to_vec(), now));

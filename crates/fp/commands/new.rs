@@ -107,7 +107,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         by: if args.auto { Decider::Auto } else { Decider::User },
         settings: flags,
     };
-    if let Err(error) = folder.describe_for(&record, roadmap.as_ref()) {
+    if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
         // A folder without its goal is no plan; it is ours and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());

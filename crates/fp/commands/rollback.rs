@@ -5,7 +5,7 @@ use fp_core::run::Refusal;
 use fp_core::run::state::Status;
 use fp_host::git::Oid;
 use fp_host::run::RunError;
-use fp_host::run::rollback::{Prepared, RollbackError, prepare, roll_back};
+use fp_host::run::rollback::{Prepared, prepare, roll_back};
 use serde_json::json;
 
 use crate::context::Context;
@@ -100,23 +100,11 @@ fn waiting(waiting: &[(TaskId, Status)]) -> String {
     format!("What waits for it: {}\n", told.join(", "))
 }
 
-fn explained(error: RollbackError, plan: &str) -> CommandError {
-    let refused = CommandError::refused(&error);
+/// A refusal whose hint needs the plan's name.
+fn explained(error: RunError, plan: &str) -> CommandError {
     match error {
-        RollbackError::Run(RunError::Refused(refusal)) => about_refusal(refusal, plan),
-        RollbackError::Run(error) => error.into(),
-        RollbackError::Elsewhere { .. } => refused.hint(
-            "check out the branch that has it; where the history was rewritten, undo the change by hand and add a \
-             task that does it again",
-        ),
-        RollbackError::Uncommitted(_) => refused.hint("commit or stash them first"),
-        RollbackError::Conflict(_) => {
-            refused.hint("nothing is changed; undo it by hand and commit that, then run this again")
-        }
-        RollbackError::Submodules(_) | RollbackError::NoDifference(_) => {
-            refused.hint("nothing is changed; `git revert` its commit by hand, and run this again")
-        }
-        RollbackError::Blocked(_) => refused.hint("nothing is changed; settle that and run this again"),
+        RunError::Refused(refusal) => about_refusal(refusal, plan),
+        error => error.into(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fp_host::file::reason;
-use fp_host::process::{self, Limits, ProcessEnd};
+use fp_host::process::{self, CommandEnd, Limits};
 use serde_json::Value;
 
 use crate::context::this_program;
@@ -116,13 +116,13 @@ impl DemoStage {
             CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
         })?;
         match answer.end {
-            ProcessEnd::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
-            ProcessEnd::Exited(status) => {
+            CommandEnd::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
+            CommandEnd::Exited(status) => {
                 let said = answer.stderr.to_text();
                 let said = said.trim_end();
                 Err(CommandError::failed(format!("{shown} ended with status {status}: {said}")).hint(DOCTOR))
             }
-            ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => {
+            CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => {
                 Err(CommandError::failed(format!("{shown} did not end by itself")).hint(DOCTOR))
             }
         }

@@ -15,7 +15,6 @@ use crate::plan::{Plan, PlanIndex, Task, parse};
 use crate::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
-#[must_use]
 pub fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
@@ -62,7 +61,6 @@ fn references(task: &Task) -> Vec<String> {
 
 /// The part of a tree's `text` that is `leaf` and nothing else, its indentation taken off, if it still says what was
 /// approved; `None` where it does not, or it can't be told without reading the whole tree.
-#[must_use]
 pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
     let mark = format!("[ID: {}]", leaf.id);
     memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
@@ -81,7 +79,6 @@ pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
 }
 
 /// Whether `task` says what was approved as `leaf`.
-#[must_use]
 pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
     hash_of(task) == leaf.hash
 }
@@ -91,10 +88,77 @@ fn hash_of(task: &Task) -> String {
 }
 
 /// The approved leaves that `plan` has no more, or has with another content.
-#[must_use]
 pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
     let now = leaves(plan, &[]).unwrap_or_default();
     let hashes: HashMap<&str, &str> = now.iter().map(|l| (l.id.as_str(), l.hash.as_str())).collect();
     let same = |leaf: &Leaf| hashes.get(leaf.id.as_str()).is_some_and(|hash| *hash == leaf.hash);
     state.tasks.iter().filter(|t| !same(&t.leaf)).map(|t| t.leaf.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = "## Root Task
+- [ID: root] Goal, see [ID: 1.1] (Complexity: 5)
+
+### Subtasks
+- [ID: 1] Group (Complexity: 4)
+  - [ID: 1.1] First (Complexity: 2)
+    - Acceptance: it does
+    - Files: a.rs
+    - Hints:
+      - As in
+        two lines
+
+      - ```
+        - [ID: 1.2] Second (Complexity: 9)
+        ```
+  - [ID: 1.2] Second (Complexity: 1)
+    - Acceptance: 한글, too
+    - Files: b.rs
+- [ID: 2] Last (Complexity: 3)
+  - Acceptance: it ends
+  - Files: c.rs";
+
+    fn approved(tree: &str) -> Vec<Leaf> {
+        leaves(&parse(tree).0, &[]).unwrap()
+    }
+
+    #[test]
+    fn every_leaf_of_a_tree() {
+        for tree in [TREE.to_owned(), TREE.replace('\n', "\r\n")] {
+            let cut: Vec<String> = approved(&tree).iter().filter_map(|leaf| excerpt(&tree, leaf)).collect();
+            assert_eq!(cut.len(), 3, "{cut:#?}");
+            assert!(
+                cut[0].starts_with("- [ID: 1.1] First") && cut[0].trim_end().ends_with("```"),
+                "{}",
+                cut[0]
+            );
+            assert!(cut[2].starts_with("- [ID: 2] Last") && cut[2].ends_with("c.rs"), "{}", cut[2]);
+            for (leaf, cut) in approved(&tree).iter().zip(&cut) {
+                let again = approved(cut);
+                assert_eq!((&again[0].id, &again[0].hash), (&leaf.id, &leaf.hash));
+            }
+        }
+    }
+
+    #[test]
+    fn not_one_that_was_edited_or_is_gone_or_is_no_leaf_any_more() {
+        let check = |from: &str, to: &str, left: &[&str]| {
+            assert!(TREE.contains(from));
+            let tree = TREE.replace(from, to);
+            let cut: Vec<String> = approved(TREE)
+                .iter()
+                .filter(|leaf| excerpt(&tree, leaf).is_some())
+                .map(|leaf| leaf.id.to_string())
+                .collect();
+            assert_eq!(cut, left, "{tree}");
+        };
+        check("it does", "it does not", &["1.2", "2"]);
+        check("two lines", "three lines", &["1.2", "2"]);
+        check("- [ID: 1.2] Second (Complexity: 1)", "- [ID: 1.3] Second (Complexity: 1)", &["1.1", "2"]);
+        check("    - Files: b.rs", "    - Files: b.rs\n    - [ID: 1.2.1] Part", &["1.1", "2"]);
+        check("c.rs", "d.rs", &["1.1", "1.2"]);
+    }
 }

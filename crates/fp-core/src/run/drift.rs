@@ -48,7 +48,6 @@ pub struct Drift {
 
 impl Drift {
     /// It in a few words.
-    #[must_use]
     pub fn told(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
         format!("{} changed by {}", files.join(", "), self.commits.join("; "))
@@ -65,7 +64,6 @@ impl Drift {
 
 impl State {
     /// What `moved` has changed under the tasks that nobody has begun.
-    #[must_use]
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         let waiting = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self

@@ -15,8 +15,8 @@ use crate::critique::{CriticFinding, CriticVerdict};
 use crate::plan::id::{AgentName, TaskId};
 use crate::repo_path::RepoPath;
 use crate::verification::Check;
+use crate::verification::GitSurroundings;
 use crate::verification::change::Change;
-use crate::verification::surroundings::GitSurroundings;
 
 /// Version of the log's lines; a line with a higher one is refused.
 pub const LOG_VERSION: u32 = 1;
@@ -76,7 +76,6 @@ impl Leaf {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }

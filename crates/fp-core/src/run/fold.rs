@@ -15,7 +15,6 @@ use crate::verification::Check;
 
 impl State {
     /// The state after `entries`, from an empty log.
-    #[must_use]
     pub fn replay<'a>(
         plan_id: crate::plan::id::PlanId,
         entries: impl IntoIterator<Item = &'a Entry>,

@@ -102,7 +102,6 @@ pub enum Extension {
 
 impl State {
     /// Whether the builder of `task` waits for the user.
-    #[must_use]
     pub fn awaits_answer(&self, task: &TaskId) -> bool {
         self.open_questions()
             .any(|question| question.topic.is_inquiry() && question.topic.task() == Some(task))

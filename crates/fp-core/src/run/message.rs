@@ -5,13 +5,11 @@ use super::state::{State, TaskState};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 
 /// The prompt of a new builder.
-#[must_use]
 pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
     format!("You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints.")
 }
 
 /// The prompt of a new verifier.
-#[must_use]
 pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration: u32) -> String {
     format!(
         "You are {name}. Verify task {task} of plan {plan}, iteration {iteration}: \
@@ -20,7 +18,6 @@ pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration
 }
 
 /// What a lead is told that judges a task itself.
-#[must_use]
 pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
     format!(
         "Judge task {task}, iteration {iteration}, yourself. Run `fp verify {plan} {task}`, which may take as long as \
@@ -31,13 +28,11 @@ pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
 }
 
 /// The message to a builder that waits while tasks are ready.
-#[must_use]
 pub fn offer(plan: &PlanId, name: &AgentName) -> String {
     format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
 }
 
 /// What a builder is told that stopped while it holds a task.
-#[must_use]
 pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(
         "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
@@ -46,7 +41,6 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
 }
 
 /// What a lead is told that stopped although something is due.
-#[must_use]
 pub fn lead_nudge(plan: &PlanId) -> String {
     format!(
         "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
@@ -55,7 +49,6 @@ pub fn lead_nudge(plan: &PlanId) -> String {
 }
 
 /// What a lead is told that stopped while nothing can go on.
-#[must_use]
 pub fn lead_deadlock(plan: &PlanId) -> String {
     format!(
         "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
@@ -65,7 +58,6 @@ pub fn lead_deadlock(plan: &PlanId) -> String {
 
 /// The message to the idle `owner` of `task`: the answer that it waits for, or its feedback, unless it was told that
 /// already and has stopped.
-#[must_use]
 pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let answered = task.answered.as_ref();

@@ -123,7 +123,6 @@ pub struct RunSurroundings {
 impl RunSurroundings {
     /// What is around a run at `now`, where the session that looks can ask the user or not. Nothing was edited or moved
     /// as far as is known here, and nothing can be sent back.
-    #[must_use]
     pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
         Self {
             now,
@@ -148,7 +147,6 @@ pub struct LeadTurn {
 
 impl LeadTurn {
     /// To be logged after the actions are shown, and not if that fails.
-    #[must_use]
     pub fn told(&self) -> Vec<Event> {
         let starts = |action: &LeadAction| {
             matches!(action, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })

@@ -30,7 +30,6 @@ pub enum NoteKind {
 
 impl NoteKind {
     /// The word it is written as.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Pattern => "PATTERN",
@@ -65,7 +64,6 @@ impl Note {
     }
 
     /// The note as a line of `notepad.md`, without the bullet.
-    #[must_use]
     pub fn line(&self) -> String {
         let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
         format!("{task} {}: {}", self.kind.word(), self.text)
@@ -74,7 +72,6 @@ impl Note {
 
 /// The notes that help with `task`: those of tasks that share a file with it, then the latest, at most
 /// [`NOTES_PER_PAYLOAD`], in the order in which they were written.
-#[must_use]
 pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
     let shares = |note: &Note| {
@@ -89,7 +86,6 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
 }
 
 /// The notes in a `notepad.md`, of fractal-planner 0.1 as well; lines that are none are passed over.
-#[must_use]
 pub fn read(text: &str) -> Vec<Note> {
     let note = |line: &str| {
         let line = line.trim().strip_prefix("- [")?;
@@ -101,7 +97,6 @@ pub fn read(text: &str) -> Vec<Note> {
 }
 
 /// `notepad.md` as a whole.
-#[must_use]
 pub fn render(state: &State) -> String {
     let started = state.created_at.map(|at| at.to_string()).unwrap_or_default();
     let mut text = format!(

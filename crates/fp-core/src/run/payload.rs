@@ -29,7 +29,6 @@ pub struct Around<'a> {
 }
 
 /// How many bytes of the payload of `task` its specs may take: half of what CONTEXT would have without them.
-#[must_use]
 pub fn room_for_specs(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> usize {
     let sections = sections::all(state, task, leaf, &Around { specs: "", ..*around });
     let fixed = sections.iter().filter(|section| section.heading != sections::CONTEXT);
@@ -44,7 +43,6 @@ struct Section {
 
 /// The payload of `task`, which is held with a token. At most [`MAX_PAYLOAD_BYTES`], as long as the paths in `around`
 /// have some hundred bytes each.
-#[must_use]
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
     let mut sections = sections::all(state, task, leaf, around);
     let length = |sections: &[Section]| sections.iter().map(Section::len).sum::<usize>();
@@ -88,7 +86,6 @@ impl Section {
 }
 
 /// The first seven characters of a commit hash.
-#[must_use]
 pub fn short(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }

@@ -43,7 +43,6 @@ impl PeerKind {
         [Self::InterfaceCreated, Self::PatternFound, Self::ConflictWarning, Self::FileMoved];
 
     /// The word it is written as.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::InterfaceCreated => "INTERFACE_CREATED",
@@ -54,7 +53,6 @@ impl PeerKind {
     }
 
     /// The kind that `text` begins with, as in `KIND: text` in any case, and the rest behind the colon.
-    #[must_use]
     pub fn read(text: &str) -> Option<(Self, &str)> {
         let (word, rest) = text.split_once(':')?;
         let kind = Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word.trim()))?;
@@ -79,19 +77,16 @@ pub struct PeerMessage {
 
 impl PeerMessage {
     /// The message as one line, as lists show it.
-    #[must_use]
     pub fn line(&self) -> String {
         format!("[Task {}] {} to {}: {}: {}", self.task, self.from, self.to(), self.kind.word(), self.text)
     }
 
     /// The message as one line, as its receiver is shown it.
-    #[must_use]
     pub fn received(&self) -> String {
         format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.word(), self.text)
     }
 
     /// The names of its receivers in one text.
-    #[must_use]
     pub fn to(&self) -> String {
         self.to.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
     }
@@ -209,13 +204,11 @@ impl State {
     }
 
     /// Whether more than one builder works in the run.
-    #[must_use]
     pub fn has_peers(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.terms.builders > 1)
     }
 
     /// Whether a message can still be sent from within `task`.
-    #[must_use]
     pub fn may_tell(&self, task: &TaskId) -> bool {
         self.messages.iter().filter(|message| message.task == *task).count() < MESSAGES_PER_TASK
     }
@@ -234,7 +227,6 @@ impl State {
 
     /// What the payload of `task` shows its holder: the messages that came to it since the claim before, those that
     /// concern the task first if they are too many, in the order in which they were sent; and how many more there are.
-    #[must_use]
     pub fn messages_for(&self, task: &TaskState) -> (Vec<&PeerMessage>, usize) {
         let Some(claim) = &task.claim else { return (Vec::new(), 0) };
         let inbox = self.inboxes.get(&claim.owner).copied().unwrap_or_default();

@@ -20,19 +20,14 @@ pub const ROUNDS: u32 = 3;
 #[serde(rename_all = "camelCase")]
 pub struct Planning {
     /// Validation passes since the tree was last valid.
-    #[serde(default)]
     pub passes: u32,
     /// The rules that failed in each of them.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
     /// The tree that was counted last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validated: Option<Validated>,
     /// Rounds of critique.
-    #[serde(default)]
     pub rounds: u32,
     /// The last critique, whenever it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<LastCritique>,
 }
 
@@ -75,7 +70,6 @@ pub struct Seen {
 
 impl Planning {
     /// Whether nothing has happened.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -86,13 +80,11 @@ impl Planning {
     }
 
     /// Whether every pass is used up, and `seen` would be another one in vain.
-    #[must_use]
     pub fn is_over(&self, seen: &Seen) -> bool {
         seen.errors > 0 && self.passes >= PASSES && !self.is_counted(seen)
     }
 
     /// The event that counts `seen`; none where that tree was the last one counted, with the same outcome.
-    #[must_use]
     pub fn count(&self, seen: &Seen) -> Option<Event> {
         if self.is_counted(seen) || self.is_over(seen) {
             return None;

@@ -42,7 +42,6 @@ pub enum Topic {
 
 impl Topic {
     /// The task it is about, if it is about one.
-    #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
@@ -52,7 +51,6 @@ impl Topic {
     }
 
     /// Whether a builder has asked it, and waits for the answer.
-    #[must_use]
     pub fn is_inquiry(&self) -> bool {
         matches!(self, Self::Clarify(_) | Self::Scope { .. })
     }
@@ -108,7 +106,6 @@ pub enum AnswerChoice {
 
 impl AnswerChoice {
     /// The word for it, which the user sees and the log has.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Continue => "Continue",
@@ -155,7 +152,6 @@ const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is do
 impl Topic {
     /// The choices that a question about it offers, the recommended one first, and what each means. A builder's own
     /// question has options of its own.
-    #[must_use]
     pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
         match self {
             Self::TaskFailed(_) => &[
@@ -204,7 +200,6 @@ impl Topic {
 
 impl Question {
     /// The question about `topic`; `serial` makes its id unique, `reason` says what happened.
-    #[must_use]
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
         let (header, text) = match &topic {
             Topic::TaskFailed(task) => {
@@ -248,7 +243,6 @@ impl Question {
     }
 
     /// The builder's own question `text` about `task`, with the answers that it offers.
-    #[must_use]
     pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<AnswerOption>) -> Self {
         let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
         let header: String = format!("Task {task}").chars().take(12).collect();
@@ -256,7 +250,6 @@ impl Question {
     }
 
     /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
-    #[must_use]
     pub fn unattended_answer(&self) -> &str {
         let choice = match self.topic {
             Topic::Clarify(_) => {

@@ -1,6 +1,7 @@
 //! What can be claimed now, and why the rest can't: derived from the state, never stored. A refused claim, the
 //! status report, a deadlock and `fp ready` all take their reasons from here.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
@@ -10,7 +11,7 @@ use super::drift::Drift;
 use super::event::Leaf;
 use super::state::{RunStatus, State, Status, TaskState};
 use crate::plan::id::{AgentName, TaskId};
-use crate::plan::path::{folders, held};
+use crate::plan::path::{held, is_above};
 use crate::settings::{ExecutionModel, ExecutionOrder, Settings};
 
 /// Says of each task why it can't be claimed now, as far as the task itself goes. Made once for many tasks.
@@ -18,35 +19,23 @@ use crate::settings::{ExecutionModel, ExecutionOrder, Settings};
 pub struct Obstacles<'s, 'e> {
     state: &'s State,
     edited: &'e BTreeSet<TaskId>,
-    running: Vec<&'s TaskState>,
+    /// The running tasks, each with what nobody else may change meanwhile.
+    running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
     /// A task of the phase that is on, in the phased model.
     first_of_phase: Option<&'s TaskState>,
-    /// The running task that first lists a path, by the path in normal form, or lists something below it.
-    listed: HashMap<String, usize>,
-    above: HashMap<String, usize>,
 }
 
 impl<'s, 'e> Obstacles<'s, 'e> {
     fn new(state: &'s State, edited: &'e BTreeSet<TaskId>) -> Self {
-        let running: Vec<&TaskState> = state.running().collect();
-        let (mut listed, mut above) = (HashMap::new(), HashMap::new());
-        for (number, task) in running.iter().enumerate() {
-            let wanted = state.wanted_by(&task.leaf.id);
-            for path in task.held().chain(wanted).filter_map(held) {
-                for folder in folders(&path) {
-                    above.entry(folder.to_owned()).or_insert(number);
-                }
-                listed.entry(path.into_owned()).or_insert(number);
-            }
-        }
+        let wanted = |task: &'s TaskState| task.held().chain(state.wanted_by(&task.leaf.id));
+        let running = state.running().map(|task| (task, wanted(task).filter_map(held).collect())).collect();
         let phased = state.policy().model == ExecutionModel::Phased;
         let open = state.tasks.iter().filter(|task| phased && !task.status.is_final());
         let first_of_phase = open.min_by_key(|task| task.leaf.phase);
-        Self { state, edited, running, first_of_phase, listed, above }
+        Self { state, edited, running, first_of_phase }
     }
 
     /// Why `task` can't be claimed now; `None` when it is ready.
-    #[must_use]
     pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
         match task.status {
             Status::Pending => {}
@@ -88,16 +77,13 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     }
 
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
-        let shared = task.held().filter_map(|file| Some((self.holder(file)?, file)));
-        let (number, file) = shared.min_by_key(|(number, _)| *number)?;
-        Some(Obstacle::File { task: self.running[number].leaf.id.clone(), file: file.to_owned() })
-    }
-
-    /// The first running task that lists `file`, a folder above it, or something below it.
-    fn holder(&self, file: &str) -> Option<usize> {
-        let path = held(file)?;
-        let over = folders(&path).chain([&*path]).filter_map(|path| self.listed.get(path));
-        over.chain(self.above.get(&*path)).min().copied()
+        let files: Vec<(&str, Cow<str>)> = task.held().filter_map(|file| Some((file, held(file)?))).collect();
+        self.running.iter().find_map(|(running, others)| {
+            let shared =
+                |path: &str| others.iter().any(|o| o == path || is_above(o, path) || is_above(path, o));
+            let (file, _) = files.iter().find(|(_, path)| shared(path))?;
+            Some(Obstacle::File { task: running.leaf.id.clone(), file: (*file).to_owned() })
+        })
     }
 }
 
@@ -113,13 +99,11 @@ fn doubted(task: &TaskState) -> Option<Obstacle> {
 impl State {
     /// What says of many tasks why they can't be claimed now. `edited` are the leaves that differ from what was
     /// approved.
-    #[must_use]
     pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
         Obstacles::new(self, edited)
     }
 
     /// The tasks that can be claimed now as far as they themselves go, in the order in which they are claimed.
-    #[must_use]
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
         self.in_claim_order(self.tasks.iter().filter(|task| obstacles.of(task).is_none()).collect())
@@ -127,7 +111,6 @@ impl State {
 
     /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
     /// is not on.
-    #[must_use]
     pub fn bar(&self) -> Option<Obstacle> {
         match (&self.approval, &self.run) {
             (None, _) => Some(Obstacle::NotApproved),
@@ -138,7 +121,6 @@ impl State {
     }
 
     /// An obstacle in words.
-    #[must_use]
     pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
         match obstacle {
             Obstacle::Done | Obstacle::Failed => match &task.reason {
@@ -173,13 +155,11 @@ impl State {
     }
 
     /// The leaves that wait for `id`, directly or through others, in document order.
-    #[must_use]
     pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
         self.waiting(id, |_| true)
     }
 
     /// Those of them that can't be done without `id`: not what is done, or waits for it through nothing but that.
-    #[must_use]
     pub fn blocked_by(&self, id: &TaskId) -> Vec<TaskId> {
         self.waiting(id, |task| task.status != Status::Completed)
     }
@@ -299,7 +279,6 @@ impl Default for Policy {
 
 impl Policy {
     /// What `settings` say; `composites` are the measured signals, of no meaning in document order.
-    #[must_use]
     pub fn new(settings: &Settings, composites: impl IntoIterator<Item = (TaskId, u8)>) -> Self {
         let order = settings.execution_order;
         let by_signal = order != ExecutionOrder::DocumentOrder;
@@ -311,7 +290,6 @@ impl Policy {
     }
 
     /// How many of `builders` work at once.
-    #[must_use]
     pub fn limit(&self, builders: u32) -> u32 {
         if self.model == ExecutionModel::Sequential { 1 } else { builders.max(1) }
     }

@@ -47,10 +47,8 @@ pub struct RunAgent {
     /// Since when.
     pub since: Timestamp,
     /// The task that a verifier judges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// How often in a row it was dispatched and ended without taking a task.
-    #[serde(default)]
     pub fruitless: u32,
 }
 
@@ -88,7 +86,6 @@ impl Run {
 
     /// Whether the agents of the session that leads this run are still there in `session`, in the client's
     /// process `client`. Without a session nobody can tell, so it counts as another one.
-    #[must_use]
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         let other_process = self.terms.client.zip(client).is_some_and(|(before, now)| before != now);
         session.is_some() && self.terms.session.as_deref() == session && !other_process
@@ -114,10 +111,8 @@ pub struct Asked {
     /// The question.
     pub question: Question,
     /// The labels chosen; empty while it is open.
-    #[serde(default)]
     pub answer: Vec<String>,
     /// Who chose.
-    #[serde(default)]
     pub by: Decider,
 }
 
@@ -125,10 +120,8 @@ pub struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InterviewRounds {
     /// As the user said.
-    #[serde(default)]
     pub user: u32,
     /// As nobody could be asked.
-    #[serde(default)]
     pub auto: u32,
 }
 
@@ -139,11 +132,6 @@ impl InterviewRounds {
             Decider::Auto => &mut self.auto,
         };
         *rounds = rounds.saturating_add(1);
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_none(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -156,13 +144,7 @@ pub struct Untold {
     /// The agent.
     pub name: AgentName,
     /// The task it is about, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// All that a log adds up to.
@@ -174,64 +156,44 @@ pub struct State {
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
     /// Time of the last event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
     /// Time of the first event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// The rounds of the interview.
-    #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
     pub interview_rounds: InterviewRounds,
     /// How often the tree was validated and criticised, and what came of it last.
-    #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
     /// The leaves that were done before the plan was imported, by what its source says.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Where HEAD was when it was last looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The run, once started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     /// The leaves in document order.
-    #[serde(default)]
     pub tasks: Vec<TaskState>,
     /// The agents of the current session.
-    #[serde(default)]
     pub agents: BTreeMap<AgentName, RunAgent>,
     /// The client's ids of those of which they are known.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
     /// The task whose work is in each builder's own worktree: the last one that it claimed there.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// What was dispatched and may not have reached the lead.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
     /// Agents that the lead was told to start, and that nothing has been heard of yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstarted: Vec<Untold>,
     /// Every question, in the order they were asked.
-    #[serde(default)]
     pub questions: Vec<Asked>,
     /// The notepad.
-    #[serde(default)]
     pub notes: Vec<Note>,
     /// What builders told each other, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<PeerMessage>,
     /// How much of that each builder has been shown.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inboxes: BTreeMap<AgentName, Inbox>,
     /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
     /// How often the lead was told to go on since anything else has happened.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub lead_nudges: u32,
     /// Position of each task by id.
     #[serde(skip)]
@@ -240,7 +202,6 @@ pub struct State {
 
 impl State {
     /// The state of an empty log.
-    #[must_use]
     pub fn new(plan_id: PlanId) -> Self {
         Self {
             plan_id,
@@ -275,7 +236,6 @@ impl State {
     }
 
     /// The leaf `id`, if the approved plan has it.
-    #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<&TaskState> {
         self.index.get(id).map(|&i| &self.tasks[i])
     }
@@ -285,19 +245,16 @@ impl State {
     }
 
     /// Whether the run was started and is not over.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
     }
 
     /// Whether `name` is an agent of this run.
-    #[must_use]
     pub fn has_agent(&self, name: &AgentName) -> bool {
         self.agents.contains_key(name) || self.held_by(name).is_some()
     }
 
     /// The task that `owner` holds, if any; a builder holds at most one.
-    #[must_use]
     pub fn held_by(&self, owner: &AgentName) -> Option<&TaskState> {
         self.tasks
             .iter()
@@ -310,7 +267,6 @@ impl State {
     }
 
     /// How many iterations `task` has; 0 before the run is started.
-    #[must_use]
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
         self.run.as_ref().map_or(0, |run| {
             run.terms.scaled_iterations.get(task).copied().unwrap_or(0).max(run.terms.max_iterations)
@@ -323,7 +279,6 @@ impl State {
     }
 
     /// How many tasks are in `status`.
-    #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.tasks.iter().filter(|t| t.status == status).count()
     }

@@ -33,7 +33,6 @@ pub enum Status {
 
 impl Status {
     /// The word it is written as.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -46,13 +45,11 @@ impl Status {
     }
 
     /// Whether nothing more happens to the task by itself.
-    #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Skipped)
     }
 
     /// Whether somebody holds the task, and with it its files.
-    #[must_use]
     pub fn is_running(self) -> bool {
         matches!(self, Self::Implementing | Self::AwaitingVerification)
     }
@@ -79,7 +76,6 @@ pub struct MeasuredWork {
     /// What the task changed in it.
     pub files: Vec<Change>,
     /// The results of the mechanical checks; empty before they ran.
-    #[serde(default)]
     pub checks: Vec<Check>,
 }
 
@@ -118,7 +114,6 @@ pub struct ChecksBefore {
     /// Whether all passed.
     pub passed: bool,
     /// Who decided to build it although they did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Decider>,
 }
 
@@ -143,80 +138,56 @@ pub struct TaskState {
     /// Where it is.
     pub status: Status,
     /// The iteration it is in, or that its next claim has; 0 before the first claim.
-    #[serde(default)]
     pub iteration: u32,
     /// Who holds it, while it is running.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
     /// What its change is measured against, from the first claim on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
     /// What was handed in, from submit on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<MeasuredWork>,
     /// What the mechanical checks found in this iteration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<MeasuredWork>,
     /// The last verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
     /// What has to be mended, after a failed verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// Whether the builder has yet to be told of that feedback.
-    #[serde(default)]
     pub resume_due: bool,
     /// Why it was given up, or skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The failed task that it was skipped for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
     /// A commit under way, or one that could not be made and may be tried again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_intent: Option<CommitIntent>,
     /// Its commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Why there is no commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Nudges in this iteration.
-    #[serde(default)]
     pub nudges: u32,
     /// Verifiers started in this iteration.
-    #[serde(default)]
     pub verifiers: u32,
     /// The files that it may change beyond those that were approved.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
     /// The paths beyond those that its builder was seen to edit, where others work in the same checkout.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
     /// The builder's question that was answered, and of whose answer it has yet to be told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
     /// What has changed under it since it was approved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// What its checks said before its work, in test-driven work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ChecksBefore>,
     /// Whether it was done before the plan was imported, by what its source says. A commit that the repository has is
     /// the only proof of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// When it was first claimed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// When it reached a final state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
 impl TaskState {
     /// A leaf that nobody has touched.
-    #[must_use]
     pub fn new(leaf: Leaf) -> Self {
         Self {
             leaf,
@@ -248,13 +219,11 @@ impl TaskState {
     }
 
     /// Whether it counts as done, and nothing proves that it is.
-    #[must_use]
     pub fn is_unverified(&self) -> bool {
         self.imported && self.status == Status::Completed && self.commit.is_none()
     }
 
     /// Whether it passed and only its commit is missing.
-    #[must_use]
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
             && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
@@ -271,13 +240,11 @@ impl TaskState {
     }
 
     /// The builder in whose own worktree it is done, where it is not done in the user's checkout.
-    #[must_use]
     pub fn worktree(&self) -> Option<&AgentName> {
         self.base.as_ref()?.worktree.as_ref()
     }
 
     /// What it changed, as last measured.
-    #[must_use]
     pub fn changed(&self) -> &[Change] {
         self.verification.as_ref().or(self.submission.as_ref()).map_or(&[], |m| &m.files)
     }

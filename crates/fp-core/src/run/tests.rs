@@ -21,7 +21,6 @@ use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;
 
-mod excerpt;
 mod judging;
 mod laws;
 mod machine;

@@ -61,7 +61,6 @@ impl VerifierOpinion {
 }
 
 /// What keeps a task from passing: failed criteria with their text, then failed checks.
-#[must_use]
 pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
     let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
@@ -174,7 +173,6 @@ impl State {
     }
 
     /// The check that `task` was begun with a failing one, in test-driven work.
-    #[must_use]
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
         if self.policy().model != ExecutionModel::Tdd {
             return None;
@@ -198,7 +196,6 @@ impl State {
     }
 
     /// Whether the checks of the pending task `id` have yet to run before its work.
-    #[must_use]
     pub fn wants_checks_before(&self, id: &TaskId) -> bool {
         let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
         self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)

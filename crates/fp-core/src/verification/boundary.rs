@@ -16,13 +16,11 @@ pub struct Boundary {
 impl Boundary {
     /// The boundary of `files` as a task lists them: `./`, a doubled or final `/` and the case of letters make no
     /// difference, and a folder covers what is below it.
-    #[must_use]
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
         Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect() }
     }
 
     /// Whether `path` is listed, or below a listed folder.
-    #[must_use]
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| is_within(&path, file))
@@ -30,7 +28,6 @@ impl Boundary {
 
     /// Whether `path` may come into being without being listed: a test file beside a listed file, or a snapshot
     /// that such a test writes.
-    #[must_use]
     pub fn allows_new(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| test_files::is_test_beside(&path, file))
@@ -43,14 +40,12 @@ impl Boundary {
     }
 
     /// Whether the name of the test file `path` holds that of a listed file.
-    #[must_use]
     pub fn is_named_like(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| test_files::is_named_like(&path, file))
     }
 
     /// Whether `path` is the lock file of a listed manifest: package managers write it as they like.
-    #[must_use]
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| is_lock_of(&path, file))

@@ -21,7 +21,6 @@ const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
 /// Whether only tools write into a folder with this name, wherever it is.
-#[must_use]
 pub fn is_folder_of_tools(name: &[u8]) -> bool {
     FOLDERS.contains(&name)
 }
@@ -43,7 +42,6 @@ impl ByProducts {
     }
 
     /// Whether `path`, a file that git doesn't know, is one.
-    #[must_use]
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = path.as_bytes();
         let mut parts = path.rsplit(|&b| b == b'/');

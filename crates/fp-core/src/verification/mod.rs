@@ -8,15 +8,16 @@ mod dependencies;
 mod intent;
 mod leftovers;
 pub mod ownership;
-pub mod surroundings;
 mod test_cases;
 mod weakened;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-use surroundings::GitSurroundings;
 
 use crate::package_files::is_package_file;
 use crate::plan::field::FieldKind;
@@ -51,7 +52,6 @@ pub struct Check {
 
 impl Check {
     /// Whether it found something unfinished in added lines, and told it without failing the task.
-    #[must_use]
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
     }
@@ -73,8 +73,6 @@ pub enum CommandEnd {
     Signalled(i32),
     /// At its time limit of so many seconds.
     TimedOut(u64),
-    /// It could not be started.
-    NotStarted,
 }
 
 /// A command of a task that was run.
@@ -82,10 +80,10 @@ pub enum CommandEnd {
 pub struct CommandRun {
     /// The command line.
     pub line: String,
-    /// How it ended.
-    pub end: CommandEnd,
-    /// How long it took, in milliseconds.
-    pub millis: u64,
+    /// How it ended; `None` where it could not be started.
+    pub end: Option<CommandEnd>,
+    /// How long it took.
+    pub duration: Duration,
     /// Its output as text, cut to head and tail; why it could not be started.
     pub output: String,
     /// SHA-256 of its whole output; empty where it could not be started.
@@ -93,22 +91,22 @@ pub struct CommandRun {
 }
 
 /// Name of the check that ran `line`.
-#[must_use]
 pub fn command_check_name(line: &str) -> String {
     format!("{COMMAND_CHECK}{line}")
 }
 
 /// The check that `run` is. A command passes by its exit status alone.
-#[must_use]
 pub fn command_check(run: &CommandRun) -> Check {
-    let verdict = if run.end == CommandEnd::Exited(0) { CheckVerdict::Pass } else { CheckVerdict::Fail };
+    let verdict =
+        if run.end == Some(CommandEnd::Exited(0)) { CheckVerdict::Pass } else { CheckVerdict::Fail };
     let ended = match run.end {
-        CommandEnd::Exited(status) => format!("exit status {status}"),
-        CommandEnd::Signalled(signal) => format!("ended by signal {signal}"),
-        CommandEnd::TimedOut(seconds) => format!("ended at its time limit of {seconds} s"),
-        CommandEnd::NotStarted => "could not be started".to_owned(),
+        Some(CommandEnd::Exited(status)) => format!("exit status {status}"),
+        Some(CommandEnd::Signalled(signal)) => format!("ended by signal {signal}"),
+        Some(CommandEnd::TimedOut(seconds)) => format!("ended at its time limit of {seconds} s"),
+        None => "could not be started".to_owned(),
     };
-    let mut detail = format!("{ended} after {}.{:03} s", run.millis / 1000, run.millis % 1000);
+    let mut detail =
+        format!("{ended} after {}.{:03} s", run.duration.as_secs(), run.duration.subsec_millis());
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
@@ -132,7 +130,6 @@ pub struct TaskScope {
 
 impl TaskScope {
     /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
-    #[must_use]
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
         let description = task.fields.text(FieldKind::Description);
         let text = std::iter::once(&*task.description)
@@ -193,7 +190,6 @@ pub struct ChangedText {
 }
 
 /// Whether the checks need the whole text of a changed file: manifests, lock files and tests.
-#[must_use]
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
@@ -201,7 +197,6 @@ pub fn wants_text(change: &Change) -> bool {
 }
 
 /// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
-#[must_use]
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
@@ -239,6 +234,41 @@ fn history(facts: &ChangeFacts) -> Option<Check> {
     }
     let detail = format!("committed since the task began, not by fp: {}", facts.commits.join("; "));
     (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
+}
+
+/// What lies around a working tree at one moment and is in no commit: the branch, and the files in git's own folder
+/// that decide what git shows and what it runs. A builder that edits those could hide a change, or have one made later.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GitSurroundings {
+    /// The branch; `None` where HEAD is detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Path of each such file in git's folder, and a hash of what counts of it.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+impl GitSurroundings {
+    /// That another branch is checked out `now`, in words. A HEAD that is detached belongs to none, as in a worktree
+    /// or while the user rebases.
+    fn branch_left(&self, now: &Self) -> Option<String> {
+        let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
+        (began != now).then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
+    }
+
+    /// The check of git's own files, where one has changed: told, since the user may change them at any time, as
+    /// after a hook that failed.
+    fn check(&self, now: &Self) -> Option<Check> {
+        let gone = self.files.keys().filter(|path| !now.files.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} was taken away"));
+        let others = now.files.iter().filter_map(|(path, hash)| match self.files.get(path) {
+            None => Some(format!("{path} is new")),
+            Some(before) => (before != hash).then(|| format!("{path} was changed")),
+        });
+        let problems: Vec<String> = gone.chain(others).collect();
+        let detail = || format!("since the claim, in git's own folder: {}", list(&problems));
+        (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Note, detail()))
+    }
 }
 
 /// `items` as one line, cut after the tenth.

@@ -41,7 +41,6 @@ pub struct Divided {
 }
 
 /// Divides what differs from the task's base by whose it is.
-#[must_use]
 pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
     let judge = Judge {
         own: Boundary::new(&scope.files),

@@ -351,8 +351,8 @@ fn leftovers() {
 fn commands() {
     let run = |end, output: &str| CommandRun {
         line: "cargo test".into(),
-        end,
-        millis: 1234,
+        end: Some(end),
+        duration: std::time::Duration::from_millis(1234),
         output: output.into(),
         sha256: "0123456789abcdef0123".into(),
     };
@@ -394,4 +394,36 @@ fn texts_that_are_wanted() {
     check("+tests/a.rs@", false);
     check("~README.md", false);
     check(">tests/a.py>b.txt", true);
+}
+
+fn around(branch: Option<&str>, files: &[(&str, &str)]) -> GitSurroundings {
+    let files = files.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect();
+    GitSurroundings { branch: branch.map(str::to_owned), files }
+}
+
+#[test]
+fn the_branch() {
+    let check = |began: Option<&str>, now: Option<&str>, expect: Option<&str>| {
+        let left = around(began, &[]).branch_left(&around(now, &[]));
+        assert_eq!(left.as_deref(), expect, "{began:?} {now:?}");
+    };
+    check(Some("main"), Some("main"), None);
+    check(None, Some("side"), None);
+    check(
+        Some("main"),
+        Some("side"),
+        Some("branch side is checked out, the task began on main: switch back"),
+    );
+    check(Some("main"), None, None);
+}
+
+#[test]
+fn files_of_git() {
+    let before = around(None, &[("config", "1"), ("hooks/a", "1"), ("hooks/b", "1")]);
+    assert_eq!(before.check(&before), None);
+    let now = around(None, &[("config", "2"), ("hooks/b", "1"), ("hooks/c", "1")]);
+    let found = before.check(&now).map(|check| check.detail);
+    let expect =
+        "since the claim, in git's own folder: hooks/a was taken away; config was changed; hooks/c is new";
+    assert_eq!(found.as_deref(), Some(expect));
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fp_core::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
-use crate::process::{self, Limits, ProcessEnd};
+use crate::process::{self, CommandEnd, Limits};
 
 /// Most of standard error that a failure keeps.
 const STDERR_TAIL: usize = 4096;
@@ -169,6 +169,13 @@ impl Finished {
             Some(failure) => Err(classify(failure)),
         }
     }
+
+    /// What `read` makes of the output; an error where that is nothing.
+    pub(super) fn parsed<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, GitError> {
+        let shown = self.shown.clone();
+        let output = self.into_output()?;
+        read(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+    }
 }
 
 /// The last `limit` bytes as text that can't move a terminal's cursor.
@@ -222,12 +229,12 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     let answer = process::ask(command, b"", limits).map_err(not_started)?;
     let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));
     match answer.end {
-        ProcessEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
-        ProcessEnd::Exited(status) => {
+        CommandEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
+        CommandEnd::Exited(status) => {
             Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER)))
         }
-        ProcessEnd::Signalled(_) => Err(failed(None, String::new())),
-        ProcessEnd::TimedOut => {
+        CommandEnd::Signalled(_) => Err(failed(None, String::new())),
+        CommandEnd::TimedOut(_) => {
             Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
         }
     }

@@ -41,9 +41,7 @@ impl Git {
             let failure = Box::new(failure.clone());
             return Err(GitError::MissingObject { object: since.to_string(), failure });
         }
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        commits(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+        finished.parsed(commits)
     }
 
     /// The commit that HEAD is at. One process.
@@ -51,14 +49,8 @@ impl Git {
     /// # Errors
     /// A failing git, or a repository without a commit.
     pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
-        let [raw, no_renames, merges, format] = COMMITS;
-        let finished =
-            self.log(&[raw, no_renames, merges, format, "--root", "--max-count=1"], "HEAD").run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        commits(&output)
-            .map(|found| found.into_iter().next())
-            .ok_or_else(|| GitError::unexpected(&shown, &output))
+        let finished = self.log(&[&COMMITS[..], &["--root", "--max-count=1"]].concat(), "HEAD").run()?;
+        Ok(finished.parsed(commits)?.into_iter().next())
     }
 
     /// The newest commit since `commit` that says, as `git revert` does, that it reverts it. One process.
@@ -129,7 +121,6 @@ impl Git {
     }
 
     /// The commits whose parents a shallow clone doesn't have. To git they have no parent, and so bring every file.
-    #[must_use]
     pub fn shallow_commits(&self) -> HashSet<Vec<u8>> {
         let shallow = crate::file::read_bytes(&self.common_dir().join("shallow"), 16 * 1024 * 1024);
         let lines = shallow.unwrap_or_default();
@@ -182,28 +173,4 @@ fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
         commits.push(GitCommit { hash, subject, files });
     }
     Some(commits)
-}
-
-impl Git {
-    /// Those of `commits` that are not in the history of HEAD, be it that git has them no more. Two processes, or none
-    /// where nothing is asked for.
-    ///
-    /// # Errors
-    /// A failing git.
-    pub fn not_in_history(&self, commits: &BTreeSet<Oid>) -> Result<BTreeSet<Oid>, GitError> {
-        if commits.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let lines: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
-        let output = self.call(&["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
-        let output = output.input(lines.into_bytes()).output()?;
-        let there = String::from_utf8_lossy(&output);
-        let there: BTreeSet<&str> = there.lines().filter_map(|line| line.strip_suffix(" commit")).collect();
-        let asked: String = there.iter().map(|commit| format!("{commit}\n")).collect();
-        let listed = self.call(&["rev-list", "--stdin"]).input((asked + "^HEAD\n").into_bytes()).output()?;
-        let listed = String::from_utf8_lossy(&listed);
-        let beyond: BTreeSet<&str> = listed.lines().collect();
-        let lost = |commit: &&Oid| !there.contains(commit.as_str()) || beyond.contains(commit.as_str());
-        Ok(commits.iter().filter(lost).cloned().collect())
-    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use fp_core::repo_path::RepoPath;
 
-use super::command::GitCall;
+use super::command::{Finished, GitCall};
+use super::tree::INDEX;
 use super::{Git, GitError, Oid};
 
 /// Which is no person: the commit object that a merge takes is in no history.
@@ -43,27 +44,21 @@ impl Git {
         let call = self.call(&["merge-tree", "--write-tree", "-z", "--name-only", "--end-of-options"]);
         let finished = call.arg(onto.as_str()).arg(theirs.as_str()).run()?;
         let conflict = finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1));
-        let (shown, output) = match conflict {
-            true => (finished.shown, finished.stdout),
-            false => (finished.shown.clone(), finished.into_output()?),
-        };
-        merge(&output, conflict).ok_or_else(|| GitError::unexpected(&shown, &output))
+        let failure = finished.failure.filter(|_| !conflict);
+        Finished { failure, ..finished }.parsed(|output| merge(output, conflict))
     }
 
     /// The tree of `base` with what `tree` has, or has not, at `files`.
     fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Oid, GitError> {
         let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
         let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
-        let output = call.output()?;
         let wanted: HashSet<&[u8]> = files.iter().map(RepoPath::as_bytes).collect();
-        let lines = index_lines(&output, &wanted)
-            .ok_or_else(|| GitError::unexpected(&format!("git {}", args.join(" ")), &output))?;
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
-        let index = folder.path().join("index");
-        self.index_of(base, &index)?;
+        let lines = call.run()?.parsed(|output| index_lines(output, &wanted))?;
+        let folder = self.folder_with_index(base)?;
+        let index = folder.path().join(INDEX);
         let call = self.call(&["update-index", "--replace", "-z", "--index-info"]);
         call.env("GIT_INDEX_FILE", &index).input(lines).output()?;
-        self.call(&["write-tree"]).env("GIT_INDEX_FILE", &index).oid()
+        self.tree_of(&index)
     }
 
     /// A commit of `tree` behind `parent`, which no ref leads to.
@@ -80,9 +75,8 @@ impl Git {
         if files.is_empty() {
             return Ok(());
         }
-        let temporary = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
-        let index = temporary.path().join("index");
-        self.index_of(tree, &index)?;
+        let temporary = self.folder_with_index(tree)?;
+        let index = temporary.path().join(INDEX);
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(folder);
         prefix.push("/");
@@ -91,20 +85,19 @@ impl Git {
         call.env("GIT_INDEX_FILE", &index).input(list).output().map(drop)
     }
 
-    /// Writes an index of `tree`, a tree or a commit, at `path`.
-    fn index_of(&self, tree: &Oid, path: &Path) -> Result<(), GitError> {
-        self.call(&["read-tree", tree.as_str()]).env("GIT_INDEX_FILE", path).output().map(drop)
+    /// A folder with an index, [`INDEX`], of `tree`, a tree or a commit.
+    pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join(INDEX);
+        self.call(&["read-tree", tree.as_str()]).env("GIT_INDEX_FILE", index).output()?;
+        Ok(folder)
     }
 }
 
 impl GitCall {
     /// Runs it and reads the object id that it prints.
-    fn oid(self) -> Result<Oid, GitError> {
-        let finished = self.run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        let text = String::from_utf8_lossy(&output);
-        text.trim().parse().map_err(|_| GitError::unexpected(&shown, &output))
+    pub(super) fn oid(self) -> Result<Oid, GitError> {
+        self.run()?.parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
     }
 }
 

@@ -7,7 +7,6 @@
 pub mod command;
 mod commit;
 mod diff;
-mod error;
 mod history;
 mod merge;
 mod revert;
@@ -15,28 +14,153 @@ mod status;
 mod tree;
 mod worktree;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_core::hint::Hint;
 use fp_core::repo_path::RepoPath;
 use fp_core::settings::Settings;
 use serde::{Deserialize, Serialize};
 
+use crate::file;
 use crate::repo::{self, Repo};
 
 pub(crate) use command::os_string;
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, FileStat, Side};
-pub use error::{GitError, GitFailure};
 pub use history::GitCommit;
 pub use merge::Merge;
 pub use revert::{Undo, Undoing};
 pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
+
+/// A git process that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitFailure {
+    /// What was run, such as `git status --porcelain=v2`; cut to 200 characters.
+    pub command: String,
+    /// Its exit status; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// The end of what it said on standard error, at most 4 KiB, control characters taken out.
+    pub stderr: String,
+}
+
+impl fmt::Display for GitFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ", self.command)?;
+        match self.status {
+            Some(status) => write!(f, "ended with status {status}")?,
+            None => write!(f, "was ended by a signal")?,
+        }
+        match self.stderr.trim() {
+            "" => Ok(()),
+            said => write!(f, ": {said}"),
+        }
+    }
+}
+
+/// Why a question to git has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no `git` on PATH.
+    #[error("git was not found on PATH")]
+    NotInstalled,
+    /// The folder is in no working tree.
+    #[error("{} is not in a git working tree", .0.display())]
+    NotARepository(PathBuf),
+    /// The checkout that a run is about is none of this repository any more.
+    #[error("{} is no checkout of this repository", .0.display())]
+    NotACheckout(PathBuf),
+    /// Git refuses to read the repository because somebody else owns it.
+    #[error("git does not trust the repository, since another user owns it: {0}")]
+    NotTrusted(Box<GitFailure>),
+    /// The repository has no commit yet.
+    #[error("the repository has no commit yet")]
+    NoCommit,
+    /// No branch is checked out.
+    #[error("HEAD is detached: no branch is checked out")]
+    DetachedHead,
+    /// Something has to be finished first.
+    #[error("a {0} is in progress")]
+    InProgress(Operation),
+    /// An object is not there any more.
+    #[error("git does not have {object}: {failure}")]
+    MissingObject {
+        /// The object that was asked for.
+        object: String,
+        /// What git said.
+        failure: Box<GitFailure>,
+    },
+    /// A git process failed in another way.
+    #[error("{0}")]
+    Failed(Box<GitFailure>),
+    /// Git printed something that this program doesn't understand.
+    #[error("`{command}` printed something unexpected: {detail}")]
+    Unexpected {
+        /// What was run.
+        command: String,
+        /// The part that isn't understood, quoted.
+        detail: String,
+    },
+    /// A file or a process could not be used.
+    #[error("{action}: {source}")]
+    Io {
+        /// What was tried, with the path.
+        action: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl GitError {
+    fn io(action: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let action = action.into();
+        move |source| Self::Io { action, source }
+    }
+
+    fn unexpected(command: &str, detail: &[u8]) -> Self {
+        let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
+        Self::Unexpected { command: command.to_owned(), detail: format!("{shown:?}") }
+    }
+}
+
+impl Hint for GitError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::NotInstalled => "install git, or add its folder to PATH".into(),
+            Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),
+            Self::NotACheckout(_) => {
+                "run `fp run start PLAN` in the checkout that the commits are to be made in".into()
+            }
+            Self::NotTrusted(_) => "git's own message names the `safe.directory` setting to add".into(),
+            Self::NoCommit => "commit something first: a run needs a state to start from".into(),
+            Self::DetachedHead => "check out a branch with `git switch BRANCH`".into(),
+            Self::InProgress(operation) => operation.way_out().into(),
+            Self::MissingObject { .. } => {
+                "it was probably removed by `git gc`; release the task and let it be claimed again".into()
+            }
+            Self::Failed(failure) => {
+                let said = |part: &str| failure.stderr.contains(part);
+                let kind = match () {
+                    () if said("No space left on device") => io::ErrorKind::StorageFull,
+                    () if said("Read-only file system") => io::ErrorKind::ReadOnlyFilesystem,
+                    () => return None,
+                };
+                file::advice(&kind.into())?.into()
+            }
+            Self::Io { source, .. } => file::advice(source)?.into(),
+            Self::Unexpected { .. } => {
+                "run it by hand: the `git` on PATH is no plain git, or one that this fp does not know".into()
+            }
+        })
+    }
+}
 
 /// One working tree and the repository it belongs to.
 #[derive(Debug, Clone)]
@@ -71,13 +195,11 @@ impl Git {
     }
 
     /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.
-    #[must_use]
     pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
         Self { plans_dir: plans_dir.into(), ..self }
     }
 
     /// Sets an environment variable for every git process started through this value.
-    #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
@@ -85,25 +207,21 @@ impl Git {
 
     /// Has each git process that makes a commit, or changes another working tree, hold the locked file `lock` as long
     /// as it lives, since it may outlive the process that started it.
-    #[must_use]
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
         Self { commit_lock: Some(lock), ..self }
     }
 
     /// The top of the working tree, absolute, without symbolic links.
-    #[must_use]
     pub fn worktree(&self) -> &Path {
         &self.worktree
     }
 
     /// The folder with this working tree's `HEAD` and index.
-    #[must_use]
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
     /// The folder that all working trees of the repository share; the `.git` of the main one.
-    #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -121,13 +239,11 @@ pub struct InvalidOid(String);
 
 impl Oid {
     /// The id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The first ten digits, for people.
-    #[must_use]
     pub fn short(&self) -> &str {
         &self.0[..10]
     }
@@ -167,7 +283,6 @@ impl fmt::Display for Oid {
 impl Git {
     /// The path of the file `path`, absolute, from the top of the working tree; the file need not be there, and a link
     /// is not followed. `None` where it is outside of the working tree, or its top.
-    #[must_use]
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
         let path = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => real(folder).join(name),
@@ -179,7 +294,6 @@ impl Git {
     }
 
     /// Where the file `path` is on the disk.
-    #[must_use]
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))
     }

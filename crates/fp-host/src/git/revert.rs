@@ -32,7 +32,6 @@ pub struct Undo {
 
 impl Undo {
     /// The files that change, both ends of a rename.
-    #[must_use]
     pub fn files(&self) -> Vec<RepoPath> {
         self.changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect()
     }
@@ -45,7 +44,6 @@ impl Undo {
     }
 
     /// The submodules among them, which can't be set back from here.
-    #[must_use]
     pub fn submodules(&self) -> Vec<RepoPath> {
         let submodules = self.changes.iter().filter(|change| change.kind == FileKind::Submodule);
         submodules.map(|change| change.path.clone()).collect()
@@ -67,9 +65,8 @@ impl Git {
         if patch.is_empty() {
             return Ok(clean(head.clone(), Vec::new()));
         }
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let folder = self.folder_with_index(&head)?;
         let index = folder.path().join(INDEX);
-        self.call(&["read-tree", head.as_str()]).env("GIT_INDEX_FILE", &index).output()?;
         let patched = |options: &[&str]| {
             let arguments = [&["apply", "--cached", "--whitespace=nowarn"], options, &["-"]].concat();
             self.call(&arguments).env("GIT_INDEX_FILE", &index).input(patch.clone()).run()

@@ -6,7 +6,7 @@ use std::{fmt, fs, io};
 
 use fp_core::plan::path;
 use fp_core::repo_path::RepoPath;
-use fp_core::verification::surroundings::GitSurroundings;
+use fp_core::verification::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};
@@ -55,7 +55,6 @@ pub struct StatusEntry {
 
 impl StatusEntry {
     /// Whether something of it is staged.
-    #[must_use]
     pub fn is_staged(&self) -> bool {
         matches!(self.state, EntryState::Tracked { staged, .. } if staged != b'.')
     }
@@ -112,17 +111,14 @@ pub enum Operation {
 
 impl Operation {
     /// How it is ended.
-    #[must_use]
-    pub fn way_out(self) -> &'static str {
+    pub fn way_out(self) -> String {
+        let name = self.to_string();
+        let command = name.strip_prefix("git ").unwrap_or(&name);
         match self {
-            Self::Merge => "finish it with `git merge --continue`, or drop it with `git merge --abort`",
-            Self::Rebase => "finish it with `git rebase --continue`, or drop it with `git rebase --abort`",
-            Self::Am => "finish it with `git am --continue`, or drop it with `git am --abort`",
-            Self::CherryPick => {
-                "finish it with `git cherry-pick --continue`, or drop it with `git cherry-pick --abort`"
+            Self::Bisect => "end it with `git bisect reset`".to_owned(),
+            _ => {
+                format!("finish it with `git {command} --continue`, or drop it with `git {command} --abort`")
             }
-            Self::Revert => "finish it with `git revert --continue`, or drop it with `git revert --abort`",
-            Self::Bisect => "end it with `git bisect reset`",
         }
     }
 }
@@ -151,17 +147,16 @@ impl Git {
         if said("ambiguous argument 'HEAD'") || said("unknown revision") {
             return Err(GitError::NoCommit);
         }
-        let (shown, output) = (finished.shown.clone(), finished.into_output()?);
-        let text = String::from_utf8_lossy(&output);
-        let mut lines = text.lines();
-        let commit = lines.next().and_then(|line| line.parse().ok());
-        let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
-        let commit = commit.ok_or_else(|| GitError::unexpected(&shown, &output))?;
-        Ok(GitHead { commit, branch })
+        finished.parsed(|output| {
+            let text = String::from_utf8_lossy(output);
+            let mut lines = text.lines();
+            let commit = lines.next()?.parse().ok()?;
+            let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
+            Some(GitHead { commit, branch })
+        })
     }
 
     /// What the user began and git has not finished, by the files git leaves for it. No process.
-    #[must_use]
     pub fn state(&self) -> Option<Operation> {
         let has = |name: &str| self.git_dir().join(name).exists();
         [
@@ -179,7 +174,6 @@ impl Git {
 
     /// The hash of HEAD as git's files have it; `None` where they don't say so plainly, as in a packed repository.
     /// No process: to be compared with a hash that is known.
-    #[must_use]
     pub fn head_in_files(&self) -> Option<String> {
         let read = |path: &Path| file::read_text(path, HEAD_CAP).ok().map(|text| text.trim_end().to_owned());
         let head = read(&self.git_dir().join("HEAD"))?;

@@ -158,7 +158,6 @@ fn open_up(folder: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
 fn open_up(_folder: &Path) -> std::io::Result<()> {
     Ok(())
 }

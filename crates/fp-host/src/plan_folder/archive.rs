@@ -101,7 +101,6 @@ struct Record {
 
 impl PlanFolder {
     /// When it was archived, as far as its record says so.
-    #[must_use]
     pub fn archived_at(&self) -> Option<Timestamp> {
         let text = file::read_text(&self.file(ARCHIVED), CAP).ok()?;
         serde_json::from_str::<Record>(&text).ok().map(|record| record.archived_at)
@@ -110,7 +109,6 @@ impl PlanFolder {
 
 impl Plans {
     /// The archived plans of the repository.
-    #[must_use]
     pub fn archived(&self) -> Self {
         Self { root: self.root.clone(), dir: self.root.join(HOME).join(ARCHIVE) }
     }

@@ -88,13 +88,8 @@ struct Written<'a> {
 }
 
 impl PlanFolder {
-    /// Writes what the plan was made for.
-    pub fn describe(&self, record: &PlanRecord) -> Result<(), PlanError> {
-        self.describe_for(record, None)
-    }
-
-    /// As [`PlanFolder::describe`], for a plan that makes a layer of a roadmap.
-    pub fn describe_for(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
+    /// Writes what the plan was made for, which may be a layer of a roadmap.
+    pub fn describe(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
         let written = Written { schema_version: SCHEMA_VERSION, record, roadmap };
         let mut text =
             serde_json::to_string_pretty(&written).expect("a record has text keys and plain values");

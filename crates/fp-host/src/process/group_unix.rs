@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::{POLL, ProcessEnd};
+use super::{CommandEnd, POLL};
 
 /// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
 /// other end of the pipe has died.
@@ -40,7 +40,7 @@ impl ProcessGroup {
     }
 
     /// How the leader ended, if it has.
-    pub(super) fn poll(&mut self) -> io::Result<Option<ProcessEnd>> {
+    pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         Ok(self.leader.try_wait()?.map(end))
     }
 
@@ -94,10 +94,10 @@ fn watch(id: Pid) -> Option<Child> {
     watcher.spawn().ok()
 }
 
-fn end(status: ExitStatus) -> ProcessEnd {
+fn end(status: ExitStatus) -> CommandEnd {
     match (status.code(), status.signal()) {
-        (Some(code), _) => ProcessEnd::Exited(code),
-        (None, signal) => ProcessEnd::Signalled(signal.unwrap_or_default()),
+        (Some(code), _) => CommandEnd::Exited(code),
+        (None, signal) => CommandEnd::Signalled(signal.unwrap_or_default()),
     }
 }
 

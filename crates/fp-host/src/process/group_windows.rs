@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 
-use super::End;
+use super::CommandEnd;
 
 /// The shell that runs `line`, which it takes as it stands.
 pub(super) fn shell(line: &str) -> Command {
@@ -25,9 +25,9 @@ impl ProcessGroup {
     }
 
     /// How the command ended, if it has.
-    pub(super) fn poll(&mut self) -> io::Result<Option<ProcessEnd>> {
+    pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
-        Ok(status.map(|status| status.code().map_or(ProcessEnd::Signalled(0), ProcessEnd::Exited)))
+        Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
     }
 
     /// Ends every process of the job at once; there is no gentler way.

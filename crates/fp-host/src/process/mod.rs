@@ -7,11 +7,12 @@ mod group;
 mod output;
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fp_core::verification::{CommandEnd, CommandRun};
+pub use fp_core::verification::CommandEnd;
+use fp_core::verification::CommandRun;
 use group::ProcessGroup;
 pub use output::CommandOutput;
 use output::OutputReader;
@@ -42,44 +43,15 @@ impl Default for Limits {
     }
 }
 
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessEnd {
-    /// With this exit status.
-    Exited(i32),
-    /// By this signal.
-    Signalled(i32),
-    /// It took longer than it may.
-    TimedOut,
-}
-
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedCommand {
     /// How.
-    pub end: ProcessEnd,
+    pub end: CommandEnd,
     /// How long it took.
     pub duration: Duration,
     /// What it printed on standard output and standard error, in the order in which it did.
     pub output: CommandOutput,
-}
-
-impl FinishedCommand {
-    /// Whether it ended by itself with status 0.
-    #[must_use]
-    pub fn succeeded(&self) -> bool {
-        self.end == ProcessEnd::Exited(0)
-    }
-}
-
-/// Why a command could not be run.
-#[derive(Debug, thiserror::Error)]
-#[error("the shell could not be started in {}: {source}", directory.display())]
-pub struct ProcessError {
-    /// Where it was to run.
-    pub directory: PathBuf,
-    /// What is in the way.
-    pub source: io::Error,
 }
 
 /// Runs `line` through the platform's shell (`sh -c`, `cmd /C`) in `directory`, without input. The whole group
@@ -87,50 +59,50 @@ pub struct ProcessError {
 ///
 /// # Errors
 /// There is no shell or no such directory. A command that isn't found is no error: the shell says so.
-pub fn run_line(line: &str, directory: &Path, limits: Limits) -> Result<FinishedCommand, ProcessError> {
-    start(line, directory, limits).map_err(|source| ProcessError { directory: directory.to_owned(), source })
+pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
+    let started = Instant::now();
+    let (pipe, out) = io::pipe()?;
+    let mut command = group::shell(line);
+    command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+    let mut group = ProcessGroup::spawn(command)?;
+    let reader = OutputReader::start(pipe, limits.head, limits.tail);
+    let end = wait(&mut group, limits.time, POLL)?;
+    group.end(GRACE)?;
+    let output = reader.finish(DRAIN);
+    Ok(FinishedCommand { end, duration: started.elapsed(), output })
 }
 
 /// Runs `lines`, one after the other, and records each as the checks take it; one that can't be started is
 /// recorded as such.
-#[must_use]
 pub fn run_commands<'l>(
     lines: impl IntoIterator<Item = &'l str>,
     directory: &Path,
     limits: Limits,
 ) -> Vec<CommandRun> {
-    lines.into_iter().map(|line| record(line, run_line(line, directory, limits), limits)).collect()
-}
-
-fn record(line: &str, run: Result<FinishedCommand, ProcessError>, limits: Limits) -> CommandRun {
-    let line = line.to_owned();
-    match run {
-        Ok(run) => CommandRun {
-            line,
-            end: match run.end {
-                ProcessEnd::Exited(status) => CommandEnd::Exited(status),
-                ProcessEnd::Signalled(signal) => CommandEnd::Signalled(signal),
-                ProcessEnd::TimedOut => CommandEnd::TimedOut(limits.time.as_secs()),
-            },
-            millis: u64::try_from(run.duration.as_millis()).unwrap_or(u64::MAX),
-            output: run.output.to_text(),
-            sha256: run.output.sha256,
+    let run = |line: &str| match run_line(line, directory, limits) {
+        Ok(FinishedCommand { end, duration, output }) => CommandRun {
+            line: line.to_owned(),
+            end: Some(end),
+            duration,
+            output: output.to_text(),
+            sha256: output.sha256,
         },
         Err(error) => CommandRun {
-            line,
-            end: CommandEnd::NotStarted,
-            millis: 0,
-            output: error.to_string(),
+            line: line.to_owned(),
+            end: None,
+            duration: Duration::ZERO,
+            output: format!("the shell could not be started in {}: {error}", directory.display()),
             sha256: String::new(),
         },
-    }
+    };
+    lines.into_iter().map(run).collect()
 }
 
 /// A program that was asked something, and has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramAnswer {
     /// How.
-    pub end: ProcessEnd,
+    pub end: CommandEnd,
     /// How long it took.
     pub duration: Duration,
     /// What it printed on standard output.
@@ -156,27 +128,15 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     let input = input.to_owned();
     // A program that ends without reading everything has its reasons.
     std::thread::spawn(move || drop(to.write_all(&input)));
-    let end = wait(&mut group, started + limits.time, QUICK_POLL)?;
+    let end = wait(&mut group, limits.time, QUICK_POLL)?;
     let duration = started.elapsed();
     group.end(GRACE)?;
     Ok(ProgramAnswer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
 }
 
-fn start(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
-    let started = Instant::now();
-    let (pipe, out) = io::pipe()?;
-    let mut command = group::shell(line);
-    command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
-    let mut group = ProcessGroup::spawn(command)?;
-    let reader = OutputReader::start(pipe, limits.head, limits.tail);
-    let end = wait(&mut group, started + limits.time, POLL)?;
-    group.end(GRACE)?;
-    let output = reader.finish(DRAIN);
-    Ok(FinishedCommand { end, duration: started.elapsed(), output })
-}
-
 /// Waits for the command itself, not for what it put into the background; looks at it once in `poll` at least.
-fn wait(group: &mut ProcessGroup, deadline: Instant, poll: Duration) -> io::Result<ProcessEnd> {
+fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result<CommandEnd> {
+    let deadline = Instant::now() + limit;
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(end) = group.poll()? {
@@ -184,7 +144,7 @@ fn wait(group: &mut ProcessGroup, deadline: Instant, poll: Duration) -> io::Resu
         }
         let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
         else {
-            return Ok(ProcessEnd::TimedOut);
+            return Ok(CommandEnd::TimedOut(limit.as_secs()));
         };
         std::thread::sleep(pause.min(left));
         pause = (pause * 2).min(poll);

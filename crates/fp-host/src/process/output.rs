@@ -25,14 +25,12 @@ pub struct CommandOutput {
 
 impl CommandOutput {
     /// How many bytes between head and tail were dropped.
-    #[must_use]
     pub fn cut(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
     /// The output as text for people and models: what isn't UTF-8 is replaced, control characters (but line
     /// endings and tabs) are left out, and what was cut is said.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = readable(&self.head);
         if self.cut() > 0 {

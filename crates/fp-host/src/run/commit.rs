@@ -10,6 +10,7 @@ use fp_core::commit_style::{CommitHistory, SUBJECTS};
 use fp_core::plan::id::{AgentName, TaskId};
 use fp_core::repo_path::RepoPath;
 use fp_core::run::State;
+use fp_core::run::decide::RunDecision;
 use fp_core::run::drift::{Moved, SeenCommit};
 use fp_core::run::event::Event;
 use fp_core::run::question::Topic;
@@ -55,7 +56,7 @@ pub fn settle(
     };
     let mut settled = Vec::new();
     while let Some(task) = due(&plan.load()?.state).cloned() {
-        settled.push(complete(plan, &task, &lock, &now)?);
+        settled.push(Settling { plan, id: &task.leaf.id, now: &now }.complete(&task, &lock)?);
     }
     Ok(settled)
 }
@@ -69,85 +70,120 @@ fn due(state: &State) -> Option<&TaskState> {
     state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
-fn complete(
-    plan: &OpenPlan,
-    task: &TaskState,
-    lock: &Arc<File>,
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    let id = &task.leaf.id;
-    let state = plan.load()?.state;
-    if state.run.as_ref().is_some_and(|r| r.terms.no_commit) {
-        return match bring(plan, &state, task) {
-            Err(RunError::InTheWay(reason)) => ask(plan, id, &reason, now),
-            brought => brought.and_then(|()| done(plan, id, None, "commits are off", now)),
-        };
-    }
-    let mut files = paths(task.changed());
-    if files.is_empty() {
-        return done(plan, id, None, "it changed nothing", now);
-    }
-    // Should this process die, the git that it started still holds the lock until its commit is made or not.
-    let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
-    let before = task.commit_intent.as_ref();
-    let intended =
-        |commit: &GitCommit, intent: &CommitIntent| intent.message.lines().next() == Some(&commit.subject);
-    if let Some(hash) = made_before(&git, before, intended)? {
-        return recovered(plan, id, &git, (&hash, before), now);
-    }
-    let incoming = match task.worktree() {
-        None => None,
-        Some(owner) => match integrate(plan, &git, task)? {
-            Integration::Ready(incoming) => Some(*incoming),
-            Integration::Nothing => return nothing_left(plan, id, &git, before, now),
-            Integration::Blocked(reason) => return ask(plan, id, &reason, now),
-            Integration::Conflict(conflict) => return send_back(plan, id, &conflict, owner, now),
-        },
-    };
-    if let Some(incoming) = &incoming {
-        files = incoming.files();
-    }
-    let subjects = git.recent_subjects(SUBJECTS)?;
-    let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
-    let intent = CommitIntent {
-        files: files.iter().map(ToString::to_string).collect(),
-        message: message.clone(),
-        head: match before {
-            Some(before) => before.head.clone(),
-            None => git.head()?.commit.to_string(),
-        },
-    };
-    let mut ledger = plan.lock()?;
-    let events = ledger.state().begin_commit(id, intent.files, intent.message, intent.head)?;
-    ledger.append(events, now())?;
-    drop(ledger);
-    let placed = incoming.map(Incoming::place).transpose()?;
-    match git.commit(&files, &message)? {
-        CommitOutcome::Committed { hash } => done(plan, id, Some(&hash), "", now),
-        CommitOutcome::NothingToCommit => nothing_left(plan, id, &git, before, now),
-        CommitOutcome::Blocked(blocked) => {
-            if let Some(placed) = placed {
-                placed.put_back(plan)?;
-            }
-            ask(plan, id, &blocked.to_string(), now)
-        }
-    }
+/// What a passed task that is being settled is settled with.
+struct Settling<'a> {
+    plan: &'a OpenPlan,
+    id: &'a TaskId,
+    now: &'a dyn Fn() -> Timestamp,
 }
 
-/// Has the builder of a change that does not fit resolve it. Its worktree comes first: whoever is killed before it is
-/// logged does the same again.
-fn send_back(
-    plan: &OpenPlan,
-    id: &TaskId,
-    conflict: &Conflict<'_>,
-    owner: &AgentName,
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    let base = conflict.show(owner)?;
-    let mut ledger = plan.lock()?;
-    let events = ledger.state().conflict(id, &conflict.feedback, base, fresh_token())?;
-    ledger.append(events, now())?;
-    Ok(Settled::Conflict(id.clone(), conflict.feedback.clone()))
+impl Settling<'_> {
+    fn record(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
+        let mut ledger = self.plan.lock()?;
+        let events = decide(ledger.state())?;
+        Ok(ledger.append(events, (self.now)())?)
+    }
+
+    fn complete(&self, task: &TaskState, lock: &Arc<File>) -> Result<Settled, RunError> {
+        let Self { plan, id, .. } = *self;
+        let state = plan.load()?.state;
+        if state.run.as_ref().is_some_and(|r| r.terms.no_commit) {
+            return match bring(plan, &state, task) {
+                Err(RunError::InTheWay(reason)) => self.ask(&reason),
+                brought => brought.and_then(|()| self.done(None, "commits are off")),
+            };
+        }
+        let mut files = paths(task.changed());
+        if files.is_empty() {
+            return self.done(None, "it changed nothing");
+        }
+        // Should this process die, the git that it started still holds the lock until its commit is made or not.
+        let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
+        let before = task.commit_intent.as_ref();
+        let intended = |commit: &GitCommit, intent: &CommitIntent| {
+            intent.message.lines().next() == Some(&commit.subject)
+        };
+        if let Some(hash) = made_before(&git, before, intended)? {
+            return self.recovered(&git, &hash, before);
+        }
+        let incoming = match task.worktree() {
+            None => None,
+            Some(owner) => match integrate(plan, &git, task)? {
+                Integration::Ready(incoming) => Some(*incoming),
+                Integration::Nothing => return self.nothing_left(&git, before),
+                Integration::Blocked(reason) => return self.ask(&reason),
+                Integration::Conflict(conflict) => return self.send_back(&conflict, owner),
+            },
+        };
+        if let Some(incoming) = &incoming {
+            files = incoming.files();
+        }
+        let subjects = git.recent_subjects(SUBJECTS)?;
+        let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
+        let intent = CommitIntent {
+            files: files.iter().map(ToString::to_string).collect(),
+            message: message.clone(),
+            head: match before {
+                Some(before) => before.head.clone(),
+                None => git.head()?.commit.to_string(),
+            },
+        };
+        self.record(|state| state.begin_commit(id, intent.files, intent.message, intent.head))?;
+        let placed = incoming.map(Incoming::place).transpose()?;
+        match git.commit(&files, &message)? {
+            CommitOutcome::Committed { hash } => self.done(Some(&hash), ""),
+            CommitOutcome::NothingToCommit => self.nothing_left(&git, before),
+            CommitOutcome::Blocked(blocked) => {
+                if let Some(placed) = placed {
+                    placed.put_back(plan)?;
+                }
+                self.ask(&blocked.to_string())
+            }
+        }
+    }
+
+    /// Has the builder of a change that does not fit resolve it. Its worktree comes first: whoever is killed before it is
+    /// logged does the same again.
+    fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> Result<Settled, RunError> {
+        let base = conflict.show(owner)?;
+        self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
+        Ok(Settled::Conflict(self.id.clone(), conflict.feedback.clone()))
+    }
+
+    /// HEAD has what there was to commit: by the intended commit, which a hook may have given another subject, or by
+    /// some other.
+    fn nothing_left(&self, git: &Git, before: Option<&CommitIntent>) -> Result<Settled, RunError> {
+        match made_before(git, before, |_, _| true)? {
+            Some(hash) => self.recovered(git, &hash, before),
+            None => self.done(None, "its change is in HEAD already"),
+        }
+    }
+
+    /// The commit was made by a git whose caller died, and maybe that git with it.
+    fn recovered(&self, git: &Git, hash: &Oid, intent: Option<&CommitIntent>) -> Result<Settled, RunError> {
+        let files = intent.iter().flat_map(|intent| &intent.files);
+        let files: Vec<RepoPath> = files.map(|file| file.as_str().into()).collect();
+        match git.follow_commit(&files)? {
+            None => self.done(Some(hash), ""),
+            Some(blocked) => self.ask(&blocked.to_string()),
+        }
+    }
+
+    fn ask(&self, reason: &str) -> Result<Settled, RunError> {
+        self.record(|state| state.block_commit(self.id, reason))?;
+        Ok(Settled::Blocked(self.id.clone(), reason.to_owned()))
+    }
+
+    fn done(&self, commit: Option<&Oid>, note: &str) -> Result<Settled, RunError> {
+        let commit = commit.map(ToString::to_string);
+        let note = commit.is_none().then(|| note.to_owned());
+        self.record(|state| state.complete(self.id, commit.clone(), note.clone()))?;
+        let id = self.id;
+        Ok(match commit {
+            Some(hash) => Settled::Committed(id.clone(), hash),
+            None => Settled::Uncommitted(id.clone(), note.unwrap_or_default()),
+        })
+    }
 }
 
 /// Brings what `task` changed in its worktree, if it has one, into the checkout, to stay there uncommitted.
@@ -180,49 +216,6 @@ pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result
     Ok(())
 }
 
-/// HEAD has what there was to commit: by the intended commit, which a hook may have given another subject, or by
-/// some other.
-fn nothing_left(
-    plan: &OpenPlan,
-    id: &TaskId,
-    git: &Git,
-    before: Option<&CommitIntent>,
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    match made_before(git, before, |_, _| true)? {
-        Some(hash) => recovered(plan, id, git, (&hash, before), now),
-        None => done(plan, id, None, "its change is in HEAD already", now),
-    }
-}
-
-/// The commit was made by a git whose caller died, and maybe that git with it.
-fn recovered(
-    plan: &OpenPlan,
-    id: &TaskId,
-    git: &Git,
-    (hash, intent): (&Oid, Option<&CommitIntent>),
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    let files = intent.iter().flat_map(|intent| &intent.files);
-    let files: Vec<RepoPath> = files.map(|file| file.as_str().into()).collect();
-    match git.follow_commit(&files)? {
-        None => done(plan, id, Some(hash), "", now),
-        Some(blocked) => ask(plan, id, &blocked.to_string(), now),
-    }
-}
-
-fn ask(
-    plan: &OpenPlan,
-    id: &TaskId,
-    reason: &str,
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    let mut ledger = plan.lock()?;
-    let events = ledger.state().block_commit(id, reason)?;
-    ledger.append(events, now())?;
-    Ok(Settled::Blocked(id.clone(), reason.to_owned()))
-}
-
 /// The commit that an intent led to, when its process died before it could say so: of those made since, one of
 /// nothing but the intended files that `is_it`.
 fn made_before(
@@ -241,24 +234,6 @@ fn made_before(
         .into_iter()
         .find(|commit| !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent));
     Ok(made.map(|commit| commit.hash))
-}
-
-fn done(
-    plan: &OpenPlan,
-    id: &TaskId,
-    commit: Option<&Oid>,
-    note: &str,
-    now: &impl Fn() -> Timestamp,
-) -> Result<Settled, RunError> {
-    let mut ledger = plan.lock()?;
-    let commit = commit.map(ToString::to_string);
-    let note = commit.is_none().then(|| note.to_owned());
-    let events = ledger.state().complete(id, commit.clone(), note.clone())?;
-    ledger.append(events, now())?;
-    Ok(match commit {
-        Some(hash) => Settled::Committed(id.clone(), hash),
-        None => Settled::Uncommitted(id.clone(), note.unwrap_or_default()),
-    })
 }
 
 /// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. No

@@ -12,8 +12,8 @@ use fp_core::plan::id::AgentName;
 use fp_core::repo_path::RepoPath;
 use fp_core::run::event::Base;
 use fp_core::run::state::TaskState;
+use fp_core::verification::GitSurroundings;
 use fp_core::verification::change::{ChangeStatus, FileKind};
-use fp_core::verification::surroundings::GitSurroundings;
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};

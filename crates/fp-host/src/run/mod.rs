@@ -47,6 +47,9 @@ pub enum RunError {
     /// Something in the checkout is in the way of a task's files.
     #[error("{0}")]
     InTheWay(String),
+    /// A task can't be rolled back; everything is as it was.
+    #[error(transparent)]
+    Rollback(#[from] rollback::RollbackError),
     /// A hash in the log is none.
     #[error("{0}")]
     Oid(#[from] crate::git::InvalidOid),
@@ -65,6 +68,7 @@ impl Hint for RunError {
                 );
                 Some(again.into())
             }
+            Self::Rollback(error) => Some(error.hint().into()),
             Self::InTheWay(_) => Some("see to it, then answer again".into()),
             Self::Oid(_) => Some(
                 "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it"
@@ -76,14 +80,13 @@ impl Hint for RunError {
     fn ends(&self) -> ErrorEnd {
         match self {
             Self::Refused(refusal) => refusal.ends(),
-            Self::NoWorktree { .. } | Self::InTheWay(_) => ErrorEnd::Refused,
+            Self::NoWorktree { .. } | Self::InTheWay(_) | Self::Rollback(_) => ErrorEnd::Refused,
             Self::Store(_) | Self::Git(_) | Self::File(_) | Self::Oid(_) => ErrorEnd::Failed,
         }
     }
 }
 
 /// A token that no other claim has: it fences, it does not authenticate.
-#[must_use]
 pub fn fresh_token() -> String {
     use std::hash::{BuildHasher as _, Hasher as _};
     // Each `RandomState` is seeded from the system's randomness.

@@ -32,7 +32,6 @@ pub struct Site<'p> {
 
 impl<'p> Site<'p> {
     /// The site of `task` in the run with this state.
-    #[must_use]
     pub fn new(plan: &'p OpenPlan, state: &State, task: &'p TaskState) -> Self {
         let checkout = match plan.checkout(state) {
             Ok(git) => git.worktree().to_owned(),
@@ -47,7 +46,6 @@ impl<'p> Site<'p> {
     }
 
     /// Where `path` is, as an agent in `cwd` means it; nothing of what names no file.
-    #[must_use]
     pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
         let path = path.trim();
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
@@ -92,7 +90,6 @@ impl<'p> Site<'p> {
 
     /// Whether `path` wasn't in the working tree when the task was claimed. Costs a process of git where it is there
     /// now. Where git fails, the verification has to tell.
-    #[must_use]
     pub fn is_new(&self, path: &RepoPath) -> bool {
         if self.work.join(os_string(path.as_bytes())).symlink_metadata().is_err() {
             return true;

@@ -6,22 +6,18 @@ use std::sync::Arc;
 
 use fp_core::plan::id::TaskId;
 use fp_core::repo_path::RepoPath;
-use fp_core::run::Refusal;
 use fp_core::run::state::Status;
 use jiff::Timestamp;
 
 use super::RunError;
 use super::commit::COMMIT_PATIENCE;
-use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing};
+use crate::git::{Blocked, CommitOutcome, Git, Oid, Undo, Undoing};
 use crate::plan::OpenPlan;
-use crate::store::{StoreError, acquire};
+use crate::store::acquire;
 
 /// Why a task is not rolled back. Everything is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum RollbackError {
-    /// The run does not allow it, or can't be read or written.
-    #[error(transparent)]
-    Run(#[from] RunError),
     /// The commit is not in what is checked out.
     #[error("commit {} of task {task} is not in what is checked out", commit.short())]
     Elsewhere {
@@ -47,21 +43,21 @@ pub enum RollbackError {
     Blocked(Blocked),
 }
 
-impl From<Refusal> for RollbackError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Run(refusal.into())
-    }
-}
-
-impl From<GitError> for RollbackError {
-    fn from(error: GitError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<StoreError> for RollbackError {
-    fn from(error: StoreError) -> Self {
-        Self::Run(error.into())
+impl RollbackError {
+    /// What to do about it.
+    pub(super) fn hint(&self) -> &'static str {
+        match self {
+            Self::Elsewhere { .. } => {
+                "check out the branch that has it; where the history was rewritten, undo the change by hand and add a \
+                 task that does it again"
+            }
+            Self::Uncommitted(_) => "commit or stash them first",
+            Self::Conflict(_) => "nothing is changed; undo it by hand and commit that, then run this again",
+            Self::Submodules(_) | Self::NoDifference(_) => {
+                "nothing is changed; `git revert` its commit by hand, and run this again"
+            }
+            Self::Blocked(_) => "nothing is changed; settle that and run this again",
+        }
     }
 }
 
@@ -85,7 +81,6 @@ pub struct Prepared {
 
 impl Prepared {
     /// The files that change; none where what the commit did is gone already.
-    #[must_use]
     pub fn files(&self) -> Vec<RepoPath> {
         self.undo.as_ref().map(Undo::files).unwrap_or_default()
     }
@@ -95,10 +90,10 @@ impl Prepared {
 ///
 /// # Errors
 /// Whatever is in the way of it.
-pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RollbackError> {
+pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
-    let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose().map_err(RunError::from)?;
+    let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose()?;
     let undo = commit.as_ref().map(|commit| undo(&plan.git()?, id, commit)).transpose()?;
     if let Some(undo) = &undo {
         let files: Vec<String> = undo.files().iter().map(ToString::to_string).collect();
@@ -114,23 +109,23 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RollbackError> 
     })
 }
 
-fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RollbackError> {
+fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
     if !git.contains(commit)? {
-        return Err(RollbackError::Elsewhere { task: id.clone(), commit: commit.clone() });
+        return Err(RollbackError::Elsewhere { task: id.clone(), commit: commit.clone() }.into());
     }
     let undo = match git.undo(commit)? {
         Undoing::Clean(undo) => undo,
-        Undoing::Conflict(files) => return Err(RollbackError::Conflict(files)),
+        Undoing::Conflict(files) => return Err(RollbackError::Conflict(files).into()),
     };
     let submodules = undo.submodules();
     if !submodules.is_empty() {
-        return Err(RollbackError::Submodules(submodules));
+        return Err(RollbackError::Submodules(submodules).into());
     }
     if let Some(blocked) = git.commit_obstacle()?.filter(|_| !undo.changes.is_empty()) {
-        return Err(RollbackError::Blocked(blocked));
+        return Err(RollbackError::Blocked(blocked).into());
     }
     let in_the_way = git.in_the_way(&undo)?;
-    if in_the_way.is_empty() { Ok(undo) } else { Err(RollbackError::Uncommitted(in_the_way)) }
+    if in_the_way.is_empty() { Ok(undo) } else { Err(RollbackError::Uncommitted(in_the_way).into()) }
 }
 
 /// Rolls `id` back; `now` is asked for the event. Returns what it came to, and the commit that undid the task's, if
@@ -142,7 +137,7 @@ pub fn roll_back(
     plan: &OpenPlan,
     id: &TaskId,
     now: impl FnOnce() -> Timestamp,
-) -> Result<(Prepared, Option<Oid>), RollbackError> {
+) -> Result<(Prepared, Option<Oid>), RunError> {
     let lock = Arc::new(acquire(&plan.commit_lock(), COMMIT_PATIENCE)?);
     let prepared = prepare(plan, id)?;
     let revert = match (&prepared.commit, &prepared.undo) {
@@ -157,13 +152,13 @@ pub fn roll_back(
     Ok((prepared, revert))
 }
 
-fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RollbackError> {
+fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RunError> {
     if undo.changes.is_empty() {
         return Ok(git.revert_of(commit)?);
     }
     match git.commit_undo(undo)? {
         CommitOutcome::Committed { hash } => Ok(Some(hash)),
-        CommitOutcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files())),
-        CommitOutcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked)),
+        CommitOutcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files()).into()),
+        CommitOutcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked).into()),
     }
 }

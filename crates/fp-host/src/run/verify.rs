@@ -44,7 +44,6 @@ pub struct Verified {
 
 impl Verified {
     /// Whether a check failed, so that the task can't pass.
-    #[must_use]
     pub fn failed(&self) -> bool {
         self.checks.iter().any(|c| c.verdict == CheckVerdict::Fail)
     }
@@ -171,7 +170,6 @@ pub fn verify(
 }
 
 /// Runs the `Verify` command of `leaf` in `directory`: its check, and whether it passed; `None` without such a command.
-#[must_use]
 pub fn check_before(leaf: &Task, directory: &Path, settings: &Settings) -> Option<(Vec<Check>, bool)> {
     let time = Duration::from_secs(settings.verify.timeout_seconds.into());
     let runs = process::run_commands(leaf.verify(), directory, limits(time));

@@ -33,7 +33,6 @@ pub struct Worktrees<'p> {
 }
 
 /// The folder that `owner` of `plan` works in.
-#[must_use]
 pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
     plan.worktrees().join(owner.as_str())
 }

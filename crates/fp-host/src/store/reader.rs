@@ -67,7 +67,6 @@ impl Store {
     }
 
     /// A reader at the beginning of the log, which need not be there yet.
-    #[must_use]
     pub fn reader(&self) -> LogReader {
         LogReader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use fp_core::plan::id::{PlanId, TaskId};
 use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
-use fp_host::process::ProcessEnd;
+use fp_host::process::CommandEnd;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -192,12 +192,12 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
 }
 
 /// What is wrong with how a program ended that has to end with status 0 within `limit`.
-fn ended_wrong(end: ProcessEnd, limit: Duration) -> Option<String> {
+fn ended_wrong(end: CommandEnd, limit: Duration) -> Option<String> {
     match end {
-        ProcessEnd::Exited(0) => None,
-        ProcessEnd::Exited(status) => Some(format!("ends with status {status}")),
-        ProcessEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        ProcessEnd::TimedOut => Some(format!("takes more than {} seconds", limit.as_secs())),
+        CommandEnd::Exited(0) => None,
+        CommandEnd::Exited(status) => Some(format!("ends with status {status}")),
+        CommandEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
+        CommandEnd::TimedOut(_) => Some(format!("takes more than {} seconds", limit.as_secs())),
     }
 }
 

@@ -15,7 +15,7 @@ use fp_core::run::state::Status;
 use fp_core::run::{Refusal, State, notepad};
 use fp_core::text::counted;
 use fp_host::file::{self, FileError, TASKS_CAP};
-use fp_host::git::{Git, GitError, Oid};
+use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
@@ -292,11 +292,12 @@ fn commits_due(state: &State) -> DoctorFinding {
 
 /// The commits of tasks that are not in the history of HEAD; what is no commit id is not either.
 fn gone_commits(git: &Git, state: &State) -> Result<BTreeSet<String>, GitError> {
-    let commits = || state.tasks.iter().filter_map(|task| task.commit.as_ref());
-    let valid: BTreeSet<Oid> = commits().filter_map(|commit| commit.parse().ok()).collect();
-    let mut gone: BTreeSet<String> = git.not_in_history(&valid)?.into_iter().map(String::from).collect();
-    gone.extend(commits().filter(|commit| commit.parse::<Oid>().is_err()).cloned());
-    Ok(gone)
+    let commits: BTreeSet<String> = state.tasks.iter().filter_map(|task| task.commit.clone()).collect();
+    let there = git.behind_head(&commits)?;
+    Ok(commits
+        .into_iter()
+        .filter(|commit| there.get(commit).is_none_or(|oid| oid.as_str() != commit))
+        .collect())
 }
 
 /// Whether the commits of completed tasks are in the history; `gone` are those that are not.

@@ -193,7 +193,7 @@ impl Import {
         folder: &SourceFolder,
         context: &Context,
     ) -> Result<(), CommandError> {
-        into.describe(record)?;
+        into.describe(record, None)?;
         let from = self.recognised.source.name();
         let origin = self.draft.origin(&self.plan, from, &self.path, context.now());
         let origin = serde_json::to_string_pretty(&origin).expect("it has text keys and plain values") + "\n";

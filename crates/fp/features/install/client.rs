@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file::reason;
-use fp_host::process::{self, Limits, ProcessEnd, ProgramAnswer};
+use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -190,7 +190,7 @@ impl ClaudeClient {
         let limits = Limits { time: self.limit, head: LONGEST_ANSWER, tail: 0 };
         let answer =
             process::ask(command, b"", limits).map_err(|source| not_runnable(&self.path, &source))?;
-        if answer.end == ProcessEnd::TimedOut {
+        if matches!(answer.end, CommandEnd::TimedOut(_)) {
             let (command, seconds) = (shown(arguments), self.limit.as_secs());
             return Err(CommandError::failed(format!("`{command}` did not end within {seconds} s")).hint(format!(
                 "run `{command}` by hand to see what it waits for; `fp install --timeout SECONDS` gives it longer"
@@ -206,14 +206,14 @@ impl ClaudeClient {
         folder: Option<&Path>,
     ) -> Result<String, CommandError> {
         let ProgramAnswer { end, stdout, stderr, .. } = self.start(arguments, folder)?;
-        if end == ProcessEnd::Exited(0) {
+        if end == CommandEnd::Exited(0) {
             return Ok(stdout.to_text());
         }
         let said = [stderr, stdout].map(|output| shortened(&output.to_text()));
         let message = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| match end {
-            ProcessEnd::Exited(status) => format!("exit status: {status}"),
-            ProcessEnd::Signalled(signal) => format!("signal: {signal}"),
-            ProcessEnd::TimedOut => "it took too long".into(),
+            CommandEnd::Exited(status) => format!("exit status: {status}"),
+            CommandEnd::Signalled(signal) => format!("signal: {signal}"),
+            CommandEnd::TimedOut(_) => "it took too long".into(),
         });
         let command = shown(arguments);
         Err(CommandError::failed(format!("`{command}` failed: {message}"))
