@@ -7,7 +7,6 @@ use crate::plan::task::Task;
 
 /// The lock files that `task` may change since it lists their manifest, and those of `named`, files and folders, in
 /// which it lists something.
-#[must_use]
 pub fn exclusive_of<'n>(task: &Task, named: &'n [String]) -> Vec<&'n str> {
     let manifests: Vec<&str> = task.files().filter(|file| is_manifest(file)).collect();
     let written = |lock: &&str| manifests.iter().any(|manifest| is_lock_of(lock, manifest));

@@ -47,7 +47,6 @@ const EXTENSIONS: [(Language, &[&str]); 12] = [
 
 impl Language {
     /// The language of the file `path`, by its extension in any case; `None` for everything else.
-    #[must_use]
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         let (_, extension) = name.rsplit_once('.')?;
@@ -56,7 +55,6 @@ impl Language {
     }
 
     /// Whether its files say what they import in a way that is recognised.
-    #[must_use]
     pub fn has_imports(self) -> bool {
         !matches!(self, Self::Shell | Self::TestScript)
     }

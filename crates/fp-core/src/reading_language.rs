@@ -6,7 +6,6 @@ const KOREAN: &str = "Korean";
 
 /// The language to write in: the `configured` one or else that of `words`, the user's own, where their script tells it.
 /// `None` where it does not, as with Latin letters: whoever reads the words can tell.
-#[must_use]
 pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
     configured.map(|name| name.trim().to_owned()).or_else(|| by_script(words).map(str::to_owned))
 }
@@ -29,7 +28,6 @@ fn by_script(words: &str) -> Option<&'static str> {
 }
 
 /// Whether `c` is a letter of the Korean script.
-#[must_use]
 pub fn is_hangul(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
 }
@@ -43,7 +41,6 @@ fn is_han(c: char) -> bool {
 }
 
 /// Whether `language`, as somebody has configured it, is Korean: by its name in either language, or by its code.
-#[must_use]
 pub fn is_korean(language: &str) -> bool {
     let language = language.trim().to_lowercase();
     let code = language.split(['-', '_']).next().unwrap_or_default();
@@ -51,7 +48,6 @@ pub fn is_korean(language: &str) -> bool {
 }
 
 /// What whoever leads the planning in `language` does about it.
-#[must_use]
 pub fn rule(language: &str) -> String {
     format!(
         "{language}: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code \

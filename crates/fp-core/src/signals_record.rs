@@ -44,7 +44,6 @@ pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, SignalsRecordErr
 }
 
 /// The iterations of a task: `max(maxIterations, round(base + factor × composite))`.
-#[must_use]
 pub fn scaled_iterations(max_iterations: u32, base: f64, factor: f64, composite: u8) -> u32 {
     let scaled = (base + factor * f64::from(composite)).round().clamp(0.0, f64::from(u32::MAX));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped to the range")]

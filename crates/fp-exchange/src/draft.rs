@@ -69,7 +69,6 @@ pub struct TaskOrigin {
 
 impl PlanDraft {
     /// The tree of `plan`, which [`settle`](crate::settle()) has been through.
-    #[must_use]
     pub fn new(plan: &PortablePlan) -> Self {
         let (ids, own) = assign_ids(plan);
         let mut drafted: Vec<DraftedTask> =
@@ -108,7 +107,6 @@ impl PlanDraft {
     }
 
     /// The leaves of `plan` that are done.
-    #[must_use]
     pub fn done(&self, plan: &PortablePlan) -> Vec<DoneBefore> {
         let (tree, _) = parse(&self.text);
         let titles: HashMap<&str, &str> = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description)).collect();
@@ -121,7 +119,6 @@ impl PlanDraft {
     }
 
     /// The record of an import from `path` in the format `from`.
-    #[must_use]
     pub fn origin(&self, plan: &PortablePlan, from: &str, path: &str, at: Timestamp) -> PlanOrigin {
         let tasks = plan.tasks.iter().zip(&self.ids).zip(&self.unwritten).map(|((task, id), unwritten)| {
             let mut ext = task.ext.clone();

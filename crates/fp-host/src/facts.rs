@@ -15,7 +15,6 @@ const LINES_CAP: u64 = 32 * 1024 * 1024;
 
 /// The facts about `plan` in the repository at `root`, which is absolute and without links. `interview` is what
 /// the user confirmed, where that is known.
-#[must_use]
 pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {

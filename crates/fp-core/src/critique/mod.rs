@@ -138,7 +138,6 @@ impl From<FindingWeight> for CriticVerdict {
 
 impl CriticRemark {
     /// Reads `1.2 criteria: TEXT`; `None` where it is not of that form.
-    #[must_use]
     pub fn parse(written: &str, verdict: FindingWeight) -> Option<Self> {
         let (head, text) = written.split_once(':')?;
         let mut words = head.split_whitespace();
@@ -278,7 +277,6 @@ pub struct Critique {
 
 impl Critique {
     /// The critique in `event`, if it has one.
-    #[must_use]
     pub fn of(event: Event) -> Option<Self> {
         match event {
             Event::Critiqued { round, verdict, tree_hash, leaves, findings } => {
@@ -289,13 +287,11 @@ impl Critique {
     }
 
     /// Leaves without a finding.
-    #[must_use]
     pub fn passing(&self) -> usize {
         let faulty: HashSet<_> = self.findings.iter().filter_map(|finding| finding.task.as_ref()).collect();
         self.leaves.saturating_sub(faulty.len())
     }
     /// The text of `critique.md`, which the next round and the user read.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.into_str(), self.round);
         if !self.findings.is_empty() {
@@ -353,7 +349,6 @@ pub struct CritiqueLine {
 
 impl CritiqueLine {
     /// The last critique in `state`, of a tree that has the text `tree` now; nothing where there was none.
-    #[must_use]
     pub fn new(state: &State, tree: &str) -> Option<Self> {
         let last = state.planning.critique.as_ref()?;
         Some(Self {

@@ -115,7 +115,6 @@ impl GuardedEdit<'_> {
 
 /// The event that remembers who edited `path` in a checkout that several builders share, unless the task's files or the
 /// log tell already.
-#[must_use]
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
     let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
     let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);

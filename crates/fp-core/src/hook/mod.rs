@@ -42,7 +42,6 @@ pub enum HookAgent<'e> {
 
 impl<'e> HookAgent<'e> {
     /// The agent with this type, id and description; `None` if no run can have it.
-    #[must_use]
     pub fn new(kind: &str, id: Option<&'e str>, description: Option<&str>) -> Option<Self> {
         if kind != BUILDER && kind != VERIFIER {
             return AgentName::new(kind).ok().map(Self::Named);
@@ -52,7 +51,6 @@ impl<'e> HookAgent<'e> {
     }
 
     /// Its name in the run, if it is known to belong to it.
-    #[must_use]
     pub fn known_in(&self, state: &State) -> Option<AgentName> {
         let name = match self {
             Self::Named(name) => Some(name),
@@ -62,7 +60,6 @@ impl<'e> HookAgent<'e> {
     }
 
     /// Its name in the run, if it belongs to it as far as can be told.
-    #[must_use]
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
         let Self::Background { is_builder, described, .. } = self else { return self.known_in(state) };
         self.known_in(state).or_else(|| {
@@ -78,7 +75,6 @@ fn only_builder(state: &State) -> Option<AgentName> {
 }
 
 /// The event that remembers the client's agent `id` as `name`, unless the log has it already.
-#[must_use]
 pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     let fits = !id.is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
     let new = state.agent_ids.get(id) != Some(name);
@@ -109,7 +105,6 @@ pub struct StoppingAgent<'a> {
 
 /// Nudges a builder that stops before it hands in the task that it holds. All others may stop. The stop of an agent is
 /// logged, so that the work it leaves behind becomes due.
-#[must_use]
 pub fn agent_stops(stopping: StoppingAgent<'_>) -> StopDecision {
     let StoppingAgent { state, agent, nudges, may_continue } = stopping;
     if !state.is_running() {
@@ -142,7 +137,6 @@ pub enum LeadDue {
 }
 
 /// The work that `fp next` has for the lead. It is only looked at: nothing counts as handed out.
-#[must_use]
 pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
     let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
@@ -169,7 +163,6 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
 
 /// Tells a lead that stops what is due, at most `nudges` times until something happens in the run, and only if it
 /// `may_continue`, as above. Of a deadlock it is told once: only the user can end it.
-#[must_use]
 pub fn lead_stops(state: &State, due: LeadDue, nudges: u32, may_continue: bool) -> StopDecision {
     let (most, reason) = match due {
         LeadDue::Nothing => return StopDecision::default(),

@@ -12,7 +12,6 @@ const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
 /// The calls of `fp` that `line` consists of, each with its words: one call or several joined by `&&`, without
 /// substitution, redirection, pipe or background. `None` if it is anything else. `by_agent` says that not the lead itself
 /// runs it: only a lead, who talks with the user, approves, or takes back what is done.
-#[must_use]
 pub fn own_calls(line: &str, by_agent: bool) -> Option<Vec<Vec<String>>> {
     shell_calls(line).filter(|calls| calls.iter().all(|call| is_own_call(call, by_agent)))
 }

@@ -43,7 +43,6 @@ impl LedRun<'_> {
 
 /// The context for a session that begins, at most [`MAX_BYTES`]; `None` without an unfinished run. `runs` are the newest
 /// first.
-#[must_use]
 pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
     let mut runs = runs.to_vec();
     runs.sort_by_key(|led| !led.is_own());
@@ -56,7 +55,6 @@ pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
 }
 
 /// The sentence that a summary of the conversation must keep; `None` if the session leads none of `runs`.
-#[must_use]
 pub fn to_keep(runs: &[LedRun<'_>]) -> Option<String> {
     let own = runs.iter().find(|led| led.is_own())?;
     let plan = &own.state.plan_id;

@@ -69,7 +69,6 @@ const LISTS: [&str; 8] = [
 
 impl Answers {
     /// Whether there is nothing in it.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

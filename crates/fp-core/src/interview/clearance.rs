@@ -82,7 +82,6 @@ pub struct Clearance {
 
 impl Clearance {
     /// What `interview` leaves open, by `grounds`.
-    #[must_use]
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
         let items: Vec<ClearanceItem> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
         let (rounds, min_rounds) = (grounds.rounds_that_count(), grounds.min_rounds());
@@ -97,7 +96,6 @@ impl Clearance {
     }
 
     /// Whether planning may go on.
-    #[must_use]
     pub fn may_go_on(&self) -> bool {
         self.clear || self.limit_reached
     }
@@ -108,7 +106,6 @@ impl Clearance {
     }
 
     /// Whether it is clear, and if not, what is in the way; without a full stop.
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self.open().count() {
             _ if self.clear => "clear".into(),
@@ -120,13 +117,11 @@ impl Clearance {
     }
 
     /// Whether planning goes on although something is open.
-    #[must_use]
     pub fn is_left_open(&self) -> bool {
         self.limit_reached && !self.clear
     }
 
     /// How many rounds there were, and may be.
-    #[must_use]
     pub fn rounds_in_words(&self) -> String {
         let Self { rounds, min_rounds, max_rounds, .. } = self;
         match min_rounds {

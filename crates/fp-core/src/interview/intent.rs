@@ -137,7 +137,6 @@ pub struct GoalReading {
 }
 
 impl GoalReading {
-    #[must_use]
     pub fn of_goal(goal: &str) -> Self {
         let words = SpacedWords::new(goal);
         let items = list_items(goal);
@@ -170,13 +169,11 @@ impl GoalReading {
     }
 
     /// The same goal, of which the kind is known.
-    #[must_use]
     pub fn with_intent(self, intent: Intent) -> Self {
         Self { intent, because: None, ..self }
     }
 
     /// The mode to propose, and why, as a clause.
-    #[must_use]
     pub fn propose_mode(&self) -> (Mode, String) {
         let because = self.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
         let what = match self.intent {
@@ -203,7 +200,6 @@ impl GoalReading {
     }
 
     /// Why the goal may be more than one plan, as a clause.
-    #[must_use]
     pub fn several_plans(&self) -> Option<String> {
         if let Some(phrase) = self.in_steps {
             return Some(format!("it comes in steps (\"{phrase}\")"));
@@ -229,7 +225,6 @@ fn list_items(goal: &str) -> usize {
 impl Mode {
     /// The steps of planning work of the kind `intent` in this mode, in order, as `settings` cut them short. In
     /// direct mode the interview's one question shows the task and is the approval, so nothing is reviewed.
-    #[must_use]
     pub fn steps(self, intent: Intent, settings: &Settings) -> Vec<PlanningStep> {
         let planned = self != Self::Direct;
         let whole = !settings.research_only;
@@ -269,7 +264,6 @@ pub struct InterviewStrategy {
 }
 
 /// The strategy for `intent`.
-#[must_use]
 pub fn strategy_for(intent: Intent) -> InterviewStrategy {
     match intent {
         Intent::Trivial => InterviewStrategy {

@@ -18,7 +18,6 @@ const MAX_BYTES: usize = 40;
 
 /// The first words of `goal` in ASCII lower case, joined by `-`: at most 6 words and 40 bytes, `plan`
 /// where the goal has no such word. Accents are dropped, articles are left out.
-#[must_use]
 pub fn slug(goal: &str) -> String {
     // A goal may be a whole document; its id comes from the beginning.
     let mut plain = String::new();

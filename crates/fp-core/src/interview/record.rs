@@ -120,20 +120,17 @@ impl Interview {
     }
 
     /// The document as JSON text.
-    #[must_use]
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(&self.document).expect("a JSON value has a text");
         text + "\n"
     }
 
     /// Whether nothing is recorded.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
     }
 
     /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
-    #[must_use]
     pub fn requirements(&self) -> Vec<RecordedRequirement> {
         let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
             let id =
@@ -147,43 +144,36 @@ impl Interview {
     }
 
     /// What the goal is, in the user's sense.
-    #[must_use]
     pub fn objective(&self) -> Option<&str> {
         self.text("objective")
     }
 
     /// What belongs to it.
-    #[must_use]
     pub fn scope_inclusions(&self) -> Vec<&str> {
         self.texts("scopeInclusions")
     }
 
     /// What expressly does not.
-    #[must_use]
     pub fn scope_exclusions(&self) -> Vec<&str> {
         self.texts("scopeExclusions")
     }
 
     /// What belongs to it, and who said so.
-    #[must_use]
     pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeInclusions")
     }
 
     /// What expressly does not, and who said so.
-    #[must_use]
     pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeExclusions")
     }
 
     /// Who said expressly that nothing is out of scope; `None` where nobody did, or something is.
-    #[must_use]
     pub fn excludes_nothing(&self) -> Option<&str> {
         self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
     }
 
     /// The questions that were answered.
-    #[must_use]
     pub fn decisions(&self) -> Vec<Decided> {
         let read = |(_, value): (_, &Value)| {
             let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
@@ -197,19 +187,16 @@ impl Interview {
     }
 
     /// What was taken for granted without asking.
-    #[must_use]
     pub fn assumptions(&self) -> Vec<&str> {
         self.texts("assumptions")
     }
 
     /// How it is to be done.
-    #[must_use]
     pub fn approach(&self) -> Option<&str> {
         self.text("approach")
     }
 
     /// What was thought of and not chosen; only what has both a name and a reason.
-    #[must_use]
     pub fn alternatives(&self) -> Vec<Alternative> {
         let read = |(_, value): (_, &Value)| {
             let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
@@ -219,19 +206,16 @@ impl Interview {
     }
 
     /// How it is to be tested.
-    #[must_use]
     pub fn test_strategy(&self) -> Option<&str> {
         self.text("testStrategy")
     }
 
     /// What nobody has answered yet.
-    #[must_use]
     pub fn open_questions(&self) -> Vec<&str> {
         self.texts("openQuestions")
     }
 
     /// Who said what `field` is: `user` or `auto`.
-    #[must_use]
     pub fn said_by(&self, field: &str) -> Option<&str> {
         self.document.get("saidBy")?.get(field)?.as_str()
     }
@@ -271,7 +255,6 @@ fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
 }
 
 /// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
-#[must_use]
 pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
     section(&mut text, "Goal", quoted(goal));
@@ -307,7 +290,6 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
 
 impl Clearance {
     /// The last section of the interview's page.
-    #[must_use]
     pub fn section(&self) -> String {
         let left_open = self.is_left_open();
         let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {

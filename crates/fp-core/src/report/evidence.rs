@@ -11,7 +11,6 @@ use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 
 /// The evidence file of `task` with these `criteria`, written at `at`. Whatever a stranger wrote stays within its line,
 /// its table cell or its fence.
-#[must_use]
 pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     let verdict = task.verdict.as_ref();
     let mut page = evidence_head(&task.leaf.id, verdict.is_some_and(|verdict| verdict.pass));
@@ -59,7 +58,6 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
 }
 
 /// How the evidence file of a task begins.
-#[must_use]
 pub fn evidence_head(task: &TaskId, pass: bool) -> String {
     format!("# Verification Evidence: Task {task}\n\nResult: {}\n", word(pass))
 }

@@ -63,7 +63,6 @@ pub struct HandoffTask {
 
 impl HandoffReport {
     /// The report on `state`, which replays `entries`; `read` are files of the plan's folder worth reading.
-    #[must_use]
     pub fn new(
         state: &State,
         entries: &[Entry],
@@ -100,7 +99,6 @@ impl HandoffReport {
     }
 
     /// The text of `handoff.md`.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
         let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));

@@ -28,7 +28,6 @@ pub struct ToldEvent {
 
 /// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
 /// that come back as feedback, is told once.
-#[must_use]
 pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     let mut said = BTreeSet::new();
     let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
@@ -216,7 +215,6 @@ pub struct TaskConcern {
 
 impl TaskConcern {
     /// Everything about `task`.
-    #[must_use]
     pub fn with(task: TaskId) -> Self {
         Self { task, questions: BTreeSet::new() }
     }

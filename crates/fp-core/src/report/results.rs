@@ -12,7 +12,6 @@ use crate::run::event::Decider;
 use crate::run::payload::short;
 use crate::text::one_line;
 
-#[must_use]
 pub fn results_page(run: &RunPage<'_>) -> String {
     let mut page = format!("# {}\n\n", text(run.plan_id.as_str()));
     for line in run.goal.lines() {

@@ -55,7 +55,6 @@ pub struct RunTimes {
 }
 
 impl RunTimes {
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.building + self.asking + self.waiting + self.verifying + self.committing
     }
@@ -228,7 +227,6 @@ pub enum AttemptEnd {
 }
 
 impl AttemptEnd {
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Passed => None,
@@ -290,7 +288,6 @@ impl LongestChain {
 
 impl<'p> RunPage<'p> {
     /// The page of `state`, which replays `entries`, with the words of `tree`.
-    #[must_use]
     pub fn new(state: &State, entries: &[Entry], goal: String, tree: TreeReport<'p>) -> Self {
         let status = StatusReport::new(state);
         let mut course = Course::of_run(state, entries);
@@ -333,13 +330,11 @@ impl<'p> RunPage<'p> {
     }
 
     /// Milliseconds from start to end.
-    #[must_use]
     pub fn wall(&self) -> u64 {
         self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to))
     }
 
     /// Milliseconds of all builders without a task.
-    #[must_use]
     pub fn idle(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.idle).sum()
     }

@@ -20,7 +20,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    #[must_use]
     pub fn of(state: &State) -> Self {
         match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
             (_, Some(RunStatus::Running)) => Self::Running,
@@ -76,13 +75,11 @@ impl TaskCounts {
     }
 
     /// How many tasks are completed, failed or skipped.
-    #[must_use]
     pub fn over(&self) -> usize {
         self.completed + self.failed + self.skipped
     }
 
     /// The counts above 0, in words.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
             0 => String::new(),
@@ -131,14 +128,12 @@ pub struct TaskLine {
 
 impl TaskLine {
     /// The task's state as people read it.
-    #[must_use]
     pub fn state_word(&self) -> &'static str {
         if self.ready { "ready" } else { state_word(self.status) }
     }
 }
 
 /// The word that people read for a state; `ready` is up to the caller.
-#[must_use]
 pub fn state_word(status: Status) -> &'static str {
     match status {
         Status::Pending => "waiting",
@@ -166,14 +161,12 @@ pub struct StatusReport {
 
 impl StatusReport {
     /// The plan's line in a list of plans.
-    #[must_use]
     pub fn line(&self) -> String {
         let TaskCounts { completed, total, .. } = self.counts;
         let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
         format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.into_str()).trim_end().to_owned()
     }
 
-    #[must_use]
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
         let none = BTreeSet::new();

@@ -18,7 +18,6 @@ const LABEL: usize = 50;
 const BREAK: char = '\u{200b}';
 
 /// The issues, and the ids of the tasks whose text is longer than GitHub takes.
-#[must_use]
 pub fn github_text(plan: &PortablePlan) -> (String, Vec<&str>) {
     let bodies = IssueBodies::new(plan);
     let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect();
