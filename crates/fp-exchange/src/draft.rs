@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
-use fp_core::plan::id::TaskId;
-use fp_core::plan::meaning::{Difference, difference};
-use fp_core::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
-use fp_core::text::one_line;
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::meaning::{Difference, difference};
+use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
+use fp_plan::text::one_line;
 use jiff::Timestamp;
 use regex::Regex;
 use serde::Serialize;
@@ -450,7 +450,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::settle::settle;
-    use fp_core::plan::format;
+    use fp_plan::plan::format;
 
     /// The tree of a draft, which has to be canonical.
     fn tree(draft: &PlanDraft) -> Plan<'_> {

@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use fp_core::interview::Interview;
-use fp_core::plan::Plan;
-use fp_core::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+use fp_plan::plan::Plan;
+use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+use fp_run::interview::Interview;
 
 /// Largest file whose lines are counted, in bytes; in a larger one every line number is believed.
 const LINES_CAP: u64 = 32 * 1024 * 1024;

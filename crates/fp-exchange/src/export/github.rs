@@ -2,7 +2,7 @@
 //! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
 //! anybody there, or refers to an issue, a request or a commit.
 
-use fp_core::markdown;
+use fp_plan::markdown;
 use serde_json::{Value, json};
 
 use super::pretty_json;

@@ -3,7 +3,7 @@
 mod csv;
 mod github;
 
-use fp_core::plan::{FieldKind, Item, Plan, Task, write};
+use fp_plan::plan::{FieldKind, Item, Plan, Task, write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

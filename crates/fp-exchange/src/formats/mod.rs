@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use fp_core::hint::Hint;
+use fp_plan::hint::Hint;
 use serde::Serialize;
 use thiserror::Error;
 
