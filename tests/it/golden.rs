@@ -135,7 +135,7 @@ fn told(args: &[&str], output: &Output) -> Value {
     let output = output.masked();
     let args: Vec<String> = args.iter().map(|arg| mask(arg)).collect();
     let printed = serde_json::from_str(&output.stdout)
-        .map_or_else(|_| json!(output.stdout.lines().collect::<Vec<_>>()), |value: Value| value);
+        .unwrap_or_else(|_| json!(output.stdout.lines().collect::<Vec<_>>()));
     json!({ "command": args.join(" "), "code": output.code, "printed": printed })
 }
 

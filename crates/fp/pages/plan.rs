@@ -41,8 +41,6 @@ pub(crate) fn plan_page(report: &TreeReport<'_>, name: &str, builders: u32) -> S
     page
 }
 
-/// Everything in front of the body; `more` is markup for the head.
-
 /// Most problems that are listed.
 const PROBLEMS: usize = 50;
 /// So many problems are shown without being asked for.

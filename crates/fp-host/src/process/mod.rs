@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub use fp_run::verification::CommandEnd;
 use fp_run::verification::CommandRun;
-#[cfg(windows)]
+#[cfg(not(unix))]
 use group::JobObject as ProcessGroup;
 #[cfg(unix)]
 use group::ProcessGroup;
