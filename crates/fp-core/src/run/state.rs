@@ -162,6 +162,7 @@ pub struct State {
     /// The rounds of the interview.
     pub interview_rounds: InterviewRounds,
     /// How often the tree was validated and criticised, and what came of it last.
+    #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
     /// The leaves that were done before the plan was imported, by what its source says.
     pub imported: BTreeMap<TaskId, ImportedTask>,
