@@ -73,7 +73,6 @@ enum Command {
     Uninstall(install::undo::UninstallArgs),
     Demo(commands::demo::DemoArgs),
     Completions(commands::completions::CompletionsArgs),
-    Man(commands::man::ManArgs),
     Help(commands::help::HelpArgs),
 }
 
@@ -150,7 +149,6 @@ impl Command {
             Self::Uninstall(args) => install::undo::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
             Self::Completions(args) => commands::completions::run(args, context),
-            Self::Man(args) => commands::man::run(args, context),
             Self::Help(args) => commands::help::run(args, context),
         }
     }

@@ -13,9 +13,7 @@ mod pages;
 #[path = "../../tests/plugin_lint/mod.rs"]
 mod plugin_lint;
 mod printer;
-mod render;
 mod source;
-mod watch;
 
 use std::process::ExitCode;
 

@@ -47,6 +47,9 @@ impl Output {
 /// Version of the JSON that commands print.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
+/// Columns of a terminal that text is made for.
+pub(crate) const WIDTH: usize = 80;
+
 /// Prints results, notes and errors.
 #[derive(Debug, Default)]
 pub(crate) struct Printer;

@@ -114,7 +114,7 @@ fn a_lead_goes_on_after_a_compaction() {
     assert_built(&sample);
     let requests = stand_in.of_lead();
     let first = requests.iter().find(|request| was_compacted(request)).expect("the client compacts");
-    assert!(first.was_told(&format!("lead of the run of plan {PLAN}")), "{}", first.summary());
+    assert!(first.was_told(&format!("leads the unfinished run of plan {PLAN}")), "{}", first.summary());
     let starts = events(&sample, "runStarted").len();
     assert_eq!(starts, 1, "it goes on without starting again");
 }

@@ -69,7 +69,7 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     sample-20261121 is archived in .fractal-planner/archive/sample-20261121
-    To have it back: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans/sample-20261121
+    To restore it: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans/sample-20261121
     ");
     let mut after = files(&environment.path(&format!("{ARCHIVE}/{PLAN}")));
     assert!(after.remove("archived.json").is_some());
@@ -253,9 +253,9 @@ fn the_page_tells_what_came_of_it() {
 
     - root Sample goal
       - 1 Write part 1: done, `[COMMIT]`
-      - 2 Write part 2: failed
+      - 2 Write part 2: FAILED
       - 3 Write part 3: skipped
-      - 4 Write part 4: not begun
+      - 4 Write part 4: ready
 
     ## 1 Write part 1
 
@@ -270,7 +270,7 @@ fn the_page_tells_what_came_of_it() {
 
     ## 2 Write part 2
 
-    - State: failed, iteration 1
+    - State: FAILED, iteration 1
     - Reason: Criterion 1 (`b.txt` has a line about 2): not seen
     - Begun: 2026-11-21T09:00:00Z
     - Ended: 2026-11-21T09:00:00Z

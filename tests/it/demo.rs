@@ -55,8 +55,8 @@ fn folders_that_can_not_be_made() {
     insta::assert_snapshot!(named.replace(&output, "fp-demo-[RANDOM]"), @r#"
     exit status: 2
     --- stderr
-    error: no temporary folder can be made: No such file or directory (os error 2) at path "/gone/fp-demo-[RANDOM]"
-    hint: set TMPDIR, on Windows TMP, to a folder that can be written
+    error: can't create a temporary folder: No such file or directory (os error 2) at path "/gone/fp-demo-[RANDOM]"
+    hint: set TMPDIR (TMP on Windows) to a writable folder
     "#);
     let environment = Environment::new();
     environment.write("file", "");
@@ -64,7 +64,7 @@ fn folders_that_can_not_be_made() {
     exit status: 2
     --- stderr
     error: file/below can't be used: Not a directory (os error 20)
-    hint: name a folder that can be made and written
+    hint: name a folder that fp can create and write to
     ");
 }
 

@@ -1,4 +1,4 @@
-//! `fp evidence`: what the last verdict rests on, read back from its file.
+//! `fp evidence`: the file of what the last verdict rests on.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -27,32 +27,44 @@ fn judged(pass: bool) -> Environment {
 #[test]
 fn what_a_verdict_rests_on() {
     let environment = judged(true);
-    assert_snapshot!(shown(&environment, &[]), @r"
-    exit status: 0
-    --- stdout
-    # Task 1: Write part 1
+    let text = shown(&environment, &[]).stdout;
+    assert_snapshot!(text, @r"
+    # Verification Evidence: Task 1
 
-    pass, iteration 1, 2026-11-21T09:00:00Z
+    Result: PASS
+    Timestamp: 2026-11-21T09:00:00Z
+    Task: Write part 1
+    Iteration: 1
 
-    ## Criteria
+    ## Criteria Results
 
-    pass  1. `a.txt` has a line about 1
-             seen
+    | # | Criterion | Result | Evidence |
+    |---|-----------|--------|---------|
+    | 1 | `a.txt` has a line about 1 | PASS | seen |
 
-    ## Checks
+    ## Mechanical Checks
 
-    pass  changes: 1 file changed
-    pass  boundary: every change is within the task's files
-    n/a   dependencies: no manifest and no lock file changed
-    pass  leftovers: none in the added lines
-    n/a   tests: no test was touched
-    pass  command: cat a.txt
-          exit status 0 after [TIME], output sha256 02f8b74c30e6987d…
-          about | 1
-          ```
-          ## Summary
+    | Check | Result | Detail |
+    |-------|--------|--------|
+    | changes | PASS | 1 file changed |
+    | boundary | PASS | every change is within the task's files |
+    | dependencies | N/A | no manifest and no lock file changed |
+    | leftovers | PASS | none in the added lines |
+    | tests | N/A | no test was touched |
 
-    ## Files
+    ## Test Output
+
+    command: cat a.txt (PASS)
+
+    ````
+    exit status 0 after [TIME], output sha256 02f8b74c30e6987d…
+    about | 1
+    ```
+    ## Summary
+    ````
+
+
+    ## Files Reviewed
 
     - a.txt
 
@@ -60,66 +72,11 @@ fn what_a_verdict_rests_on() {
 
     fine
     ");
-    assert_snapshot!(shown(&environment, &["--format", "json"]), @r#"
-    exit status: 0
-    --- stdout
-    {
-      "at": "2026-11-21T09:00:00Z",
-      "checks": [
-        {
-          "detail": "1 file changed",
-          "name": "changes",
-          "verdict": "pass"
-        },
-        {
-          "detail": "every change is within the task's files",
-          "name": "boundary",
-          "verdict": "pass"
-        },
-        {
-          "detail": "no manifest and no lock file changed",
-          "name": "dependencies",
-          "verdict": "notApplicable"
-        },
-        {
-          "detail": "none in the added lines",
-          "name": "leftovers",
-          "verdict": "pass"
-        },
-        {
-          "detail": "no test was touched",
-          "name": "tests",
-          "verdict": "notApplicable"
-        }
-      ],
-      "criteria": [
-        {
-          "criterion": "`a.txt` has a line about 1",
-          "evidence": "seen",
-          "number": 1,
-          "pass": true
-        }
-      ],
-      "files": [
-        "a.txt"
-      ],
-      "iteration": 1,
-      "outputs": [
-        {
-          "name": "command: cat a.txt",
-          "text": "exit status 0 after [TIME], output sha256 02f8b74c30e6987d…\nabout | 1\n```\n## Summary",
-          "verdict": "pass"
-        }
-      ],
-      "pass": true,
-      "schemaVersion": 1,
-      "summary": "fine",
-      "task": "1",
-      "title": "Write part 1"
-    }
-    "#);
+    let json = environment.done(&["evidence", PLAN, "1", "--format", "json"]).json();
+    assert_eq!(json["text"], environment.read(FILE));
+    assert!(FILE.ends_with(json["file"].as_str().unwrap()) && json["task"] == "1", "{json}");
     let failed = judged(false).fp(&["evidence", PLAN, "1"]);
-    assert!(failed.stdout.contains("\nFAIL, iteration 1, "), "{failed}");
+    assert!(failed.stdout.contains("\nResult: FAIL\n"), "{failed}");
     assert_eq!(failed.code, 0, "reading it went well");
 }
 
@@ -141,18 +98,12 @@ fn where_there_is_none() {
 }
 
 #[test]
-fn a_file_that_is_broken_names_its_line() {
+fn a_file_that_is_no_text_is_named() {
     let environment = judged(true);
-    let text = environment.read(FILE);
-    environment.write(FILE, text.replace("Result: PASS", "Result: fine"));
-    assert_snapshot!(environment.fp(&["evidence", PLAN, "1"]), @r#"
-    exit status: 2
-    --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/evidence/task-1-verification.md: line 3: "fine" is neither PASS nor FAIL
-    hint: mend that line, or remove the file: the verdict itself is in the log, and is not lost
-    "#);
     environment.write(FILE, [0xff, 0xfe]);
-    assert_eq!(environment.fp(&["evidence", PLAN, "1"]).code, 2);
+    let output = environment.fp(&["evidence", PLAN, "1"]);
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("task-1-verification.md"), "{output}");
 }
 
 #[test]
@@ -161,10 +112,10 @@ fn a_file_that_says_other_than_the_log_is_noted() {
     let text = environment.read(FILE);
     environment.write(FILE, text.replace("Result: FAIL", "Result: PASS"));
     let output = environment.fp(&["evidence", PLAN, "1"]);
-    assert_eq!(output.stderr, "note: the file says PASS, but the log says FAIL: it was edited\n");
+    assert_eq!(output.stderr, "note: the file was edited: by the log the task did not pass\n");
     environment.write(FILE, text.replace("Task 1\n", "Task 2\n"));
     let output = environment.fp(&["evidence", PLAN, "1"]);
-    assert_eq!(output.stderr, "note: the file is about task 2\n");
+    assert_eq!(output.stderr, "note: the file was edited: by the log the task did not pass\n");
 }
 
 #[cfg(unix)]

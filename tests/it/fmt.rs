@@ -155,7 +155,7 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     assert_snapshot!(environment.fp(&["fmt", "README.md"]), @r"
     exit status: 1
     --- stderr
-    error: README.md is left as it is: there is no task in it
+    error: README.md is unchanged: there is no task in it
     hint: name a task tree: `fp plans` lists the plans
     ");
     let text = "- [ID: 1] A\n- [ID 2] B\n- [ID=3] C\n";
@@ -163,7 +163,7 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
     exit status: 1
     --- stderr
-    error: tree.md is left as it is: it has 2 lines that can't be read
+    error: tree.md is unchanged: it has 2 lines that can't be read
     hint: `fp validate tree.md` shows what is wrong
     ");
     assert_eq!(environment.read("tree.md"), text);
@@ -172,8 +172,8 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
     exit status: 1
     --- stderr
-    error: tree.md is left as it is: its prose would be read as something else
-    hint: write that part in another way; the canonical form has no way to say it
+    error: tree.md is unchanged: its prose would be read as something else
+    hint: rewrite that part: the canonical form can't express it
     ");
     assert_snapshot!(environment.fp(&["fmt", "missing.md"]), @r"
     exit status: 2

@@ -1,7 +1,4 @@
-//! `fp help`, `fp completions` and `fp man`.
-
-use std::collections::BTreeSet;
-use std::fs;
+//! `fp help` and `fp completions`.
 
 use crate::common::Environment;
 use insta::assert_snapshot;
@@ -133,44 +130,4 @@ fn every_shell_has_its_completions() {
     let json = environment.fp(&["completions", "fish", "--format", "json"]).json();
     assert_eq!(json["script"], environment.fp(&["completions", "fish"]).stdout);
     assert_eq!(environment.fp(&["completions", "csh"]).code, 2);
-}
-
-#[test]
-fn every_command_has_a_manual_page_that_is_one() {
-    let environment = Environment::new();
-    let said = environment.fp(&["man", "--out", "man"]);
-    let files: BTreeSet<String> = fs::read_dir(environment.path("man"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert_eq!(said.to_string(), format!("exit status: 0\n--- stdout\n{} pages in man\n", files.len()));
-    for file in ["fp.1", "fp-claim.1", "fp-plans-archive.1", "fp-help.1"] {
-        assert!(files.contains(file), "{file} is not in {files:?}");
-    }
-    let listed = help(&[]);
-    let (_, commands) = listed.split_once("\nCommands:\n").unwrap();
-    let commands = commands.split("\n\n").next().unwrap();
-    for command in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
-        assert!(command.is_empty() || files.contains(&format!("fp-{command}.1")), "{command}");
-    }
-    let has_groff = environment.run("sh", &["-c", "command -v groff"]).code == 0;
-    for file in &files {
-        let text = environment.read(&format!("man/{file}"));
-        assert!(text.contains("\n.TH ") && text.contains("\n.SH NAME\n"), "{file}: {text}");
-        if has_groff {
-            let said =
-                environment.run("groff", &["-man", "-Kutf8", "-Tutf8", "-ww", "-z", &format!("man/{file}")]);
-            assert_eq!(said.to_string(), "exit status: 0\n", "{file}");
-        }
-    }
-    assert_eq!(environment.fp(&["man"]).stdout, environment.read("man/fp.1"));
-}
-
-#[test]
-fn a_folder_that_cannot_be_made_is_named() {
-    let environment = Environment::new();
-    environment.write("file", "mine");
-    let said = environment.fp(&["man", "--out", "file"]);
-    assert!(said.code == 2 && said.stderr.contains("file") && said.stderr.contains("\nhint: "), "{said}");
-    assert_eq!(environment.read("file"), "mine");
 }

@@ -255,10 +255,10 @@ fn a_round_is_in_the_log_when_it_records_something() {
       ok       log          2 entries
       ok       snapshot     what the log adds up to
       ok       claims       no task is held
-      ok       evidence     0 completed tasks have their files
+      ok       evidence     0 files
       ok       notepad      no note
       ok       commits due  none
-      ok       commits      0 tasks have their commits in the history of HEAD
+      ok       commits      0 commits in the history of HEAD
       ok       git          nothing is in the way of a commit
       ok       leftovers    none
 
@@ -351,7 +351,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     hint: update fp: `fp --version` says what this one is
     ");
     assert_snapshot!(check("{\"requirements\": 3}", &["--requirement", "a"]), @r"
-    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `requirements` is a number, where a list is expected
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `requirements` is no list
     hint: make a list of it, and run the command again
     ");
     assert_snapshot!(check("{}", &["--objective", " "]), @r"
@@ -388,7 +388,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     hint: `fp interview` shows what is recorded, with the ids
     "#);
     assert_snapshot!(check("{\"scopeInclusions\": 3}", &["--include", "a"]), @r"
-    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `scopeInclusions` is a number, where a list is expected
+    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `scopeInclusions` is no list
     hint: make a list of it, and run the command again
     ");
     assert_snapshot!(check("{}", &["--decision", "no answer"]), @r"

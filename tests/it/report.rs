@@ -48,7 +48,7 @@ fn under_way() -> Environment {
 }
 
 fn masked(output: &Output) -> Output {
-    let mask = regex::Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
+    let mask = regex::Regex::new(r"\b[0-9a-f]{7}([0-9a-f]{33})?\b").unwrap();
     Output { stdout: mask.replace_all(&output.stdout, "[HASH]").into_owned(), ..output.clone() }
 }
 
@@ -58,27 +58,51 @@ fn a_run_under_way() {
     assert_snapshot!(masked(&environment.fp(&["report", PLAN])), @r"
     exit status: 0
     --- stdout
-    sample-20261121
+    # sample-20261121
 
-      Plan sample-20261121 (running)
-      From 2026-11-21 09:00 UTC to 2026-11-21 10:20 UTC, 1 h 20 min
-      1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
-      Longest chain, 1 h 4 min: 3
+    > sample-20261121
 
-    Builders                building    verified     waiting      asking        idle
-      builder-1           1 h 14 min        20 s   3 min 0 s         0 s  2 min 40 s
+    - State: running
+    - Tasks: 1 of 4 done, 1 failed
+    - Started: 2026-11-21T09:00:00Z
+    - Last event: 2026-11-21T10:20:00Z
+    - Took: 1 h 20 min
+    - Longest chain: 3 (1 h 4 min)
 
-    Tasks
-      1  done       2 tries   9 min 20 s  Write part 1
-      2  FAILED     1 try      4 min 0 s  Write part 2
-      3  building   1 try      1 h 4 min  Write part 3
-      4  waiting                          Write part 4
+    ## Tasks
 
-    Commits, oldest first
-      [HASH]  task 1: Write part 1
+    - root Sample goal
+      - 1 Write part 1: done, `[HASH]`
+      - 2 Write part 2: FAILED
+      - 3 Write part 3: building
+      - 4 Write part 4: waiting
 
-    Notes
-      [plan] GOTCHA: a.txt has one line
+    ## 1 Write part 1
+
+    - State: done, iteration 2
+    - Commit: `[HASH]`
+    - Begun: 2026-11-21T09:01:00Z
+    - Ended: 2026-11-21T09:10:20Z
+    - Verdict: fine
+    - Criterion 1, met: `a.txt` has a line about 1
+      - seen
+    - Changed: `a.txt (new)`
+
+    ## 2 Write part 2
+
+    - State: FAILED, iteration 1
+    - Reason: it can't be done
+    - Begun: 2026-11-21T09:11:00Z
+    - Ended: 2026-11-21T09:15:00Z
+
+    ## 3 Write part 3
+
+    - State: building, iteration 1
+    - Begun: 2026-11-21T09:16:00Z
+
+    ## Notes
+
+    - \[plan\] GOTCHA: a.txt has one line
     ");
 }
 
@@ -88,26 +112,39 @@ fn before_the_run() {
     assert_snapshot!(environment.fp(&["report"]), @r"
     exit status: 0
     --- stdout
-    sample-20261121
+    # sample-20261121
 
-      Plan sample-20261121 (planning)
-      The run has not started.
+    > sample-20261121
+
+    - State: planning
+    - Tasks: 0 of 0 done
+
+    ## Tasks
+
+    - root Sample goal
+      - 1 Write part 1
+      - 2 Write part 2
+      - 3 Write part 3
+      - 4 Write part 4
     ");
     environment.done(&["approve", PLAN]);
     assert_snapshot!(environment.fp(&["report", PLAN]), @r"
     exit status: 0
     --- stdout
-    sample-20261121
+    # sample-20261121
 
-      Plan sample-20261121 (approved)
-      The run has not started.
-      0 of 4 tasks done, 2 ready, 2 waiting
+    > sample-20261121
 
-    Tasks
-      1  ready                            Write part 1
-      2  waiting                          Write part 2
-      3  ready                            Write part 3
-      4  waiting                          Write part 4
+    - State: approved
+    - Tasks: 0 of 4 done
+
+    ## Tasks
+
+    - root Sample goal
+      - 1 Write part 1: ready
+      - 2 Write part 2: waiting
+      - 3 Write part 3: ready
+      - 4 Write part 4: waiting
     ");
     let page = environment.done(&["report", PLAN, "--format", "html"]).stdout;
     assert!(page.contains("The run has not started."));

@@ -149,9 +149,9 @@ fn it_shows_what_happens_while_it_happens() {
     Plan sample-20261121 (running)                                               0 s
     [..........] 0 of 3 tasks done, 3 ready
 
-    1  ready      Write part 1
-    2  ready      Write part 2
-    3  ready      Write part 3
+      1  ready      Write part 1
+      2  ready      Write part 2
+      3  ready      Write part 3
 
 
 

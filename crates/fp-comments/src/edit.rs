@@ -1,5 +1,12 @@
-//! The text of a file before and after an edit, from what an editor says of it. Editors that send the whole file before
-//! the edit are believed; from others there is only the edit, and the file on disk.
+//! The text of a file before and after an edit, from what an editor says of it, and the comments that the edit added.
+//! Editors that send the whole file before the edit are believed; from others there is only the edit, and the file on
+//! disk.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::SourceComment;
 
 /// One replacement of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +112,142 @@ fn fragments(replacements: &[TextReplacement<'_>]) -> EditTexts {
     EditTexts { before: before.join("\n"), after: after.join("\n"), fragments: true }
 }
 
+/// Share of equal words in two comments, in hundredths, from which one is an edited form of the other.
+const SAME_WORDS: usize = 70;
+
+/// Most pairs of comments that are searched for common words; an edit with more is a new text.
+const MAX_PAIRS: usize = 100_000;
+
+/// Tells for each comment in `after` whether it is new. A comment that was moved, indented, wrapped or edited in a few
+/// words is not. If a comment occurs twice after the edit and once before, the second one is new.
+#[must_use]
+pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<bool> {
+    // Most of a file is as it was, and needs no table.
+    let same = |(b, a): &(&SourceComment<'_>, &SourceComment<'_>)| b.text == a.text;
+    let head = before.iter().zip(after).take_while(same).count();
+    let tails = before[head..].iter().rev().zip(after[head..].iter().rev());
+    let tail = tails.take_while(same).count();
+    let mut added = vec![false; after.len()];
+    let old = &before[head..before.len() - tail];
+    let new = &after[head..after.len() - tail];
+    let changed = &mut added[head..after.len() - tail];
+
+    let mut there: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
+    for (at, comment) in old.iter().enumerate().rev() {
+        there.entry(comment.said()).or_default().push(at);
+    }
+    let mut gone = vec![true; old.len()];
+    for (is_new, comment) in changed.iter_mut().zip(new) {
+        match there.get_mut(&comment.said()).and_then(Vec::pop) {
+            Some(at) => gone[at] = false,
+            None => *is_new = true,
+        }
+    }
+    forgive(old, &mut gone, new, changed, adjacent);
+    forgive(old, &mut gone, new, changed, one_by_one);
+    added
+}
+
+type Runs = Vec<Range<usize>>;
+
+/// Clears the flags of new comments that are edited forms of old ones that are `gone`. `cut` groups the flagged comments
+/// of each side for the comparison.
+fn forgive(
+    old: &[SourceComment<'_>],
+    gone: &mut [bool],
+    new: &[SourceComment<'_>],
+    added: &mut [bool],
+    cut: fn(&[SourceComment<'_>], &[bool]) -> Runs,
+) {
+    let (left, wanted) = (cut(old, gone), cut(new, added));
+    if left.is_empty() || left.len().saturating_mul(wanted.len()) > MAX_PAIRS {
+        return;
+    }
+    let words = |comments: &[SourceComment<'_>]| comments.iter().flat_map(words_of).collect::<Vec<_>>();
+    let mut left: Vec<_> = left.into_iter().map(|run| Some((words(&old[run.clone()]), run))).collect();
+    for run in wanted {
+        let own = words(&new[run.clone()]);
+        let twin = left.iter_mut().find(|l| l.as_ref().is_some_and(|(words, _)| are_alike(words, &own)));
+        if let Some((_, from)) = twin.and_then(Option::take) {
+            gone[from].fill(false);
+            added[run].fill(false);
+        }
+    }
+}
+
+fn one_by_one(_: &[SourceComment<'_>], flags: &[bool]) -> Runs {
+    flags.iter().enumerate().filter(|(_, is)| **is).map(|(at, _)| at..at + 1).collect()
+}
+
+/// Runs of flagged comments on adjacent lines.
+fn adjacent(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
+    let mut runs: Runs = Vec::new();
+    for at in (0..comments.len()).filter(|at| flags[*at]) {
+        match runs.last_mut() {
+            Some(run) if run.end == at && comments[at].line <= comments[at - 1].line + 1 => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+fn words_of(comment: &SourceComment<'_>) -> Vec<String> {
+    let said = comment.said();
+    let words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Longest changed part, in words, whose words are searched for in the other one by one.
+const MAX_WORDS: usize = 400;
+
+/// Whether most words of the two are the same, repeated ones counted each time, or the two differ only in where words
+/// end.
+fn are_alike(a: &[String], b: &[String]) -> bool {
+    if !a.is_empty() && a.concat() == b.concat() {
+        return true;
+    }
+    let total = a.len() + b.len();
+    if a.len().min(b.len()) * 200 < total * SAME_WORDS {
+        return false;
+    }
+    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut common = head + tail;
+    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    if a.len().max(b.len()) > MAX_WORDS {
+        return common * 200 >= total * SAME_WORDS;
+    }
+    let mut rest: Vec<&String> = b.iter().collect();
+    for word in a {
+        let equal = rest.iter().position(|other| *other == word);
+        if let Some(at) = equal.or_else(|| rest.iter().position(|other| is_slip(word, other))) {
+            rest.swap_remove(at);
+            common += 1;
+        }
+    }
+    common * 200 >= total * SAME_WORDS
+}
+
+/// Whether one word is the other with a typo: two letters exchanged; one letter added, dropped or changed in a word too
+/// long to become another word by it; several in a long word that begins the same.
+fn is_slip(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    if short < 3 || long - short > 2 || a.iter().chain(&b).any(char::is_ascii_digit) {
+        return false;
+    }
+    let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
+        || (short >= 4 && a.len().max(b.len()) <= 1)
+        || (short >= 8 && head >= 3 && (head + tail) * 3 >= long * 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CommentKind;
 
     fn edit<'e>(old: &'e str, new: &'e str, original: Option<&'e str>) -> FileEdit<'e> {
         let action = EditAction::Replaced(vec![TextReplacement { old, new, everywhere: false }]);
@@ -158,5 +298,75 @@ mod tests {
         assert_eq!(texts(&old, None), expect("a", "// x\na", true));
         let gone = edit("// x\n", "", None);
         assert_eq!(texts(&gone, Some("a\n")), expect("a\n", "a\n", false));
+    }
+
+    /// Each line that begins with `//` as a comment.
+    fn comments(text: &str) -> Vec<SourceComment<'_>> {
+        let mut at = 0;
+        let mut comments = Vec::new();
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let start = at + line.len() - line.trim_start().len();
+            let text = line.trim();
+            if text.starts_with("//") {
+                let span = start..start + text.len();
+                comments.push(SourceComment {
+                    kind: CommentKind::Line,
+                    span,
+                    line: number + 1,
+                    text,
+                    trails: false,
+                });
+            }
+            at += line.len();
+        }
+        comments
+    }
+
+    #[test]
+    fn what_is_added() {
+        let check = |before: &str, after: &str, expect: &[usize]| {
+            let after = comments(after);
+            let flags = added(&comments(before), &after);
+            let lines: Vec<usize> =
+                after.iter().zip(flags).filter(|(_, is)| *is).map(|(comment, _)| comment.line).collect();
+            assert_eq!(lines, expect, "{before:?} -> {lines:?}");
+        };
+        check("", "// a\nx\n// b", &[1, 3]);
+        check("// a\nx", "// a\ny", &[]);
+        check("x\n// then b\nb", "// then b\nb\nx", &[]);
+        check("// go\ngo()", "if ok {\n    //   go\n    go()\n}", &[]);
+        check("// a\n// b", "// b\n// a", &[]);
+        check("// a\nx\ny", "// a\nx\n// a\ny", &[3]);
+        check("// compute total", "// compute the total", &[]);
+        check("// recieve a message", "// receive a message", &[]);
+        check("// Return teh value", "// Return the value", &[]);
+        check("// dont close", "// don't close", &[]);
+        check("// re-use alot", "// reuse a lot", &[]);
+        check("// succesfull login", "// successful login", &[]);
+        check("// increment counter", "// decrement counter", &[1]);
+        check("// read all", "// real ale", &[1]);
+        check("// call a", "// call b", &[1]);
+        check("// set x to 1", "// set y to 2", &[1]);
+        check("// version 1234 of it", "// version 1235 of it", &[]);
+        check("// call a", "// write everything to the disk", &[1]);
+        check("// one two three\n// four five six", "// one two\n// three four\n// five six", &[]);
+        check("// a b c d e f", "// a b c d e f\n// and much more of it", &[2]);
+        check("// a b c d e f", "// a b c d e f g\nx\n// a b c d e f h", &[3]);
+    }
+
+    #[test]
+    fn a_word_in_a_long_comment() {
+        let words: String = (0..1000).map(|n| format!("word{n} ")).collect();
+        let (before, after) = (format!("// {words}"), format!("// {}", words.replace("word500 ", "other ")));
+        assert_eq!(added(&comments(&before), &comments(&after)), [false]);
+        let other: String = (0..1000).map(|n| format!("thing{n} ")).collect();
+        assert_eq!(added(&comments(&before), &comments(&format!("// {other}"))), [true]);
+    }
+
+    #[test]
+    fn many_comments_are_quick() {
+        let text = |word: &str| -> String { (0..20_000).map(|n| format!("// {word} {n}\n")).collect() };
+        let (before, after) = (text("old"), text("new"));
+        assert!(added(&comments(&before), &comments(&after)).iter().all(|is| *is));
     }
 }

@@ -6,23 +6,17 @@
 
 #![warn(missing_docs)]
 
-mod added;
 mod check;
 mod edit;
-mod language;
 mod lex;
 mod policy;
-mod restating;
-pub mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use added::added;
 pub use check::{MAX_BYTES, SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
-pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement};
-pub use language::SourceLanguage;
-pub use lex::comments;
+pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement, added};
+pub use lex::{SourceLanguage, comments};
 pub use policy::CommentRemark;
 
 /// The form in which a comment is written.

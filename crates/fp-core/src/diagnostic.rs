@@ -13,15 +13,15 @@ pub struct Span {
 
 impl Span {
     /// The span `start..end`.
-    #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
 }
 
 /// How much a finding weighs: an error fails validation, a warning only under `--strict`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Severity {
     /// Fails validation.
     Error,
@@ -42,16 +42,21 @@ pub struct TextFix {
 
 /// One finding at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
     /// Id of the rule that found it, such as `duplicate-id`.
+    #[serde(rename = "type")]
     pub rule: &'static str,
     /// Whether it fails validation.
     pub severity: Severity,
-    /// Where it is in the source.
+    /// Where it is in the source; a report prints lines and columns instead.
+    #[serde(skip)]
     pub span: Span,
     /// Id of the task concerned; empty where there is none.
+    #[serde(rename = "id")]
     pub task_id: String,
     /// Title of the task concerned; empty where there is none.
+    #[serde(rename = "description")]
     pub task_description: String,
     /// Id of that task's parent, if it has one.
     pub parent_id: Option<String>,
@@ -60,14 +65,15 @@ pub struct Diagnostic {
     /// What is wrong, one sentence without a full stop.
     pub detail: String,
     /// What to do about it, one sentence without a full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The edits that resolve it, in source order; empty where judgement is needed.
+    #[serde(skip)]
     pub fixes: Vec<TextFix>,
 }
 
 impl Diagnostic {
     /// Whether it fails validation; under `strict` a warning does as well.
-    #[must_use]
     pub fn fails(&self, strict: bool) -> bool {
         strict || self.severity == Severity::Error
     }

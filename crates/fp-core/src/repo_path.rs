@@ -14,32 +14,27 @@ pub struct RepoPath(Vec<u8>);
 
 impl RepoPath {
     /// Takes the bytes as git prints them under `-z`.
-    #[must_use]
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
     /// Reads the text form. A text that begins with `"` and isn't a well-formed quotation is taken as it is.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self::from_quotable(text.as_bytes())
     }
 
     /// Reads the text form where the part outside escapes need not be UTF-8, as in the headers of a patch.
-    #[must_use]
     pub fn from_quotable(bytes: &[u8]) -> Self {
         Self(unquote(bytes).unwrap_or_else(|| bytes.to_vec()))
     }
 
     /// The path as git knows it.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// The path as text, with a replacement character where it isn't UTF-8; for matching patterns, not for
     /// opening files.
-    #[must_use]
     pub fn to_lossy(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }

@@ -7,20 +7,17 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const ELLIPSIS: char = '…';
 
 /// `text` on one line: white space and control characters become single blanks.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// `1 task`, `2 tasks`.
-#[must_use]
 pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// `text` as one word of a shell.
-#[must_use]
 pub fn shell_quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     if !text.is_empty() && text.chars().all(plain) {
@@ -33,7 +30,6 @@ pub fn shell_quoted(text: &str) -> String {
 ///
 /// It loses its own line ends, quotes, backticks, angle brackets (they could close what the client puts around it) and
 /// everything invisible, so it can't read as if this program said it.
-#[must_use]
 pub fn prompt_quoted(text: &str, max: usize) -> String {
     let harmless = |c: char| match c {
         '"' | '`' => '\'',
@@ -61,7 +57,6 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// At most `most` characters of `text`; where some are missing, the last one is an ellipsis.
-#[must_use]
 pub fn clipped(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
@@ -70,7 +65,6 @@ pub fn clipped(text: &str, most: usize) -> String {
 }
 
 /// At most `columns` columns of the [`visible_line`] of `text`; where some are missing, it ends with an ellipsis.
-#[must_use]
 pub fn fitted(text: &str, columns: usize) -> String {
     let mut shown = visible_line(text);
     if shown.width() <= columns {
@@ -87,7 +81,6 @@ pub fn fitted(text: &str, columns: usize) -> String {
 }
 
 /// The words of `text` on lines of at most `columns` columns. A wider word has a line of its own.
-#[must_use]
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut width = 0;
@@ -108,7 +101,6 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// The same on at most `most` lines, all of them [`fitted`]; the last one ends with an ellipsis where there was more.
-#[must_use]
 pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
     if let Some(next) = lines.get(most).cloned() {
@@ -123,7 +115,6 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
 
 /// `text` with a sign for each control character but line feeds and tabs. A terminal obeys control characters, and
 /// marks of direction turn text around, so that it reads as what it isn't.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
     if text.chars().all(|c| shown(c) == c) {
@@ -133,13 +124,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same on one line, character by character: for paths and excerpts, whose blanks count.
-#[must_use]
 pub fn visible_line(text: &str) -> String {
     text.chars().map(one_column).collect()
 }
 
 /// The character that a terminal shows for `c` where every character keeps to its line.
-#[must_use]
 pub fn one_column(c: char) -> char {
     if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
 }

@@ -15,12 +15,10 @@ use regex::Regex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
 
 /// The name in `ext` of what can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";
-/// Most attempts to write the tree; after them every task is title and dependencies alone.
-const ATTEMPTS: usize = 24;
 /// Longest id of the source that stays an id: a longer one is no help in a tree.
 const MAX_OWN_ID: usize = 40;
 
@@ -95,7 +93,7 @@ impl PlanDraft {
         if !own {
             let text =
                 "the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both";
-            notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+            notices.push(ImportNotice::note(text));
         }
         for (task, left) in plan.tasks.iter().zip(&unwritten).filter(|(_, left)| !left.is_empty()) {
             let fields: Vec<&str> = left.keys().map(String::as_str).collect();
@@ -104,7 +102,7 @@ impl PlanDraft {
                 task.id,
                 fields.join(", ")
             );
-            notices.push(ImportNotice::new(NoticeKind::Rewritten, text).about(&task.id));
+            notices.push(ImportNotice::note(text));
         }
         Self { text, ids, notices, unwritten }
     }
@@ -214,83 +212,58 @@ struct DraftedTask {
 impl DraftedTask {
     /// Everything of `portable` that is read back as it was meant. Dependencies are the caller's.
     fn readable(portable: &PortableTask, id: &str) -> Self {
-        let said = said_fields(portable);
-        let mut whole = Self::bare(portable, id);
-        let mut lost =
-            said.iter().filter(|(kind, items)| !set_field(&mut whole.task.fields, *kind, items.clone()));
-        if lost.next().is_none() && reads_back(&whole.task) {
-            return whole;
-        }
-        let mut sifted = Self::bare(portable, id);
-        for (kind, items) in said {
-            sifted.add_readable(kind, items);
-        }
-        sifted
-    }
-
-    /// Its title, or one that can be read in its place.
-    fn bare(portable: &PortableTask, id: &str) -> Self {
         let title = one_line(&portable.title);
-        let written = readable_title(&title, id);
-        let mut unwritten = Map::new();
-        if written != title && !title.is_empty() {
-            unwritten.insert("title".into(), portable.title.clone().into());
-        }
         let complexity = portable.complexity;
         let task = Task {
             id: id.to_owned().into(),
-            description: written.into(),
+            description: readable_title(&title, id).into(),
             complexity,
             complexity_source: complexity.map(|complexity| text_item(complexity.to_string())),
             ..Task::default()
         };
-        Self { task, unwritten }
-    }
-
-    /// Adds those of `items` that are read back, and keeps the others.
-    fn add_readable(&mut self, kind: FieldKind, items: Vec<Item<'static>>) {
-        let reads = |items: Vec<Item<'static>>| {
-            let mut alone = Task { fields: TaskFields::default(), ..self.task.clone() };
-            set_field(&mut alone.fields, kind, items) && reads_back(&alone)
-        };
-        let (mut readable, mut lost): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|item| reads(vec![item.clone()]));
-        if kind == FieldKind::Description && !lost.is_empty() {
-            let joined = vec![text_item(one_line(&lost[0].text))];
-            if reads(joined.clone()) {
-                (readable, lost) = (joined, Vec::new());
+        let mut drafted = Self { task, unwritten: Map::new() };
+        if drafted.task.description != title && !title.is_empty() {
+            drafted.unwritten.insert("title".into(), portable.title.clone().into());
+        }
+        for (kind, items) in said_fields(portable) {
+            if !drafted.add_readable(kind, items) {
+                drafted.unwritten.insert(json_name(kind), value_of(portable, kind));
             }
         }
-        if !readable.is_empty() && !reads(readable.clone()) {
-            lost.append(&mut readable);
-        }
-        let is_text = !kind.form().is_list();
-        if lost.is_empty() || !readable.is_empty() {
-            set_field(&mut self.task.fields, kind, readable);
-        }
-        self.lose(kind, is_text, &lost);
+        drafted
     }
 
-    fn lose(&mut self, kind: FieldKind, is_text: bool, items: &[Item<'static>]) {
-        let line = |item: &Item<'_>| match &item.note {
-            Some(note) => Value::from(format!("{} {note}", item.text)),
-            None => Value::from(&*item.text),
+    /// Adds those of `items` that are read back; says whether that is all of them.
+    fn add_readable(&mut self, kind: FieldKind, mut items: Vec<Item<'static>>) -> bool {
+        let bare = Task { fields: TaskFields::default(), ..self.task.clone() };
+        let reads = |items: &[Item<'static>]| {
+            let mut alone = bare.clone();
+            set_field(&mut alone.fields, kind, items) && reads_back(&alone)
         };
-        let mut lines: Vec<Value> = items.iter().map(line).collect();
-        if !lines.is_empty() {
-            let value = if is_text { lines.swap_remove(0) } else { lines.into() };
-            self.unwritten.insert(json_name(kind), value);
+        let whole = items.clone();
+        if !reads(&items) {
+            if kind == FieldKind::Description {
+                items.iter_mut().for_each(|item| item.text = one_line(&item.text).into());
+            }
+            items.retain(|item| reads(std::slice::from_ref(item)));
+            if items.is_empty() || !reads(&items) {
+                return false;
+            }
         }
+        set_field(&mut self.task.fields, kind, &items);
+        items.len() == whole.len()
     }
 
-    /// Leaves title and dependencies alone.
-    fn strip(&mut self, portable: &PortableTask) {
-        for (kind, items) in said_fields(portable) {
-            self.lose(kind, !kind.form().is_list(), &items);
+    /// Leaves title and dependencies alone; says whether there was more.
+    fn strip(&mut self, portable: &PortableTask) -> bool {
+        for (kind, _) in said_fields(portable) {
+            self.unwritten.insert(json_name(kind), value_of(portable, kind));
         }
-        let dependencies = self.task.fields.slot(FieldKind::Dependencies).take();
-        self.task.fields = TaskFields::default();
-        *self.task.fields.slot(FieldKind::Dependencies) = dependencies;
+        let mut fields = TaskFields::default();
+        *fields.slot(FieldKind::Dependencies) = self.task.fields.slot(FieldKind::Dependencies).clone();
+        let had_more = self.task.fields != fields;
+        self.task.fields = fields;
+        had_more
     }
 }
 
@@ -300,9 +273,13 @@ fn json_name(kind: FieldKind) -> String {
     label[..1].to_lowercase() + &label[1..]
 }
 
+fn value_of(task: &PortableTask, kind: FieldKind) -> Value {
+    let mut whole = serde_json::to_value(task).expect("a task is plain data");
+    whole[json_name(kind)].take()
+}
+
 /// What a task says, field by field, in the texts that a tree can hold.
 fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
-    let mut said = Vec::new();
     let lists = [
         (FieldKind::Acceptance, &task.acceptance),
         (FieldKind::Hints, &task.hints),
@@ -311,36 +288,33 @@ fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
         (FieldKind::TestCommands, &task.test_commands),
         (FieldKind::Covers, &task.covers),
     ];
-    for (kind, list) in lists {
-        let Some(list) = list else { continue };
-        let lines = list.iter().map(|entry| one_line(entry)).filter(|line| !says_nothing(line));
-        said.push((kind, lines.map(text_item).collect()));
-    }
-    if let Some(files) = &task.files {
+    let lists = lists.into_iter().filter_map(|(kind, list)| {
+        let lines = list.as_ref()?.iter().map(|entry| one_line(entry)).filter(|line| !says_nothing(line));
+        Some((kind, lines.map(text_item).collect()))
+    });
+    let files = task.files.iter().map(|files| {
         let files = files.iter().filter(|file| !says_nothing(&file.path));
-        said.push((FieldKind::Files, files.map(file_item).collect()));
-    }
-    let texts = [
-        (FieldKind::Verify, &task.verify),
-        (FieldKind::Group, &task.group),
-        (FieldKind::Priority, &task.priority),
-        (FieldKind::Risk, &task.risk),
-    ];
-    for (kind, text) in texts {
-        let text = text.as_deref().map(one_line).filter(|text| !says_nothing(text));
-        said.extend(text.map(|text| (kind, vec![text_item(text)])));
-    }
+        (FieldKind::Files, files.map(file_item).collect())
+    });
+    let required = task.tests_required.map(|required| if required { "yes" } else { "no" }.to_owned());
     let description = task.description.as_deref().map(clean_lines);
-    let description = description.filter(|text| !says_nothing(text) && *text != one_line(&task.title));
-    said.extend(description.map(|text| (FieldKind::Description, vec![text_item(text)])));
-    if let Some(required) = task.tests_required {
-        said.push((FieldKind::TestsRequired, vec![text_item(if required { "yes" } else { "no" }.into())]));
-    }
-    said
+    let texts = [
+        (FieldKind::Verify, task.verify.as_deref().map(one_line)),
+        (FieldKind::Group, task.group.as_deref().map(one_line)),
+        (FieldKind::Priority, task.priority.as_deref().map(one_line)),
+        (FieldKind::Risk, task.risk.as_deref().map(one_line)),
+        (FieldKind::TestsRequired, required),
+        (FieldKind::Description, description.filter(|text| *text != one_line(&task.title))),
+    ];
+    let texts = texts.into_iter().filter_map(|(kind, text)| {
+        let text = text.filter(|text| !says_nothing(text))?;
+        Some((kind, vec![text_item(text)]))
+    });
+    lists.chain(files).chain(texts).collect()
 }
 
 /// Whether the value fits the field.
-fn set_field(fields: &mut TaskFields<'static>, kind: FieldKind, items: Vec<Item<'static>>) -> bool {
+fn set_field(fields: &mut TaskFields<'static>, kind: FieldKind, items: &[Item<'static>]) -> bool {
     let items = match kind.form() {
         FieldForm::Number => return false,
         FieldForm::Choice(words) => {
@@ -350,7 +324,7 @@ fn set_field(fields: &mut TaskFields<'static>, kind: FieldKind, items: Vec<Item<
             };
             vec![text_item(word.to_owned())]
         }
-        _ => items,
+        _ => items.to_vec(),
     };
     let is_given = kind.form().is_list() || !items.is_empty();
     *fields.slot(kind) = is_given.then(|| items.into());
@@ -375,23 +349,13 @@ fn reads_back(task: &Task<'static>) -> bool {
     findings.is_empty() && difference(&plan, &again).is_none()
 }
 
-/// A title that is read as one, as close to `text` as can be.
+/// A title that is read as one: `text`, or `text` in quotation marks, or the id.
 fn readable_title(text: &str, id: &str) -> String {
-    let reads = |title: &str| {
-        reads_back(&Task {
-            id: id.to_owned().into(),
-            description: title.to_owned().into(),
-            ..Task::default()
-        })
+    let reads = |title: &String| {
+        let (id, description) = (id.to_owned().into(), title.clone().into());
+        !text.is_empty() && reads_back(&Task { id, description, ..Task::default() })
     };
-    if text.is_empty() {
-        return format!("Task {id}");
-    }
-    // What could begin or end something else stands behind a word, or in quotation marks.
-    let forms = [text.to_owned(), format!("Task: {text}"), format!("“{text}”")];
-    let bare: String = text.chars().filter(|c| c.is_alphanumeric() || " _-./,".contains(*c)).collect();
-    let plain = || format!("Task {}", one_line(&bare)).trim_end().to_owned();
-    forms.into_iter().find(|form| reads(form)).unwrap_or_else(plain)
+    [text.to_owned(), format!("“{text}”")].into_iter().find(reads).unwrap_or_else(|| format!("Task {id}"))
 }
 
 /// The tree of `tasks`, each with the position of its parent among them, in document order.
@@ -431,22 +395,27 @@ fn write_readable(plan: &PortablePlan, drafted: &mut [DraftedTask]) -> String {
         let tasks = order.iter().map(|&at| (drafted[at].task.clone(), parent(at))).collect();
         tree_of(title.clone(), complexity, tasks)
     };
-    for _ in 0..ATTEMPTS {
-        let tree = tree(drafted);
-        let text = write(&tree);
+    loop {
+        let draft = tree(drafted);
+        let text = write(&draft);
         let (again, findings) = parse(&text);
-        let index = match difference(&tree, &again) {
+        let index = match difference(&draft, &again) {
             None if findings.is_empty() => return text,
             Some(Difference::Task(index)) => index,
             None | Some(Difference::Prose) => 1,
         };
         // What is read wrongly can be the end of the task before it. The root stands at 0.
+        let mut stripped = false;
         for &at in order.iter().take(index).skip(index.saturating_sub(2)) {
-            drafted[at].strip(&plan.tasks[at]);
+            stripped |= drafted[at].strip(&plan.tasks[at]);
+        }
+        if !stripped {
+            for (drafted, task) in drafted.iter_mut().zip(&plan.tasks) {
+                drafted.strip(task);
+            }
+            return write(&tree(drafted));
         }
     }
-    drafted.iter_mut().zip(&plan.tasks).for_each(|(drafted, task)| drafted.strip(task));
-    write(&tree(drafted))
 }
 
 /// The positions of the tasks, each parent directly before what is below it.
@@ -649,9 +618,9 @@ pub(crate) mod tests {
                 prop_assert_eq!(found.parent.map(|parent| &*tree.tasks[parent].id), Some(parent));
                 prop_assert_eq!(found.complexity, task.complexity);
                 let kept = serde_json::to_string(&origin.tasks[id]).unwrap_or_default();
-                for criterion in task.acceptance.iter().flatten().map(|text| one_line(text)).filter(|text| !says_nothing(text)) {
+                for criterion in task.acceptance.iter().flatten().filter(|text| !says_nothing(&one_line(text))) {
                     let encoded = json!(criterion).to_string();
-                    prop_assert!(found.acceptance().any(|text| text == criterion) || kept.contains(&encoded), "{:?} is lost:\n{}", criterion, draft.text);
+                    prop_assert!(found.acceptance().any(|text| text == one_line(criterion)) || kept.contains(&encoded), "{:?} is lost:\n{}", criterion, draft.text);
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::formats::{ImportError, SourceFormat};
-use crate::portable::{ImportNotice, NoticeKind};
+use crate::portable::ImportNotice;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -54,6 +54,12 @@ impl SourceFolder {
     pub(crate) fn page(&self, folder: &str, name: &str) -> Option<(&str, &str)> {
         self.files_in("md")
             .find(|(path, _)| folder_of(path) == folder && name_of(path).eq_ignore_ascii_case(name))
+    }
+
+    /// The pages of `folder` as they are, by name.
+    pub(crate) fn pages_of(&self, folder: &str) -> Map<String, Value> {
+        let pages = self.files_in("md").filter(|(path, _)| folder_of(path) == folder);
+        pages.map(|(path, text)| (name_of(path).to_owned(), text.into())).collect()
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
@@ -106,7 +112,7 @@ pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column) = (fault.line(), fault.column());
     let whole = fault.to_string();
     let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
-    let notice = ImportNotice::new(NoticeKind::Broken, format!("not valid JSON: {detail}"));
+    let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
     ImportNotice { line: Some(line.max(1)), column: Some(column.max(1)), ..notice }
 }
 

@@ -1,10 +1,10 @@
-//! A task as an object of JSON. Fields are taken out under all the names that the systems have for them; the rest is
-//! kept.
+//! A task as an object of JSON, read by all the names that the systems have for its fields. The object stays beside the
+//! task as it is.
 
 use fp_core::text::one_line;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortableFile, PortableTask, TaskWork};
 use crate::words::{
     entries_of, is_command, is_none, joined_paragraphs, pieces_of, portable_file, title_of, work_of,
 };
@@ -13,22 +13,33 @@ pub(crate) const WAITS_FOR: [&str; 6] =
     ["depends_on", "dependencies", "deps", "blockedBy", "blocked_by", "dependsOn"];
 /// Parts of the names that other keys for dependencies would have.
 const LIKE_WAITS: [&str; 5] = ["depend", "blocked_by", "blockedby", "prerequisite", "wait"];
-const ACCEPTANCE: [&str; 6] = [
+const ACCEPTANCE: [&str; 8] = [
     "acceptance",
     "acceptance_criteria",
     "acceptanceCriteria",
     "evaluation_criteria",
     "success_criteria",
     "testStrategy",
+    "criteria",
+    "definition_of_done",
 ];
 const DESCRIPTION: [&str; 5] = ["description", "goal", "problem", "details", "design"];
 const FILES: [&str; 4] = ["files", "relevantFiles", "modification_points", "target_files"];
-const HINTS: [&str; 5] =
-    ["implementation", "implementation_outline", "implementation_notes", "implementationApproach", "steps"];
-const REFERENCES: [&str; 3] = ["read_first", "key_files", "evidence_refs"];
+const HINTS: [&str; 6] = [
+    "implementation",
+    "implementation_outline",
+    "implementation_notes",
+    "implementationApproach",
+    "implementation_approach",
+    "steps",
+];
+const REFERENCES: [&str; 5] = ["read_first", "key_files", "evidence_refs", "focus_paths", "artifacts"];
 const GROUP: [&str; 2] = ["parallel_group", "execution_group"];
+/// Objects within a task whose keys are read as the task's own.
+const PARTS: [&str; 5] = ["context", "flow_control", "convergence", "test", "meta"];
 /// Names under which an entry of a list says what it is about, as it is read aloud.
-const SAID_BY: [&str; 13] = [
+const SAID_BY: [&str; 14] = [
+    "path",
     "title",
     "name",
     "step",
@@ -44,96 +55,27 @@ const SAID_BY: [&str; 13] = [
     "value",
 ];
 
-/// What is left of an object.
-#[derive(Debug, Default)]
-pub(crate) struct JsonObject(Map<String, Value>);
-
-impl JsonObject {
-    pub(crate) fn new(map: &Map<String, Value>) -> Self {
-        Self(map.clone())
-    }
-
-    /// What was not taken and says anything.
-    pub(crate) fn rest(self) -> Map<String, Value> {
-        let says = |value: &Value| match value {
-            Value::Null => false,
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(map) => !map.is_empty(),
-            Value::Bool(_) | Value::Number(_) => true,
-        };
-        self.0.into_iter().filter(|(_, value)| says(value)).collect()
-    }
-
-    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(key)
-    }
-
-    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
-        self.0.remove(key)
-    }
-
-    pub(crate) fn put(&mut self, key: &str, value: impl Into<Value>) {
-        self.0.insert(key.to_owned(), value.into());
-    }
-
-    /// Takes the first text under `keys` that is not blank; a number counts as one.
-    pub(crate) fn text(&mut self, keys: &[&str]) -> Option<String> {
-        let (key, text) = keys.iter().find_map(|key| {
-            let text = match self.0.get(*key)? {
-                Value::String(text) => text.clone(),
-                Value::Number(number) => number.to_string(),
-                _ => return None,
-            };
-            (!text.trim().is_empty()).then_some((*key, text))
-        })?;
-        self.0.remove(key);
-        Some(text)
-    }
-
-    /// Takes ids: an array of texts and numbers, or one text that lists them.
-    pub(crate) fn ids(&mut self, keys: &[&str]) -> Option<Vec<String>> {
-        let mut all: Option<Vec<String>> = None;
-        for key in keys {
-            let Some(ids) = self.0.get(*key).and_then(ids_in) else { continue };
-            self.0.remove(*key);
-            let all = all.get_or_insert_default();
-            all.extend(ids.into_iter().filter(|id| !id.is_empty()));
-        }
-        all
-    }
-
-    /// Takes what lists say, as one line each; `None` for nothing. What is more than a text is kept as well, since
-    /// something of it may be lost.
-    pub(crate) fn list(&mut self, keys: &[&str]) -> Option<Vec<String>> {
-        let mut all = Vec::new();
-        for key in keys {
-            let (entries, whole) = match self.0.get(*key) {
-                Some(Value::Array(items)) => {
-                    (items.iter().filter_map(sentence_of).collect(), items.iter().all(Value::is_string))
-                }
-                Some(Value::String(text)) => (entries_of(text), true),
-                _ => continue,
-            };
-            if whole {
-                self.0.remove(*key);
-            }
-            all.extend(entries);
-        }
-        (!all.is_empty()).then_some(all)
-    }
-
-    /// Works on the object under `key`; what is left of it stays.
-    pub(crate) fn within<T: Default>(&mut self, key: &str, work: impl FnOnce(&mut Self) -> T) -> T {
-        let Some(Value::Object(map)) = self.0.get_mut(key) else { return T::default() };
-        let mut inner = Self(std::mem::take(map));
-        let result = work(&mut inner);
-        self.put(key, inner.rest());
-        result
-    }
+/// The first text under `keys` that is not blank; a number counts as one.
+pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    let text = |key: &&str| match map.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    keys.iter().filter_map(text).find(|text| !text.trim().is_empty())
 }
 
-/// The ids that a value lists; `None` where it is no such list.
+/// What the lists under `keys` say, a line for each entry; `None` for nothing.
+fn list_at(map: &Map<String, Value>, keys: &[&str]) -> Option<Vec<String>> {
+    let entries = |value: &Value| match value {
+        Value::Array(items) => items.iter().filter_map(sentence_of).collect(),
+        Value::String(text) => entries_of(text),
+        _ => Vec::new(),
+    };
+    joined_lists(None, Some(keys.iter().filter_map(|key| map.get(*key)).flat_map(entries).collect()))
+}
+
+/// The ids that a value lists: an array of texts and numbers, or one text. `None` where it is no such list.
 pub(crate) fn ids_in(value: &Value) -> Option<Vec<String>> {
     let id = |entry: &Value| match entry {
         Value::String(id) => Some(one_line(id)),
@@ -149,7 +91,7 @@ pub(crate) fn ids_in(value: &Value) -> Option<Vec<String>> {
 }
 
 /// What an entry of a list says, in one line.
-pub(crate) fn sentence_of(value: &Value) -> Option<String> {
+fn sentence_of(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => one_line(text),
         Value::Null => return None,
@@ -167,155 +109,114 @@ pub(crate) fn sentence_of(value: &Value) -> Option<String> {
 
 /// The id that an object has by itself.
 pub(crate) fn id_of(map: &Map<String, Value>) -> Option<String> {
-    let id = JsonObject::new(map).text(&["id", "task_id"])?;
-    Some(one_line(&id))
+    text_at(map, &["id", "task_id"]).map(|id| one_line(&id))
 }
 
-/// The task `id` as `map` in the file `path` says it.
+/// The task `id` as `source` in the file `path` says it.
 pub(crate) fn read_json_task(
     id: &str,
-    map: &Map<String, Value>,
+    source: &Map<String, Value>,
     path: &str,
     notices: &mut Vec<ImportNotice>,
 ) -> PortableTask {
-    let mut object = JsonObject::new(map);
-    ["id", "task_id"].into_iter().for_each(|key| drop(object.take(key)));
-    let task = take_task(id, &mut object, path, notices);
-    let like_waits = |key: &str| LIKE_WAITS.iter().any(|part| key.to_lowercase().contains(part));
-    let ext = object.rest();
-    for key in ext.keys().filter(|key| like_waits(key)) {
-        let text = format!("{id} has `{key}`, which looks like dependencies and can't be read");
-        notices.push(ImportNotice::new(NoticeKind::UnknownValue, text).in_file(path).about(id));
+    let mut map = source.clone();
+    for (key, value) in PARTS.iter().filter_map(|part| source.get(*part)?.as_object()).flatten() {
+        map.entry(key).or_insert_with(|| value.clone());
     }
-    PortableTask { ext, ..task }
+    let mut report = |text: String| notices.push(ImportNotice::problem(text).in_file(path));
+    for (key, value) in map.iter().filter(|(_, value)| !value.is_null() && **value != json!([])) {
+        let is_like_waits = LIKE_WAITS.iter().any(|part| key.to_lowercase().contains(part));
+        let is_read = WAITS_FOR.contains(&key.as_str()) && ids_in(value).is_some();
+        if is_like_waits && !is_read {
+            report(format!("{id} has `{key}`, which looks like dependencies and can't be read"));
+        }
+    }
+    let status = text_at(&map, &["status"]);
+    let work = status.as_deref().map_or(Some(TaskWork::Todo), work_of);
+    if work.is_none() {
+        report(format!("{id} has an unknown status: {}", one_line(&status.unwrap_or_default())));
+    }
+    let work = work_with_detail(work.unwrap_or_default(), &map);
+    PortableTask { work, ext: source.clone(), ..said_by(id, &map) }
 }
 
-/// Takes out of `object` what a portable task has fields for.
-fn take_task(id: &str, object: &mut JsonObject, path: &str, notices: &mut Vec<ImportNotice>) -> PortableTask {
-    let (title, more) = title_of(&object.text(&["title", "name"]).unwrap_or_default());
-    let mut task = PortableTask {
+fn work_with_detail(work: TaskWork, map: &Map<String, Value>) -> TaskWork {
+    match work {
+        TaskWork::Done { .. } => TaskWork::Done { commit: text_at(map, &["commit"]) },
+        TaskWork::Failed { .. } => {
+            TaskWork::Failed { reason: text_at(map, &["error"]).map(|error| one_line(&error)) }
+        }
+        work => work,
+    }
+}
+
+/// What a portable task has fields for.
+fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
+    let line_at = |keys: &[&str]| text_at(map, keys).map(|text| one_line(&text));
+    let (title, more) = title_of(&text_at(map, &["title", "name"]).unwrap_or_default());
+    let waits: Vec<Vec<String>> = WAITS_FOR.iter().filter_map(|key| ids_in(map.get(*key)?)).collect();
+    let requirements = list_at(map, &["requirements"])
+        .map(|lines| lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"));
+    let paragraphs = DESCRIPTION.into_iter().filter_map(|key| text_at(map, &[key])).chain(requirements);
+    let verification = text_at(map, &["verification"]);
+    let verify = verification.clone().filter(|said| is_command(said)).map(|said| said.trim().to_owned());
+    let proven_by = verification.filter(|_| verify.is_none()).map(|said| entries_of(&said));
+    let tests = [("unit", "Unit test"), ("integration", "Integration test")].map(|(key, kind)| {
+        let wanted = list_at(map, &[key]).unwrap_or_default();
+        wanted.iter().map(|test| format!("{kind}: {test}")).collect::<Vec<_>>()
+    });
+    let tests = tests.concat();
+    // A place in braces is filled in by the system while it works.
+    let references = list_at(map, &REFERENCES)
+        .map(|all| all.into_iter().filter(|line| !line.contains("{{")).collect::<Vec<_>>());
+    let wave = || line_at(&["wave"]).filter(|wave| !is_none(wave)).map(|wave| format!("wave {wave}"));
+    let complexity = map.get("complexity").and_then(Value::as_u64).filter(|n| (1..=10).contains(n));
+    PortableTask {
         id: id.to_owned(),
         title: if title.is_empty() { id.to_owned() } else { title },
-        dependencies: object.ids(&WAITS_FOR),
-        acceptance: object.list(&ACCEPTANCE),
-        files: take_files(object),
-        hints: object.list(&HINTS),
-        references: object.list(&REFERENCES),
-        guardrails: object.list(&["constraints", "guardrails"]),
-        priority: object.text(&["priority"]).map(|priority| one_line(&priority)),
+        description: joined_paragraphs(more.into_iter().chain(paragraphs)),
+        complexity: complexity.and_then(|complexity| u32::try_from(complexity).ok()),
+        dependencies: (!waits.is_empty())
+            .then(|| waits.concat().into_iter().filter(|id| !id.is_empty()).collect()),
+        acceptance: joined_lists(list_at(map, &ACCEPTANCE), proven_by),
+        files: files_at(map),
+        tests_required: (!tests.is_empty()).then_some(true),
+        hints: joined_lists(list_at(map, &HINTS), Some(tests)),
+        references: joined_lists(references, pattern_at(map)),
+        guardrails: list_at(map, &["constraints", "guardrails"]),
+        test_commands: list_at(map, &["commands"]),
+        verify,
+        group: line_at(&GROUP).filter(|group| !is_none(group)).or_else(wave),
+        priority: line_at(&["priority"]),
         ..PortableTask::default()
-    };
-    if let Some(complexity) =
-        object.get("complexity").and_then(Value::as_u64).filter(|n| (1..=10).contains(n))
-    {
-        object.take("complexity");
-        task.complexity = u32::try_from(complexity).ok();
     }
-    let paragraphs = DESCRIPTION.into_iter().filter_map(|key| object.text(&[key]));
-    task.description = joined_paragraphs(more.into_iter().chain(paragraphs));
-    take_convergence(object, &mut task);
-    take_tests(object, &mut task);
-    task.references = joined_lists(task.references, take_pattern(object));
-    let group = object.text(&GROUP).or_else(|| object.within("meta", |meta| meta.text(&GROUP)));
-    task.group = group.map(|group| one_line(&group)).filter(|group| !is_none(group));
-    if let Some(wave) = object.text(&["wave"]).filter(|wave| !is_none(wave)) {
-        task.group.get_or_insert_with(|| format!("wave {}", one_line(&wave)));
-        object.put("wave", wave);
-    }
-    take_work(object, &mut task, path, notices);
-    task
 }
 
-/// Takes `{path, action, change}` or mere paths.
-fn take_files(object: &mut JsonObject) -> Option<Vec<PortableFile>> {
-    let file = |entry: &Value| match entry {
-        Value::String(path) => portable_file(path, None, None),
-        Value::Object(map) => {
-            let text = |keys: &[&str]| keys.iter().find_map(|key| map.get(*key)?.as_str());
-            let what = text(&["change", "description", "reason"]);
-            portable_file(text(&["path", "file", "file_path"])?, text(&["action"]), what)
-        }
-        _ => None,
-    };
+/// Files as `{path, action, change}`, as mere paths, or as `path:function:lines`.
+fn files_at(map: &Map<String, Value>) -> Option<Vec<PortableFile>> {
     let mut files: Vec<PortableFile> = Vec::new();
-    for key in FILES {
-        let Some(Value::Array(entries)) = object.get(key) else { continue };
-        let found: Vec<PortableFile> = entries.iter().filter_map(file).collect();
-        // Targets and functions have no field.
-        if entries.iter().all(Value::is_string) {
-            object.take(key);
-        }
-        for file in found {
-            if files.iter().all(|known| known.path != file.path) {
-                files.push(file);
-            }
-        }
+    for entry in FILES.iter().filter_map(|key| map.get(*key)?.as_array()).flatten() {
+        let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(*key)?.as_str());
+        let Some(place) = entry.as_str().or_else(|| text(&["path", "file", "file_path"])) else { continue };
+        let path = place.split_once(':').map_or(place, |(path, _)| path);
+        let file = portable_file(path, text(&["action"]), text(&["change", "description", "reason"]));
+        files.extend(file.filter(|file| files.iter().all(|known| known.path != file.path)));
     }
     (!files.is_empty()).then_some(files)
 }
 
-/// Takes `convergence`: criteria, a command that verifies, and what is done when.
-fn take_convergence(object: &mut JsonObject, task: &mut PortableTask) {
-    object.within("convergence", |convergence| {
-        task.acceptance = joined_lists(task.acceptance.take(), convergence.list(&["criteria"]));
-        let verification = convergence.text(&["verification"]);
-        if let Some(command) = verification.as_ref().filter(|said| is_command(said)) {
-            task.verify = Some(command.trim().to_owned());
-        } else if let Some(said) = verification {
-            task.acceptance = joined_lists(task.acceptance.take(), Some(entries_of(&said)));
-        }
-        let done = convergence.text(&["definition_of_done"]).map(|done| vec![one_line(&done)]);
-        task.acceptance = joined_lists(task.acceptance.take(), done);
-    });
-}
-
-/// Takes `test`: commands, and the tests that are to be written.
-fn take_tests(object: &mut JsonObject, task: &mut PortableTask) {
-    object.within("test", |test| {
-        task.test_commands = test.list(&["commands"]);
-        for (key, kind) in [("unit", "Unit test"), ("integration", "Integration test")] {
-            let Some(wanted) = test.list(&[key]) else { continue };
-            task.tests_required = Some(true);
-            let hints = wanted.iter().map(|test| format!("{kind}: {test}")).collect();
-            task.hints = joined_lists(task.hints.take(), Some(hints));
-        }
-    });
-}
-
-/// Reads `reference`: a pattern and the files that show it.
-fn take_pattern(object: &mut JsonObject) -> Option<Vec<String>> {
-    object.within("reference", |reference| {
-        let why =
-            reference.text(&["pattern"]).map(|why| format!(" - {}", one_line(&why))).unwrap_or_default();
-        let files = reference.list(&["files"])?;
-        Some(files.into_iter().map(|file| file + &why).collect())
-    })
-}
-
-/// Takes `status`, and what belongs to it.
-fn take_work(object: &mut JsonObject, task: &mut PortableTask, path: &str, notices: &mut Vec<ImportNotice>) {
-    let status = object.text(&["status"]).or_else(|| object.within("meta", |meta| meta.text(&["status"])));
-    let Some(word) = status else { return };
-    match work_of(&word) {
-        Some(work) => task.work = work,
-        None => {
-            let text = format!("{} has an unknown status: {}", task.id, one_line(&word));
-            notices.push(ImportNotice::new(NoticeKind::UnknownValue, text).in_file(path).about(&task.id));
-            object.put("status", word);
-        }
-    }
-    match &mut task.work {
-        TaskWork::Done { commit } => *commit = object.text(&["commit"]),
-        TaskWork::Failed { reason } => *reason = object.text(&["error"]).map(|error| one_line(&error)),
-        TaskWork::Todo | TaskWork::Running | TaskWork::Skipped | TaskWork::Deferred | TaskWork::Cancelled => {
-        }
-    }
+/// `reference`: a pattern, and the files that show it.
+fn pattern_at(map: &Map<String, Value>) -> Option<Vec<String>> {
+    let reference = map.get("reference")?.as_object()?;
+    let why = text_at(reference, &["pattern"]).map(|why| format!(" - {}", one_line(&why)));
+    let why = why.unwrap_or_default();
+    Some(list_at(reference, &["files"])?.into_iter().map(|file| file + &why).collect())
 }
 
 /// Both lists as one; `None` where neither has an entry.
 pub(crate) fn joined_lists(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
-    let mut all = first.unwrap_or_default();
-    for entry in second.unwrap_or_default() {
+    let mut all = Vec::new();
+    for entry in first.into_iter().chain(second).flatten() {
         if !all.contains(&entry) {
             all.push(entry);
         }

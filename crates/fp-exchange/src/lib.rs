@@ -16,8 +16,8 @@ mod settle;
 mod words;
 
 pub use draft::{DoneBefore, PlanDraft, PlanOrigin};
-pub use export::{ExportFormat, export_text, github_bodies_too_long, portable_plan};
+pub use export::{csv_text, github_text, json_text, markdown_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
-pub use portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+pub use portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
 pub use settle::settle;

@@ -17,6 +17,12 @@ pub(crate) struct PageLine<'t> {
     pub(crate) in_code: InCode,
 }
 
+impl PageLine<'_> {
+    pub(crate) fn is_indented(&self) -> bool {
+        self.text.starts_with(['\t', ' ']) && !self.text.trim().is_empty()
+    }
+}
+
 /// How a line stands to fenced code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InCode {
@@ -104,23 +110,13 @@ fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
 
 /// `text` on one line, without the marks of emphasis, code and links around words.
 pub(crate) fn plain_text(text: &str) -> String {
-    let mut out = one_line(text);
-    while let Some((before, text, rest)) = link(&out) {
-        out = format!("{before}{text}{rest}");
-    }
+    static LINK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("the pattern is valid"));
     // Patterns of paths have the same characters, and `__init__.py` has them as well.
     static STRONG: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)").expect("the pattern is valid")
     });
-    STRONG.replace_all(&out, "$1$2").replace('`', "").trim().to_owned()
-}
-
-/// The first `[text](target)` in a text, and what stands around it.
-fn link(text: &str) -> Option<(&str, &str, &str)> {
-    let middle = text.find("](")?;
-    let start = text[..middle].rfind('[')?;
-    let end = middle + text[middle..].find(')')?;
-    Some((&text[..start], &text[start + 1..middle], &text[end + 1..]))
+    STRONG.replace_all(&LINK.replace_all(&one_line(text), "$1"), "$1$2").replace('`', "").trim().to_owned()
 }
 
 /// A table: the cells of its heading, and of each row with its line.

@@ -119,54 +119,12 @@ pub enum TaskWork {
     Cancelled,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoticeKind {
-    /// A file, a line or a task that can't be read.
-    Broken,
-    DuplicateId,
-    DanglingDependency,
-    SelfDependency,
-    /// A task waits for its own parent or child.
-    AncestorDependency,
-    DependencyCycle,
-    /// Two places of the source list or count different tasks.
-    CountMismatch,
-    /// Two places of the source say different things about one task.
-    Contradiction,
-    UnknownValue,
-    Disconnected,
-    BeginsAnew,
-    /// Deferred or blocked in the source.
-    Deferred,
-    /// Cancelled, deleted, or no task at all.
-    LeftOut,
-    /// The tree says it in another way than the source.
-    Rewritten,
-}
-
-impl NoticeKind {
-    /// Whether something is wrong with the source, and not merely worth knowing.
-    #[must_use]
-    pub fn is_problem(self) -> bool {
-        match self {
-            Self::Broken
-            | Self::DuplicateId
-            | Self::DanglingDependency
-            | Self::SelfDependency
-            | Self::AncestorDependency
-            | Self::DependencyCycle
-            | Self::CountMismatch
-            | Self::Contradiction
-            | Self::UnknownValue => true,
-            Self::Disconnected | Self::BeginsAnew | Self::Deferred | Self::LeftOut | Self::Rewritten => false,
-        }
-    }
-}
-
+/// Something that an import has to tell about its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
-    pub kind: NoticeKind,
+    /// Whether something is wrong with the source, and not merely worth knowing.
+    #[serde(skip)]
+    pub is_problem: bool,
     /// The file, as its path within what is imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -176,17 +134,19 @@ pub struct ImportNotice {
     /// From 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// Ids as the source writes them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<String>,
     /// One sentence without a full stop. It quotes texts of strangers as they are.
     pub text: String,
 }
 
 impl ImportNotice {
     #[must_use]
-    pub fn new(kind: NoticeKind, text: impl Into<String>) -> Self {
-        Self { kind, file: None, line: None, column: None, tasks: Vec::new(), text: text.into() }
+    pub fn problem(text: impl Into<String>) -> Self {
+        Self { is_problem: true, file: None, line: None, column: None, text: text.into() }
+    }
+
+    #[must_use]
+    pub(crate) fn note(text: impl Into<String>) -> Self {
+        Self { is_problem: false, ..Self::problem(text) }
     }
 
     #[must_use]
@@ -196,20 +156,8 @@ impl ImportNotice {
     }
 
     #[must_use]
-    pub fn at_line(mut self, line: usize) -> Self {
+    pub(crate) fn at_line(mut self, line: usize) -> Self {
         self.line = Some(line);
-        self
-    }
-
-    #[must_use]
-    pub fn about(mut self, task: impl Into<String>) -> Self {
-        self.tasks.push(task.into());
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn about_all(mut self, tasks: Vec<String>) -> Self {
-        self.tasks = tasks;
         self
     }
 }

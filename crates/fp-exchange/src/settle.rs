@@ -2,18 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use serde_json::{Value, json};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-
-/// The name in `ext` of the dependencies that were left out.
-const LEFT_OUT_DEPENDENCIES: &str = "leftOutDependencies";
-/// The name in `ext` of a task's state in the source, where it begins anew.
-const WORK: &str = "work";
-/// The name in the plan's `ext` of the tasks that were left out.
-const LEFT_OUT_TASKS: &str = "leftOutTasks";
-/// Most cycles that are reported one by one.
-const MAX_CYCLES: usize = 100;
 /// Most ids that a notice names.
 const MAX_NAMED: usize = 12;
 
@@ -26,9 +16,8 @@ pub fn settle(plan: &mut PortablePlan) -> Vec<ImportNotice> {
     let cancelled = leave_cancelled_out(plan, &mut notices);
     let positions = first_positions(plan, &mut notices);
     let waits = resolve_dependencies(plan, &positions, &cancelled, &mut notices);
-    let waits = break_cycles(plan, &waits, &mut notices);
+    let waits = break_cycles(plan, waits, &mut notices);
     hand_down(plan, &waits, &mut notices);
-    report_disconnected(plan, &positions, &mut notices);
     begin_anew(plan, &mut notices);
     notices
 }
@@ -37,12 +26,12 @@ pub fn settle(plan: &mut PortablePlan) -> Vec<ImportNotice> {
 fn leave_cancelled_out(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) -> HashSet<String> {
     let mut kept_at: Vec<Option<usize>> = Vec::with_capacity(plan.tasks.len());
     let mut kept = Vec::with_capacity(plan.tasks.len());
-    let mut cancelled: Vec<PortableTask> = Vec::new();
+    let mut cancelled: Vec<String> = Vec::new();
     for mut task in std::mem::take(&mut plan.tasks) {
         let parent = task.parent.map(|parent| kept_at[parent]);
         if task.work == TaskWork::Cancelled || parent == Some(None) {
             kept_at.push(None);
-            cancelled.push(task);
+            cancelled.push(task.id);
             continue;
         }
         task.parent = parent.flatten();
@@ -50,14 +39,11 @@ fn leave_cancelled_out(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>)
         kept.push(task);
     }
     plan.tasks = kept;
-    let ids: Vec<String> = cancelled.iter().map(|task| task.id.clone()).collect();
-    if !ids.is_empty() {
-        let tasks = cancelled.iter().map(|task| json!({ "id": task.id, "title": task.title }));
-        plan.ext.insert(LEFT_OUT_TASKS.into(), tasks.collect());
-        let text = format!("these are cancelled or deleted and stay out: {}", name_ids(&ids));
-        notices.push(ImportNotice::new(NoticeKind::LeftOut, text).about_all(ids.clone()));
+    if !cancelled.is_empty() {
+        let text = format!("these are cancelled or deleted and stay out: {}", name_ids(&cancelled));
+        notices.push(ImportNotice::note(text));
     }
-    ids.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
+    cancelled.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
 }
 
 fn first_positions(plan: &PortablePlan, notices: &mut Vec<ImportNotice>) -> HashMap<String, usize> {
@@ -68,75 +54,57 @@ fn first_positions(plan: &PortablePlan, notices: &mut Vec<ImportNotice>) -> Hash
         *counts.entry(&task.id).or_default() += 1;
     }
     for (id, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
-        let text = format!(
+        notices.push(ImportNotice::problem(format!(
             "{count} tasks have the id {id}: all of them stay, and what waits for {id} waits for the first"
-        );
-        notices.push(ImportNotice::new(NoticeKind::DuplicateId, text).about(id));
+        )));
     }
     positions
 }
 
 /// What each task waits for, by position.
 fn resolve_dependencies(
-    plan: &mut PortablePlan,
+    plan: &PortablePlan,
     positions: &HashMap<String, usize>,
     cancelled: &HashSet<String>,
     notices: &mut Vec<ImportNotice>,
 ) -> Vec<Vec<usize>> {
-    let parents: Vec<Option<usize>> = plan.tasks.iter().map(|task| task.parent).collect();
     let is_above = |above: usize, below: usize| {
-        std::iter::successors(parents[below], |&at| parents[at]).any(|at| at == above)
+        std::iter::successors(plan.tasks[below].parent, |&at| plan.tasks[at].parent).any(|at| at == above)
     };
     // Who waits for each id that is not there.
-    let mut missing: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut waits = Vec::with_capacity(plan.tasks.len());
-    for (at, task) in plan.tasks.iter_mut().enumerate() {
+    for (at, task) in plan.tasks.iter().enumerate() {
         let mut targets = Vec::new();
-        for id in task.dependencies.clone().unwrap_or_default() {
-            let (kind, text) = match positions.get(&id) {
+        for id in task.dependencies.iter().flatten() {
+            let text = match positions.get(id) {
                 None => {
-                    missing.entry(id.clone()).or_default().push(task.id.clone());
-                    leave_out(task, &id);
+                    missing.entry(id).or_default().push(task.id.clone());
                     continue;
                 }
-                Some(&target) if target == at => {
-                    (NoticeKind::SelfDependency, format!("{id} waits for itself; that is left out"))
+                Some(&target) if target == at => format!("{id} waits for itself; that is left out"),
+                Some(&target) if is_above(target, at) || is_above(at, target) => {
+                    format!("{} waits for {id}, and one is a part of the other; that is left out", task.id)
                 }
-                Some(&target) if is_above(target, at) || is_above(at, target) => (
-                    NoticeKind::AncestorDependency,
-                    format!("{} waits for {id}, and one is a part of the other; that is left out", task.id),
-                ),
-                Some(&target) => {
-                    if !targets.contains(&target) {
-                        targets.push(target);
+                Some(target) => {
+                    if !targets.contains(target) {
+                        targets.push(*target);
                     }
                     continue;
                 }
             };
-            notices.push(ImportNotice::new(kind, text).about(&task.id));
-            leave_out(task, &id);
+            notices.push(ImportNotice::problem(text));
         }
         waits.push(targets);
     }
     for (id, waiting) in missing {
         let verb = if waiting.len() == 1 { "waits" } else { "wait" };
-        let (kind, why) = match cancelled.contains(&id) {
-            true => (NoticeKind::LeftOut, "stays out"),
-            false => (NoticeKind::DanglingDependency, "is not there"),
-        };
+        let is_problem = !cancelled.contains(id);
+        let why = if is_problem { "is not there" } else { "stays out" };
         let text = format!("{} {verb} for {id:?}, which {why}; that is left out", name_ids(&waiting));
-        notices.push(ImportNotice::new(kind, text).about_all(waiting));
+        notices.push(ImportNotice { is_problem, ..ImportNotice::problem(text) });
     }
     waits
-}
-
-fn leave_out(task: &mut PortableTask, id: &str) {
-    let kept = task.ext.entry(LEFT_OUT_DEPENDENCIES).or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(kept) = kept
-        && !kept.iter().any(|known| known == id)
-    {
-        kept.push(id.into());
-    }
 }
 
 fn name_ids(ids: &[String]) -> String {
@@ -211,42 +179,31 @@ impl MomentGraph {
 
 /// The dependencies without those that close a cycle. Of a cycle the dependency on a later task goes.
 fn break_cycles(
-    plan: &mut PortablePlan,
-    waits: &[Vec<usize>],
+    plan: &PortablePlan,
+    mut waits: Vec<Vec<usize>>,
     notices: &mut Vec<ImportNotice>,
 ) -> Vec<Vec<usize>> {
     let mut graph = MomentGraph::new(&plan.tasks);
-    let pairs: Vec<(usize, usize)> = waits
-        .iter()
-        .enumerate()
-        .flat_map(|(at, targets)| targets.iter().map(move |&target| (at, target)))
-        .collect();
-    let (earlier, later): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(at, target)| target < at);
-    let mut left_out = HashSet::new();
-    for (at, target) in earlier.into_iter().chain(later) {
-        let Err(cycle) = graph.add(at, target) else { continue };
-        left_out.insert((at, target));
-        let target = plan.tasks[target].id.clone();
-        leave_out(&mut plan.tasks[at], &target);
-        if left_out.len() <= MAX_CYCLES {
-            let ids: Vec<String> = cycle.iter().map(|&task| plan.tasks[task].id.clone()).collect();
-            let text = format!(
-                "these wait for each other: {}; that {} waits for {target} is left out",
-                ids.join(" → "),
-                plan.tasks[at].id
-            );
-            notices.push(ImportNotice::new(NoticeKind::DependencyCycle, text).about_all(ids));
+    let id = |task: usize| plan.tasks[task].id.as_str();
+    for is_later in [false, true] {
+        for (at, targets) in waits.iter_mut().enumerate() {
+            targets.retain(|&target| {
+                if (target > at) != is_later {
+                    return true;
+                }
+                let Err(cycle) = graph.add(at, target) else { return true };
+                let ids: Vec<&str> = cycle.into_iter().map(id).collect();
+                notices.push(ImportNotice::problem(format!(
+                    "these wait for each other: {}; that {} waits for {} is left out",
+                    ids.join(" → "),
+                    id(at),
+                    id(target)
+                )));
+                false
+            });
         }
     }
-    if left_out.len() > MAX_CYCLES {
-        let more = left_out.len() - MAX_CYCLES;
-        let text = format!("there are more than {MAX_CYCLES} cycles: {more} more dependencies are left out");
-        notices.push(ImportNotice::new(NoticeKind::DependencyCycle, text));
-    }
-    let stays = |at: usize, targets: &Vec<usize>| -> Vec<usize> {
-        targets.iter().copied().filter(|&target| !left_out.contains(&(at, target))).collect()
-    };
-    waits.iter().enumerate().map(|(at, targets)| stays(at, targets)).collect()
+    waits
 }
 
 fn parents_of(plan: &PortablePlan) -> Vec<bool> {
@@ -278,68 +235,28 @@ fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>], notices: &mut Vec<Im
     }
     if !moved.is_empty() {
         let text = format!("the subtasks of these wait in their place: {}", name_ids(&moved));
-        notices.push(ImportNotice::new(NoticeKind::Rewritten, text).about_all(moved));
-    }
-}
-
-/// Reports a plan that falls apart, unless nothing in it waits for anything.
-fn report_disconnected(
-    plan: &PortablePlan,
-    positions: &HashMap<String, usize>,
-    notices: &mut Vec<ImportNotice>,
-) {
-    // The number of each task's part: that of the first task in it.
-    let mut part: Vec<usize> = (0..plan.tasks.len()).collect();
-    fn first(part: &mut [usize], mut at: usize) -> usize {
-        while part[at] != at {
-            part[at] = part[part[at]];
-            at = part[at];
-        }
-        at
-    }
-    let mut depends = false;
-    for (at, task) in plan.tasks.iter().enumerate() {
-        let targets = task.dependencies.iter().flatten().filter_map(|id| positions.get(id)).copied();
-        for other in targets.inspect(|_| depends = true).chain(task.parent) {
-            let (a, b) = (first(&mut part, at), first(&mut part, other));
-            part[a.max(b)] = a.min(b);
-        }
-    }
-    let ids: Vec<String> =
-        (0..part.len()).filter(|&at| part[at] == at).map(|at| plan.tasks[at].id.clone()).collect();
-    if depends && ids.len() > 1 {
-        let text =
-            format!("the plan has {} unconnected parts; they begin with {}", ids.len(), name_ids(&ids));
-        notices.push(ImportNotice::new(NoticeKind::Disconnected, text).about_all(ids));
+        notices.push(ImportNotice::note(text));
     }
 }
 
 /// Sets everything that is not done back to its beginning.
 fn begin_anew(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) {
-    let is_parent = parents_of(plan);
-    let mut groups = [
-        (NoticeKind::BeginsAnew, "were under way and begin anew", Vec::new()),
-        (NoticeKind::BeginsAnew, "had failed and begin anew", Vec::new()),
-        (NoticeKind::BeginsAnew, "were skipped and begin anew", Vec::new()),
-        (NoticeKind::Deferred, "are deferred or blocked in the source", Vec::new()),
-    ];
-    for (task, is_parent) in plan.tasks.iter_mut().zip(is_parent) {
-        let group = match task.work {
+    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (is_parent, task) in parents_of(plan).into_iter().zip(&mut plan.tasks) {
+        let state = match task.work {
             TaskWork::Todo | TaskWork::Done { .. } => continue,
-            TaskWork::Running => 0,
-            TaskWork::Failed { .. } => 1,
-            TaskWork::Skipped => 2,
-            TaskWork::Deferred | TaskWork::Cancelled => 3,
+            TaskWork::Running => "were under way and begin anew",
+            TaskWork::Failed { .. } => "had failed and begin anew",
+            TaskWork::Skipped => "were skipped and begin anew",
+            TaskWork::Deferred | TaskWork::Cancelled => "are deferred or blocked in the source",
         };
+        task.work = TaskWork::Todo;
         if !is_parent {
-            groups[group].2.push(task.id.clone());
+            groups.entry(state).or_default().push(task.id.clone());
         }
-        let work = serde_json::to_value(std::mem::take(&mut task.work)).expect("a state is plain data");
-        task.ext.insert(WORK.into(), work);
     }
-    for (kind, state, ids) in groups.into_iter().filter(|(.., ids)| !ids.is_empty()) {
-        let text = format!("these {state}: {}", name_ids(&ids));
-        notices.push(ImportNotice::new(kind, text).about_all(ids));
+    for (state, ids) in groups {
+        notices.push(ImportNotice::note(format!("these {state}: {}", name_ids(&ids))));
     }
 }
 
@@ -384,7 +301,7 @@ mod tests {
         assert_eq!(notices, said, "{tasks:?}");
         let again: Vec<ImportNotice> = settle(&mut plan)
             .into_iter()
-            .filter(|n| n.kind.is_problem() && n.kind != NoticeKind::DuplicateId)
+            .filter(|notice| notice.is_problem && !notice.text.contains(" tasks have the id "))
             .collect();
         assert_eq!(again, [], "{tasks:?}: once is enough");
     }
@@ -416,13 +333,6 @@ mod tests {
             &["p a", "a<0"],
             &["p -", "a"],
             &["p waits for a, and one is a part of the other; that is left out"],
-        );
-        let mut plan = plan(&["a x x a"]);
-        let _ = settle(&mut plan);
-        assert_eq!(
-            plan.tasks[0].ext[LEFT_OUT_DEPENDENCIES],
-            serde_json::json!(["x", "a"]),
-            "nothing is lost"
         );
     }
 
@@ -462,15 +372,8 @@ mod tests {
             .collect();
         let mut plan = plan(&tasks.iter().map(String::as_str).collect::<Vec<_>>());
         let notices = settle(&mut plan);
-        assert!(
-            notices[MAX_CYCLES].text.starts_with("there are more than 100 cycles: "),
-            "{:?}",
-            notices[MAX_CYCLES]
-        );
-        assert!(
-            settle(&mut plan).iter().all(|notice| notice.kind == NoticeKind::Disconnected),
-            "none is left"
-        );
+        assert_eq!(notices.len(), 60 * 59 / 2, "each that waits for a later one");
+        assert_eq!(settle(&mut plan), [], "none is left");
     }
 
     #[test]
@@ -480,16 +383,6 @@ mod tests {
             &["a", "a a", "b a"],
             &["2 tasks have the id a: all of them stay, and what waits for a waits for the first"],
         );
-    }
-
-    #[test]
-    fn parts_that_have_nothing_to_do_with_each_other() {
-        check(
-            &["a", "b a", "c", "d c"],
-            &["a", "b a", "c", "d c"],
-            &["the plan has 2 unconnected parts; they begin with a, c"],
-        );
-        check(&["a", "b"], &["a", "b"], &[]);
     }
 
     #[test]
@@ -503,12 +396,12 @@ mod tests {
         assert_eq!(
             said,
             [
-                "these were under way and begin anew: a",
                 "these had failed and begin anew: b",
-                "these were skipped and begin anew: c"
+                "these were skipped and begin anew: c",
+                "these were under way and begin anew: a"
             ]
         );
-        assert_eq!(plan.tasks[1].ext[WORK], serde_json::json!({ "status": "failed", "reason": "tired" }));
+        assert_eq!(plan.tasks[1].work, TaskWork::Todo);
         assert_eq!(plan.tasks[3].work, TaskWork::Done { commit: None });
     }
 
@@ -538,9 +431,5 @@ mod tests {
             ]
         );
         assert_eq!(shown(&plan), ["a", "b", "c"]);
-        assert_eq!(
-            plan.ext[LEFT_OUT_TASKS],
-            json!([{ "id": "p", "title": "p" }, { "id": "q", "title": "q" }])
-        );
     }
 }

@@ -17,9 +17,8 @@ const LINES_CAP: u64 = 32 * 1024 * 1024;
 /// the user confirmed, where that is known.
 #[must_use]
 pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
-    let wanted = mentioned_paths(plan);
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
-    let paths = wanted.paths.into_iter().map(|(path, counted)| {
+    let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
             PathFact::File { .. } if counted => PathFact::File { lines: lines(&root.join(&*path)) },
             fact => fact,

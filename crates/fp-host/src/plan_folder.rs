@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use fp_core::hint::Hint;
-use fp_core::interview::slug::slug;
+use fp_core::interview::slug;
 use fp_core::plan::id::{InvalidId, PlanId};
 use fp_core::settings::Settings;
 use jiff::civil::Date;

@@ -42,7 +42,7 @@ enum CommentsCommand {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct CheckArgs {
-    /// Files, and folders for all files in them that git knows.
+    /// Files, or folders with all their files that git knows.
     #[arg(required_unless_present_any = ["staged", "diff"], conflicts_with_all = ["staged", "diff"])]
     files: Vec<PathBuf>,
     /// Check what is staged against HEAD.
@@ -51,10 +51,10 @@ struct CheckArgs {
     /// Check the working tree against this revision.
     #[arg(long, value_name = "REV")]
     diff: Option<String>,
-    /// In files too, list every comment, as if the files were new.
+    /// List every comment of the files, as if the files were new.
     #[arg(long, conflicts_with_all = ["staged", "diff"])]
     all: bool,
-    /// In a change too, list only comments that restate the code.
+    /// List only comments of the change that restate the code.
     #[arg(long, conflicts_with = "all")]
     restating: bool,
 }

@@ -26,15 +26,15 @@ const SUBJECT: usize = 72;
 /// with the reasons, and nothing is committed. Whatever else is staged stays staged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommitArgs {
-    /// The files, each by its own name; without one, what is staged.
+    /// The files, each by its own name. Default: whatever is staged.
     files: Vec<PathBuf>,
-    /// The message: a subject, and below a blank line a body where there is more to say.
+    /// The message: a subject, then a blank line and a body if there is more to say.
     #[arg(long, short, value_name = "MESSAGE", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Say how the style was found, by numbers and examples, and commit nothing.
+    /// Explain how the style was found, with numbers and examples, and commit nothing.
     #[arg(long, conflicts_with_all = ["files", "message", "dry_run"])]
     explain: bool,
-    /// Say what would be committed, check the message, and commit nothing.
+    /// Show what would be committed and check the message, but commit nothing.
     #[arg(long)]
     dry_run: bool,
 }
@@ -179,7 +179,7 @@ fn still_staged(kept: &[RepoPath]) -> String {
         return String::new();
     }
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
-    format!("Staged, and left so: {}\n", kept.join(", "))
+    format!("Still staged: {}\n", kept.join(", "))
 }
 
 fn letter(status: &ChangeStatus) -> char {
@@ -196,13 +196,13 @@ fn refused(blocked: &Blocked) -> CommandError {
     let refused = CommandError::refused(format!("nothing is committed: {blocked}"));
     match blocked {
         Blocked::HookFailed { .. } => {
-            refused.hint("mend what the hook found, and run the same command again")
+            refused.hint("fix what the hook found, then run the same command again")
         }
         Blocked::SigningFailed { .. } => refused.hint(
             "make the key of `user.signingkey` available, or turn `commit.gpgsign` off for this repository",
         ),
         Blocked::IndexLocked => {
-            refused.hint("wait for the other git; where none is running, remove `.git/index.lock`")
+            refused.hint("wait for the other git; if none is running, remove `.git/index.lock`")
         }
         _ => refused,
     }

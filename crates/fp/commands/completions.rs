@@ -9,9 +9,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Print the completions of this program for a shell
+/// Print shell completions
 ///
-/// For bash, for example: `fp completions bash > ~/.local/share/bash-completion/completions/fp`.
+/// For example, for bash: `fp completions bash > ~/.local/share/bash-completion/completions/fp`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
     shell: Shell,

@@ -7,9 +7,11 @@ use fp_core::critique::{
 };
 use fp_core::run::approval;
 use fp_core::run::planning::ROUNDS;
+use fp_core::settings::closest_name;
 use fp_core::text::{clipped, counted};
 use fp_host::file;
 use serde_json::json;
+use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -19,8 +21,6 @@ use crate::source::PlanSource;
 
 /// Largest file of findings that is read, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
-/// From which likeness on another item may have been meant.
-const LIKE: f64 = 0.7;
 /// Most characters of what was written that an error repeats.
 const SHOWN: usize = 60;
 /// What a file of findings looks like.
@@ -136,7 +136,7 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
         NotJudged::LeftOut(_) => {
             "read them, and name each with --pass or in a finding, together with all that you have".to_owned()
         }
-        NotJudged::Item(unknown) => meant(&unknown.0),
+        NotJudged::UnknownItem(word) => meant(word),
         NotJudged::NoText(_) => "say what is wrong, and what would mend it".to_owned(),
         NotJudged::TooLong { .. } => {
             "say what is wrong and what would mend it; name evidence as path:line".to_owned()
@@ -148,11 +148,10 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
 
 /// The item that `word` may have been meant for, or all there are.
 fn meant(word: &str) -> String {
-    let likeness = |item: &CritiqueItem| strsim::jaro_winkler(&word.to_lowercase(), item.word());
-    let best = CritiqueItem::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best.filter(|item| likeness(item) > LIKE) {
-        Some(item) => format!("did you mean `{}`?", item.word()),
-        None => format!("they are {}", CritiqueItem::ALL.map(CritiqueItem::word).join(", ")),
+    let words = || CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
+    match closest_name(word, words().map(str::to_owned)) {
+        Some(item) => format!("did you mean `{item}`?"),
+        None => format!("they are {}", words().collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -160,7 +159,10 @@ fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
-    format!("{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass", verdict.word())
+    format!(
+        "{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass",
+        verdict.into_str()
+    )
 }
 
 fn next(critique: &Critique) -> String {

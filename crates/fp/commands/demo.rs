@@ -9,7 +9,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// Run the whole pipeline on a sample, without a model
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the sample repository, and say where it is.
+    /// Keep the sample repository and print where it is.
     #[arg(long)]
     keep: bool,
     /// Make the sample repository in this folder, which must be empty or not exist yet, and keep it.
@@ -20,8 +20,8 @@ pub(crate) struct DemoArgs {
 pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
     let temporary = tempfile::Builder::new().prefix("fp-demo-").tempdir();
     let temporary = temporary.map_err(|e| {
-        CommandError::failed(format!("no temporary folder can be made: {e}"))
-            .hint("set TMPDIR, on Windows TMP, to a folder that can be written")
+        CommandError::failed(format!("can't create a temporary folder: {e}"))
+            .hint("set TMPDIR (TMP on Windows) to a writable folder")
     })?;
     let folder = match &args.dir {
         Some(dir) => empty_folder(dir.clone())?,
@@ -33,12 +33,12 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
         drop(temporary.keep());
     }
     if args.keep || args.dir.is_some() {
-        context.printer.data(&format!("The repository: {}\n", folder.display()));
-        context.printer.data(&format!("The run to look at: {}\n", page.display()));
+        context.printer.data(&format!("Repository: {}\n", folder.display()));
+        context.printer.data(&format!("Report of the run: {}\n", page.display()));
     } else {
-        context.printer.data(
-            "The sample repository is removed again; --keep keeps it, with report.html, the run to look at.\n",
-        );
+        context
+            .printer
+            .data("Removed the sample repository. To keep it, with the report of its run, use --keep.\n");
     }
     Ok(Exit::Done)
 }
@@ -46,7 +46,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
 fn empty_folder(folder: PathBuf) -> Result<PathBuf, CommandError> {
     let failed = |e: std::io::Error| {
         CommandError::failed(format!("{} can't be used: {e}", folder.display()))
-            .hint("name a folder that can be made and written")
+            .hint("name a folder that fp can create and write to")
     };
     std::fs::create_dir_all(&folder).map_err(failed)?;
     if std::fs::read_dir(&folder).map_err(failed)?.next().is_some() {

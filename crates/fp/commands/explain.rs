@@ -1,31 +1,27 @@
 //! `fp explain`.
 
-use fp_core::diagnostic::Severity;
 use fp_core::rules::{RULES, Rule, rule};
+use fp_core::settings::closest_name;
 use fp_core::text::wrapped;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Print the documentation of a rule
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// Id of the rule, as findings name it; all of them, with what they find, where left out.
+    /// The rule's id, as findings name it. Without one, all rules are listed.
     rule: Option<String>,
 }
 
-/// How like a rule's id, from 0 to 1, a name has to be for it to be what was meant.
-const LIKE: f64 = 0.8;
-
 pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
     let Some(id) = args.rule else {
-        let rules: Vec<Value> = RULES.iter().copied().map(data).collect();
-        return context.report(&json!({ "rules": rules }), &list(RULES));
+        return context.report(&json!({ "rules": RULES }), &list(RULES));
     };
     match rule(&id) {
-        Some(rule) => context.report(&data(rule), &page(rule)),
+        Some(rule) => context.report(&json!(rule), &page(rule)),
         None => Err(unknown(&id)),
     }
 }
@@ -33,19 +29,10 @@ pub(crate) fn run(args: ExplainArgs, context: &Context) -> CommandResult {
 fn unknown(id: &str) -> CommandError {
     let error = CommandError::failed(format!("there is no rule {id:?}"));
     let wanted = id.trim().to_lowercase().replace(['_', ' '], "-");
-    let likeness = |rule: &Rule| strsim::jaro_winkler(&wanted, rule.id);
-    let best = RULES.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match best.filter(|rule| likeness(rule) > LIKE) {
-        Some(meant) => error.hint(format!("did you mean `{}`?", meant.id)),
+    match closest_name(&wanted, RULES.iter().map(|rule| rule.id.to_owned())) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None => error.hint("`fp explain` lists them all"),
     }
-}
-
-fn data(rule: &Rule) -> Value {
-    json!({
-        "id": rule.id, "severity": severity(rule.severity), "finds": rule.finds, "why": rule.why,
-        "fix": rule.fix, "bad": rule.bad, "good": rule.good,
-    })
 }
 
 /// All rules, each with what it finds.
@@ -67,26 +54,15 @@ fn page(rule: &Rule) -> String {
         }
     }
     text.push('\n');
-    text + &paragraph(&remedy(rule), "")
-}
-
-/// The name of a severity.
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
+    let remedy = match rule.fix {
+        Some(fix) => format!("`fp validate --fix`: {fix}"),
+        None => "`fp validate --fix` leaves it to you.".to_owned(),
+    };
+    text + &paragraph(&remedy, "")
 }
 
 fn title(rule: &Rule) -> String {
-    format!("{} ({})", rule.id, severity(rule.severity))
-}
-
-fn remedy(rule: &Rule) -> String {
-    match rule.fix {
-        Some(fix) => format!("`fp validate --fix`: {fix}"),
-        None => "`fp validate --fix` leaves it to you.".to_owned(),
-    }
+    format!("{} ({})", rule.id, rule.severity.into_str())
 }
 
 /// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.

@@ -2,7 +2,7 @@
 
 use fp_core::plan::{FormatError, format};
 use fp_host::file;
-use serde::Serialize;
+use serde_json::json;
 use similar::TextDiff;
 
 use crate::context::Context;
@@ -13,23 +13,14 @@ use crate::source::PlanSource;
 /// Write a task tree in its canonical form
 #[derive(Debug, clap::Args)]
 pub(crate) struct FmtArgs {
-    /// The plan, or a file that ends in `.md`; the only active plan where left out.
+    /// The plan, or a file that ends in `.md`. Default: the only active plan.
     plan: Option<String>,
-    /// Write nothing, and end with status 1 when there is something to change.
+    /// Write nothing; end with status 1 if something would change.
     #[arg(long)]
     check: bool,
-    /// Write nothing, and show what would change.
+    /// Write nothing; show what would change.
     #[arg(long)]
     diff: bool,
-}
-
-/// What `--format json` prints.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// Whether the text differs from its canonical form.
-    changed: bool,
-    /// Whether the canonical form was written.
-    written: bool,
 }
 
 pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
@@ -43,7 +34,7 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
         file::atomic_write(&source.path, formatted.as_bytes())?;
     }
     match context.format {
-        Format::Json => context.printer.json(&Report { changed, written })?,
+        Format::Json => context.printer.json(&json!({ "changed": changed, "written": written }))?,
         Format::Text if args.diff => {
             let diff = TextDiff::from_lines(&text, &formatted);
             context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());
@@ -65,9 +56,7 @@ fn refusal(source: &PlanSource, error: &FormatError) -> CommandError {
     let hint = match error {
         FormatError::NoTask => "name a task tree: `fp plans` lists the plans".to_owned(),
         FormatError::Unreadable(_) => format!("`fp validate {}` shows what is wrong", source.argument()),
-        FormatError::Changed(_) => {
-            "write that part in another way; the canonical form has no way to say it".to_owned()
-        }
+        FormatError::Changed(_) => "rewrite that part: the canonical form can't express it".to_owned(),
     };
-    CommandError::refused(format!("{} is left as it is: {error}", source.name)).hint(hint)
+    CommandError::refused(format!("{} is unchanged: {error}", source.name)).hint(hint)
 }

@@ -1,18 +1,19 @@
 //! `fp help`.
 
 use clap::{Command, CommandFactory as _};
+use fp_core::settings::closest_name;
+use fp_core::text::wrapped;
 use serde_json::json;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
-/// Print the help of a command, or the page on a topic
+/// Print the help of a command, or a help topic
 #[derive(Debug, clap::Args)]
 pub(crate) struct HelpArgs {
-    /// A topic, or a command with its subcommand; all of them if left out.
+    /// A topic, or a command with its subcommand. Without one, all are listed.
     #[arg(value_name = "TOPIC|COMMAND")]
     words: Vec<String>,
 }
@@ -30,9 +31,6 @@ static TOPICS: [(&str, &str); 10] = [
     ("import-export", include_str!("../../../docs/import-export.md")),
     ("roadmap", include_str!("../../../docs/roadmap.md")),
 ];
-
-/// Similarity, from 0 to 1, from which a name is offered as the one that was meant.
-const LIKE: f64 = 0.8;
 
 pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
@@ -78,15 +76,13 @@ fn unknown(tree: &Command, words: &[String]) -> CommandError {
     let asked = words.join(" ");
     let error = CommandError::failed(format!("there is no command or topic {asked:?}"));
     let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|(name, _)| *name));
-    let likeness = |name: &str| strsim::jaro_winkler(&asked, name);
-    match names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > LIKE) {
+    match closest_name(&asked, names.map(str::to_owned)) {
         Some(best) => error.hint(format!("did you mean `fp help {best}`?")),
         None => error.hint("`fp help` lists them all"),
     }
 }
 
-/// `markdown`, one paragraph a line as the pages are written, on lines of at most [`WIDTH`] columns. What is in a block
-/// is indented and not broken.
+/// `markdown`, which has one paragraph a line, on lines of at most [`WIDTH`] columns. Code blocks are indented instead.
 fn shown_page(markdown: &str) -> String {
     let mut text = String::new();
     let mut in_block = false;
@@ -105,7 +101,7 @@ fn shown_page(markdown: &str) -> String {
         } else {
             heading.clear();
             let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-            paragraph(line, &" ".repeat(indent), &mut text);
+            paragraph(line, indent, &mut text);
         }
     }
     text
@@ -123,32 +119,26 @@ fn row(heading: &[&str], cells: &[&str], text: &mut String) {
     if is_rule || (is_list && heading.is_empty()) {
         return;
     }
-    paragraph(cells[0], "", text);
+    paragraph(cells[0], 0, text);
     for (index, cell) in cells.iter().enumerate().skip(1) {
         let label =
             heading.get(index).filter(|_| is_list).map_or(String::new(), |label| format!("{label}: "));
-        paragraph(&format!("    {label}{cell}"), "    ", text);
+        paragraph(&format!("    {label}{cell}"), 4, text);
     }
 }
 
-/// `line` broken between its words; what comes after the first line is behind `indent`.
-fn paragraph(line: &str, indent: &str, text: &mut String) {
-    let begin = &line[..line.len() - line.trim_start().len()];
-    let mut last = begin.to_owned();
-    let mut is_begun = false;
-    for word in line.split_whitespace() {
-        if is_begun && last.width() + 1 + word.width() > WIDTH {
-            text.push_str(&last);
-            text.push('\n');
-            last = indent.to_owned();
-        } else if is_begun {
-            last.push(' ');
-        }
-        last.push_str(word);
-        is_begun = true;
+/// `line` on several, all but the first behind `indent` blanks.
+fn paragraph(line: &str, indent: usize, text: &mut String) {
+    let (mut begin, rest) = (line[..indent].to_owned(), &line[indent..]);
+    for part in wrapped(rest, WIDTH - indent) {
+        text.push_str(&begin);
+        text.push_str(&part);
+        text.push('\n');
+        begin = " ".repeat(indent);
     }
-    text.push_str(last.trim_end());
-    text.push('\n');
+    if rest.is_empty() {
+        text.push('\n');
+    }
 }
 
 #[cfg(test)]

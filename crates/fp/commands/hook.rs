@@ -1,22 +1,23 @@
-//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client goes on as if there
-//! were no hook: the exit status is never the one that blocks it.
-
-mod lead;
+//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client continues as if there were no
+//! hook: the exit status never blocks it.
 
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::hook::guard::{EditPlace, GuardedEdit, seen};
-use fp_core::hook::identity::{BUILDER, HookAgent, VERIFIER, remember};
-use fp_core::hook::own_command::{calls, is_own};
-use fp_core::hook::stop::{StoppingAgent, agent_stops};
+use fp_core::hook::guard::{EditPlace, GuardedEdit, edit_seen};
+use fp_core::hook::own_command::own_calls;
+use fp_core::hook::recovery::{self, LedRun, RunLeader};
+use fp_core::hook::{
+    BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
+};
 use fp_core::plan::id::AgentName;
 use fp_core::run::State;
 use fp_core::run::event::Event;
+use fp_core::run::next::RunSurroundings;
 use fp_core::settings::{CommentMode, GuardMode};
-use fp_host::claude::hook::{HookEvent, MAX_EVENT_BYTES, after_tool, allow, block, deny};
+use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 use fp_host::run::place::Site;
@@ -29,10 +30,10 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// How long a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answer an event of the client, read from standard input
+/// Answer a hook event of the client, read from standard input
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
-    /// The event, such as teammate-idle; an unknown one is ignored.
+    /// The event, such as teammate-idle; unknown ones are ignored.
     event: String,
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// An error on one line, which is all that a hook may say.
+/// An error on one line: a hook may say no more.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     format!("{who}: {}", lines.join(" "))
@@ -61,9 +62,9 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "subagent-stop" => subagent_stops,
         "pre-tool-use" => tool_is_about_to_run,
         "post-tool-use" => tool_has_run,
-        "session-start" => lead::session_starts,
-        "pre-compact" => lead::is_compacted,
-        "stop" => lead::stops,
+        "session-start" => session_starts,
+        "pre-compact" => conversation_is_compacted,
+        "stop" => session_stops,
         // Newer clients may have more events.
         _ => return Ok(()),
     };
@@ -76,13 +77,13 @@ pub(crate) struct IncomingHook {
     pub(crate) context: Context,
 }
 
-/// A run that is on, as it was read.
+/// An unfinished run, as it was read.
 struct OngoingRun {
     plan: OpenPlan,
     state: Arc<State>,
 }
 
-/// An agent of a run that is on.
+/// An agent of an unfinished run.
 struct RunMember {
     run: OngoingRun,
     name: AgentName,
@@ -96,17 +97,16 @@ impl IncomingHook {
             return Err(CommandError::failed(format!("the event has more than {MAX_EVENT_BYTES} bytes")));
         }
         let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
-        let cwd = event.cwd().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+        let cwd = event.cwd.as_deref().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
         let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
         Ok(Self { event, context })
     }
 
-    fn reply(&self, reply: String) {
-        self.context.printer.data(&(reply + "\n"));
+    fn reply(&self, reply: HookReply<'_>) {
+        self.context.printer.data(&format!("{}\n", reply.json()));
     }
 
-    /// The runs of the repository that are on, newest first, each read when it is asked for. A log that can't be read is
-    /// the business of the commands that need it.
+    /// The repository's unfinished runs, newest first, each read on demand. Commands that need an unreadable log report it.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
         // Outside of a repository not even the settings are read.
@@ -144,7 +144,7 @@ impl IncomingHook {
     /// Whether the run belongs to this session; `None` if it knows no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
         let own = state.run.as_ref()?.terms.session.as_deref()?;
-        Some(Some(own) == self.event.session())
+        Some(Some(own) == self.event.session.as_deref())
     }
 }
 
@@ -167,7 +167,7 @@ impl OngoingRun {
 }
 
 fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
-    let name = hook.event.teammate().or(hook.event.agent_type());
+    let name = hook.event.teammate.as_ref().or(hook.event.agent_type.as_ref());
     let name = name.and_then(|name| AgentName::new(name).ok());
     name.map_or(Ok(()), |name| agent_stopped(hook, &HookAgent::Named(name)))
 }
@@ -175,8 +175,9 @@ fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
 fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
     // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
-    let kind = event.agent_type().filter(|kind| [BUILDER, VERIFIER].contains(kind));
-    let agent = kind.and_then(|kind| HookAgent::new(kind, event.agent_id(), event.own_description()));
+    let kind = event.agent_type.as_deref().filter(|kind| [BUILDER, VERIFIER].contains(kind));
+    let agent =
+        kind.and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
     agent.map_or(Ok(()), |agent| agent_stopped(hook, &agent))
 }
 
@@ -192,26 +193,25 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
     let decision = decide(ledger.state());
     ledger.append(decision.events, hook.context.now())?;
     if let Some(reason) = decision.told {
-        hook.reply(block(&reason));
+        hook.reply(HookReply::Block(&reason));
     }
     Ok(())
 }
 
 fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
-    let is_by_agent = hook.event.agent_id().is_some();
-    if hook.event.command().is_some_and(|line| is_own(line, is_by_agent)) {
-        hook.reply(allow("a command of this plugin"));
-        return learn_from_claim(hook);
+    let is_by_agent = hook.event.agent_id.is_some();
+    if let Some(calls) = hook.event.command().and_then(|line| own_calls(line, is_by_agent)) {
+        hook.reply(HookReply::Allow("a command of this plugin"));
+        return learn_from_claim(hook, &calls);
     }
     let edit = BuilderEdit::of(hook)?.filter(|edit| edit.mode() == GuardMode::Deny);
     if let Some(reason) = edit.and_then(|edit| edit.objection()) {
-        hook.reply(deny(&reason));
+        hook.reply(HookReply::Deny(&reason));
     }
     Ok(())
 }
 
-/// Remembers agents and edits, and tells the model in one reply that an edit is not its task's, and which comments it
-/// added.
+/// Remembers agents and edits. One reply tells the model that an edit lies outside its task, and which comments it added.
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     learn_from_start(hook)?;
     let not_its_own = after_edit(hook)?;
@@ -220,29 +220,30 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let told: Vec<String> = not_its_own.into_iter().chain(asked.map(|(_, text)| text)).collect();
     if !told.is_empty() {
         let text = told.join("\n\n");
-        hook.reply(if mode == CommentMode::Block { block(&text) } else { after_tool(&text) });
+        hook.reply(match mode {
+            CommentMode::Block => HookReply::Block(&text),
+            CommentMode::Warn => HookReply::AfterTool(&text),
+        });
     }
     Ok(())
 }
 
-/// Remembers a background agent that is about to say its name by claiming a task in it.
-fn learn_from_claim(hook: &IncomingHook) -> Result<(), CommandError> {
-    let (Some(BUILDER), Some(id), Some(line)) =
-        (hook.event.agent_type(), hook.event.agent_id(), hook.event.command())
-    else {
+/// Remembers a background agent by the name in which it is about to claim a task.
+fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), CommandError> {
+    let (Some(BUILDER), Some(id)) = (hook.event.agent_type.as_deref(), hook.event.agent_id.as_deref()) else {
         return Ok(());
     };
-    let calls = calls(line).into_iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
-    let Some(claim) = calls.filter_map(|call| Cli::claim(&call)).next_back() else { return Ok(()) };
+    let claims = calls.iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
+    let Some(claim) = claims.filter_map(|call| Cli::claim(call)).next_back() else { return Ok(()) };
     let context = &hook.context;
-    // A plan that doesn't exist is the business of the command itself.
+    // The command itself reports a plan that doesn't exist.
     let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
     let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(()) };
     if hook.is_of_session(&state) == Some(false) {
         return Ok(());
     }
-    OngoingRun { plan, state }.log(context.now(), |state| remember(state, &claim.owner, id))
+    OngoingRun { plan, state }.log(context.now(), |state| agent_known(state, &claim.owner, id))
 }
 
 /// Remembers an agent that the lead has just started.
@@ -250,7 +251,7 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else { return Ok(()) };
     let Ok(name) = AgentName::new(name) else { return Ok(()) };
     match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| remember(state, &name, id)),
+        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| agent_known(state, &name, id)),
         None => Ok(()),
     }
 }
@@ -266,8 +267,10 @@ impl<'h> BuilderEdit<'h> {
     /// The edit, if a builder with a task makes it. Nothing is read for the main session.
     fn of(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let event = &hook.event;
-        let Some((path, kind)) = event.edited_path().zip(event.agent_type()) else { return Ok(None) };
-        let Some(agent) = HookAgent::new(kind, event.agent_id(), None) else { return Ok(None) };
+        let Some((path, kind)) = event.edited_path().zip(event.agent_type.as_deref()) else {
+            return Ok(None);
+        };
+        let Some(agent) = HookAgent::new(kind, event.agent_id.as_deref(), None) else { return Ok(None) };
         let Some(member) = hook.member(&agent)? else { return Ok(None) };
         let holds = member.run.state.held_by(&member.name).is_some();
         Ok(holds.then_some(Self { member, hook, path }))
@@ -293,15 +296,117 @@ impl<'h> BuilderEdit<'h> {
     }
 }
 
-/// Remembers whose the edit is that was made; returns what the builder has to be told of it.
+/// Remembers who made the edit; returns what to tell the builder about it.
 fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
     if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
         let id = &task.leaf.id;
-        edit.member.run.log(hook.context.now(), |state| seen(state, state.task(id)?, &path))?;
+        edit.member.run.log(hook.context.now(), |state| edit_seen(state, state.task(id)?, &path))?;
     }
     Ok(match edit.mode() {
         GuardMode::Warn => edit.objection(),
         GuardMode::Deny | GuardMode::Off => None,
     })
+}
+
+/// Tells a session that begins about unfinished runs.
+fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
+    if let Some(said) = tell_of_runs(hook, recovery::context)? {
+        hook.reply(HookReply::SessionContext(&said));
+    }
+    Ok(())
+}
+
+/// Has a summary of the conversation keep who leads the run.
+fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
+    if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
+        hook.reply(HookReply::KeepInSummary(&said));
+    }
+    Ok(())
+}
+
+fn tell_of_runs(
+    hook: &IncomingHook,
+    tell: impl Fn(&[LedRun<'_>]) -> Option<String>,
+) -> Result<Option<String>, CommandError> {
+    if hook.event.agent_id.is_some() {
+        return Ok(None);
+    }
+    let runs: Vec<OngoingRun> = hook.runs()?.collect();
+    let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
+    let led = runs.iter().zip(&goals);
+    let led = led.map(|(run, goal)| LedRun { state: &run.state, goal, leader: leader_of(run, hook) });
+    Ok(tell(&led.collect::<Vec<_>>()))
+}
+
+fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
+    let (session, process) = (hook.event.session.as_deref(), hook.context.client());
+    if !run.is_led_by(session, None) {
+        return RunLeader::Another;
+    }
+    let known = run.state.run.as_ref().and_then(|run| run.terms.client);
+    let is_same = if process.is_some() && known.is_some() {
+        run.is_led_by(session, process)
+    } else {
+        // A compaction or a cleared conversation leaves the process as it is.
+        matches!(hook.event.source.as_deref(), None | Some("compact" | "clear"))
+    };
+    if is_same { RunLeader::This } else { RunLeader::ThisBefore }
+}
+
+/// Keeps a session going that ends its turn while something is due in a run that it leads.
+fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
+    if hook.event.agent_id.is_some() {
+        return Ok(());
+    }
+    let (session, process) = (hook.event.session.as_deref(), hook.context.client());
+    // A session that comes back in another process has no agents any more, and goes on when the user wants it to.
+    for run in hook.runs()?.filter(|run| run.is_led_by(session, process)) {
+        if let Some(reason) = reason_to_go_on(&run, hook)? {
+            hook.reply(HookReply::Block(&reason));
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl OngoingRun {
+    /// Whether `session` leads it, in the client's process `client` where that is known.
+    fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
+        self.state.run.as_ref().is_some_and(|run| run.is_led_by(session, client))
+    }
+}
+
+/// The reason why the lead of `run` has to go on, if any. It is logged before the lead is told.
+fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
+    let nudges = run.plan.settings.nudge.times();
+    let may_continue = !hook.event.stop_hook_active();
+    let decide = |state: &State, due| lead_stops(state, due, nudges, may_continue);
+    // Most leads may stop, whatever is due.
+    if decide(&run.state, LeadDue::Work).told.is_none() {
+        return Ok(None);
+    }
+    let due = due_now(run, &run.state, hook)?;
+    if decide(&run.state, due).told.is_none() {
+        return Ok(None);
+    }
+    let mut ledger = run.plan.store.lock(PATIENCE)?;
+    let unchanged = ledger.state().seq == run.state.seq;
+    let due = if unchanged { due } else { due_now(run, ledger.state(), hook)? };
+    let decision = decide(ledger.state(), due);
+    ledger.append(decision.events, hook.context.now())?;
+    Ok(decision.told)
+}
+
+/// The work that is due in `state`. The tree is read only where something seems due: edits of it only make that less.
+fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
+    let context = &hook.context;
+    // What `fp next` would know without asking git.
+    let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
+    let due = lead_due(state, &around);
+    if due == LeadDue::Nothing {
+        return Ok(due);
+    }
+    let edited = context.tree(&run.plan)?.edited(state);
+    Ok(if edited.is_empty() { due } else { lead_due(state, &RunSurroundings { edited, ..around }) })
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 const RECORD: &str = "interview.json";
 
@@ -268,7 +268,7 @@ fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> 
         let steps = purpose.mode.steps(purpose.intent, &plan.settings);
         let behind = steps.into_iter().skip_while(|step| *step != PlanningStep::Interview).nth(1);
         let step = behind.expect("no mode ends with its interview");
-        return Ok(format!("the step {}", step.name()));
+        return Ok(format!("the step {}", step.into_str()));
     }
     Ok(match (purpose.by, clearance.open().count()) {
         (Decider::Auto, _) => format!("fp interview {id} --by auto, with the flags above"),
@@ -281,7 +281,7 @@ fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> 
 fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
     let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
     for item in &clearance.items {
-        let head = format!("  {:<11}  {}", item.name, item.state.word());
+        let head = format!("  {:<11}  {}", item.name, item.state.into_str());
         let missing = wrapped_within(item.missing.as_deref().unwrap_or_default(), WIDTH - MARGIN, LINES);
         let mut lines = missing.iter();
         match lines.next() {

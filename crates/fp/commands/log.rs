@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// How often a log that is followed is looked at.
 const LOOK: Duration = Duration::from_millis(200);

@@ -20,7 +20,6 @@ pub(crate) mod help;
 pub(crate) mod hook;
 pub(crate) mod interview;
 pub(crate) mod log;
-pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod next;
 pub(crate) mod note;

@@ -15,6 +15,7 @@ use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::{OfLayer, PlanRecord};
 use serde::Serialize;
 use serde_json::json;
+use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::context::Known;
@@ -37,10 +38,10 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
     /// How much planning; proposed from the goal where it is left out
-    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|name| Mode::named(&name).ok_or("no mode")))]
+    #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
     /// What kind of work it is; read off the goal's words where it is left out
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::ALL.map(Intent::name)).try_map(|name| Intent::named(&name).ok_or("no intent")))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::VARIANTS.iter().map(|intent| intent.into_str())).try_map(|name| name.parse::<Intent>()))]
     intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
@@ -284,10 +285,10 @@ impl NewPlan {
     fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
-        let steps: Vec<_> = self.steps().into_iter().map(PlanningStep::name).collect();
+        let steps: Vec<_> = self.steps().into_iter().map(|step| step.into_str()).collect();
         let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
-        text += &format!("  intent  {}\n", record.intent.name());
-        text += &format!("  mode    {}: {}\n", record.mode.name(), record.mode_reason);
+        text += &format!("  intent  {}\n", record.intent.into_str());
+        text += &format!("  mode    {}: {}\n", record.mode.into_str(), record.mode_reason);
         text += &format!("  steps   {}\n", steps.join(", "));
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
 /// Columns of an id, at most.

@@ -30,7 +30,7 @@ enum Action {
     Archive(ArchiveArgs),
 }
 
-/// Put a plan away that is not running; nothing of it is deleted
+/// Archive a plan that is not running; nothing is deleted
 #[derive(Debug, clap::Args)]
 pub(crate) struct ArchiveArgs {
     /// The plan.
@@ -123,5 +123,5 @@ fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
     let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
     let back = context.shown(plan.folder.path());
     context
-        .report(&json, &format!("{} is archived in {shown}\nTo have it back: mv {shown} {back}\n", plan.id()))
+        .report(&json, &format!("{} is archived in {shown}\nTo restore it: mv {shown} {back}\n", plan.id()))
 }

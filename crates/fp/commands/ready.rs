@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
 /// Most columns of an id, and columns of the widest state.
@@ -107,7 +107,7 @@ fn unapproved(state: &State, source: &PlanSource) -> Result<ReadyReport, Command
 }
 
 fn ready_text(report: &ReadyReport) -> String {
-    let (plan, phase) = (&report.plan_id, report.phase.word());
+    let (plan, phase) = (&report.plan_id, report.phase.into_str());
     let (ready, all) = (report.ready.len(), report.tasks.len());
     let mut text = format!("Plan {plan} ({phase}): {ready} of {all} tasks ready\n");
     if let Some(bar) = &report.bar {

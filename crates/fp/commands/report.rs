@@ -3,38 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use fp_core::plan::{Plan, parse};
-use fp_core::report::duration::{minute, took};
 use fp_core::report::results::results_page;
-use fp_core::report::run_page::{RunPage, RunQuestion, RunTask};
+use fp_core::report::run_page::RunPage;
 use fp_core::report::tree::TreeReport;
-use fp_core::run::event::Decider;
-use fp_core::run::payload::short;
-use fp_core::text::fitted;
 use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
-use unicode_width::UnicodeWidthStr as _;
 
 use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, json};
-use crate::render::WIDTH;
-
-/// Most columns of a builder's name, and of a task's id.
-const NAME: usize = 20;
 
 /// Show what happened in a run: who did what when, what it took, and what each verdict rests on
 ///
-/// Without a flag a summary is printed. --markdown prints the results: each task with its commit and evidence, the
-/// decisions, the notes. --out writes a page to look at in a browser, or what the other flags ask for. An archived
-/// plan can be named as well.
+/// Without a flag the results are printed as Markdown: each task with its commit and evidence, the decisions, the
+/// notes. --out writes a page to look at in a browser, or what the other flags ask for. An archived plan can be named
+/// as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
-    /// The results as Markdown, for those who were not there.
+    /// The results as Markdown, with --out as well.
     #[arg(long)]
     markdown: bool,
     /// Write to this file. A page that an earlier `fp report` wrote is replaced.
@@ -59,7 +50,7 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let page = match context.output {
         _ if args.markdown => results_page(&report),
         Output::Json => json(&report)?,
-        Output::Text if args.out.is_none() => summary(&report),
+        Output::Text if args.out.is_none() => results_page(&report),
         Output::Text | Output::Html | Output::Mermaid => run_page(&report),
     };
     let Some(out) = args.out else {
@@ -105,87 +96,4 @@ fn write(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), 
     }
     Err(CommandError::refused(format!("{} is there already, and no page of fp report", context.shown(path)))
         .hint("name another file, or add --force to replace it"))
-}
-
-fn summary(run: &RunPage<'_>) -> String {
-    let goal = run.goal.lines().next().unwrap_or_default();
-    let mut text = format!("{}\n\n  Plan {} ({})\n", fitted(goal, WIDTH), run.plan_id, run.phase.word());
-    match run.started_at.zip(run.ended_at) {
-        Some((from, to)) => {
-            let wall = took(run.wall());
-            text.push_str(&format!("  From {} to {}, {wall}\n", minute(from), minute(to)));
-        }
-        None => text.push_str("  The run has not started.\n"),
-    }
-    if run.counts.total > 0 {
-        text.push_str(&format!("  {}\n", run.counts.in_words()));
-    }
-    if !run.chain.tasks.is_empty() {
-        let tasks: Vec<&str> = run.chain.tasks.iter().map(|task| task.as_str()).collect();
-        let chain = format!("Longest chain, {}: {}", took(run.chain.millis), tasks.join(" → "));
-        text.push_str(&format!("  {}\n", fitted(&chain, WIDTH - 2)));
-    }
-    builders(&mut text, run);
-    let width = run.tasks.iter().map(|task| task.line.id.as_str().len()).max().unwrap_or(0).min(NAME);
-    list(&mut text, "Tasks", &run.tasks, |task| task_line(task, width));
-    list(&mut text, "Questions", &run.decisions, question_line);
-    list(&mut text, "Commits, oldest first", &run.commits, |made| {
-        let undone = if made.undone { " (rolled back)" } else { "" };
-        format!("{}  task {}: {}{undone}", short(&made.hash), made.task, made.subject)
-    });
-    list(&mut text, "Notes", &run.notes, Clone::clone);
-    text
-}
-
-fn list<T>(text: &mut String, title: &str, items: &[T], told: impl Fn(&T) -> String) {
-    if !items.is_empty() {
-        text.push_str(&format!("\n{title}\n"));
-    }
-    for item in items {
-        text.push_str(&format!("  {}\n", fitted(&told(item), WIDTH - 2)));
-    }
-}
-
-fn builders(text: &mut String, run: &RunPage<'_>) {
-    if run.builder_lanes().next().is_none() {
-        return;
-    }
-    text.push_str(&format!("\n{:<NAME$}", "Builders"));
-    for column in ["building", "verified", "waiting", "asking", "idle"] {
-        text.push_str(&format!("{column:>12}"));
-    }
-    text.push('\n');
-    for lane in run.builder_lanes() {
-        let name = format!("  {}", fitted(&lane.name, NAME - 3));
-        text.push_str(&format!("{name}{}", " ".repeat(NAME.saturating_sub(name.width()))));
-        let times = &lane.millis;
-        let verified = times.verifying + times.committing;
-        for part in [times.building, verified, times.waiting, times.asking, lane.idle] {
-            text.push_str(&format!("{:>12}", took(part)));
-        }
-        text.push('\n');
-    }
-}
-
-fn task_line(task: &RunTask, width: usize) -> String {
-    let line = &task.line;
-    let tries = match task.tries.len() {
-        0 => String::new(),
-        1 => "1 try".to_owned(),
-        tries => format!("{tries} tries"),
-    };
-    let time = if task.tries.is_empty() { String::new() } else { took(task.millis.total()) };
-    let (id, state) = (fitted(line.id.as_str(), NAME), line.state_word());
-    format!("{id:<width$}  {state:<9}  {tries:<7}  {time:>11}  {}", line.title)
-}
-
-fn question_line(asked: &RunQuestion) -> String {
-    let by = match asked.by {
-        Decider::User => "the user",
-        Decider::Auto => "a rule",
-    };
-    if asked.answer.is_empty() {
-        return format!("open: {}", asked.question);
-    }
-    format!("{}, by {by}: {}", asked.answer.join(", "), asked.question)
 }

@@ -4,20 +4,24 @@ use std::path::PathBuf;
 
 use fp_core::critique::CritiqueLine;
 use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::tree::TreeReport;
+use fp_core::report::tree::{TaskRow, TreeReport};
 use fp_core::rules::{RuleFacts, check};
 use fp_core::run::State;
 use fp_core::schedule::{BUILDERS, ScheduleOptions};
 use fp_core::settings::Settings;
+use fp_core::text::fitted;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
-use crate::printer::{Output, json};
-use crate::render::tree;
+use crate::printer::{Output, WIDTH, json};
 use crate::source::PlanSource;
+
+/// Columns of branches; what is deeper is drawn no further to the right.
+const BRANCHES: usize = 36;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
@@ -78,7 +82,7 @@ fn rendered(
         }
         Output::Html => plan::plan_page(report, &source.name, at_once),
         Output::Json => json(report)?,
-        Output::Text => tree::text(report),
+        Output::Text => tree_text(report),
     })
 }
 
@@ -119,4 +123,49 @@ fn builders(at_once: u32, output: Output) -> Vec<u32> {
         builders.dedup();
     }
     builders
+}
+
+/// The whole tree. Walks with a stack of its own, since a tree can be deeper than the program's.
+fn tree_text(report: &TreeReport<'_>) -> String {
+    if report.tasks.is_empty() {
+        return "No tasks\n".to_owned();
+    }
+    let mut text = String::new();
+    let mut open = vec![(0, String::new(), String::new())];
+    while let Some((index, branch, below)) = open.pop() {
+        let task = &report.tasks[index];
+        text.push_str(&tree_line(task, &branch));
+        let mut children = task.children.iter().rev();
+        let last = children.next().map(|child| (*child, "└─ ", "   "));
+        let others = children.map(|child| (*child, "├─ ", "│  "));
+        for (child, own, under) in last.into_iter().chain(others) {
+            open.push((child, limited(&below, own), limited(&below, under)));
+        }
+    }
+    if let Some(critique) = &report.critique {
+        text.push_str(&format!("\n{critique}\n"));
+    }
+    text
+}
+
+fn limited(below: &str, part: &str) -> String {
+    if below.width() < BRANCHES { format!("{below}{part}") } else { below.to_owned() }
+}
+
+fn tree_line(task: &TaskRow, branch: &str) -> String {
+    let facts = complexity_and_state(task);
+    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+    let after = &task.dependencies;
+    let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
+    let after = fitted(&after, WIDTH / 3);
+    let head = format!("{branch}{}  ", task.id);
+    let room = WIDTH.saturating_sub(head.width() + facts.width() + after.width()).max(12);
+    format!("{head}{}{facts}{after}\n", fitted(&task.title, room))
+}
+
+/// What stands in brackets behind a title: complexity and state, as far as there are any.
+pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
+    let complexity = task.complexity.map(|complexity| complexity.to_string());
+    let state = task.state.as_ref().map(|run| run.state_word().to_owned());
+    complexity.into_iter().chain(state).collect::<Vec<_>>().join(", ")
 }

@@ -1,21 +1,28 @@
-//! `fp status`.
+//! `fp status`, once or as a view that refreshes itself: it reads the log as it grows, draws lines for a terminal of any
+//! size, and listens.
+
+use std::time::Duration;
 
 use fp_core::critique::CritiqueLine;
+use fp_core::plan::id::AgentName;
+use fp_core::report::lasted;
 use fp_core::report::status::{Phase, StatusReport, TaskLine};
 use fp_core::run::State;
 use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
+use fp_core::run::state::{Activity, Role, RunAgent, Status};
 use fp_core::text::fitted;
 use fp_host::plan::OpenPlan;
-use fp_host::screen::Screen;
+use fp_host::screen::{Screen, ScreenInput};
+use fp_host::store::{Portion, StoreError};
+use jiff::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
-use crate::watch::watch_plan;
+use crate::printer::WIDTH;
 
 /// The files of planning, in order.
 const WRITTEN: [&str; 7] =
@@ -94,7 +101,7 @@ impl PlanningStatus {
 
 /// The report as text, which `fp next` prints as well.
 pub(crate) fn status_text(report: &StatusReport) -> String {
-    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.word());
+    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.into_str());
     if report.counts.total > 0 {
         text.push_str(&format!("{}\n", report.counts.in_words()));
     }
@@ -102,14 +109,17 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
         text.push('\n');
     }
     let id_width = report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0);
-    report.tasks.iter().for_each(|task| text.push_str(&task_lines(task, id_width)));
+    for line in report.tasks.iter().flat_map(|task| task_lines(task, id_width, WIDTH)) {
+        text.push_str(&format!("{line}\n"));
+    }
     for question in &report.questions {
         text.push_str(&format!("\nOpen question: {question}\n"));
     }
     text
 }
 
-fn task_lines(task: &TaskLine, id_width: usize) -> String {
+/// A task on a line of so many columns, with what it waits for and what was added to it below.
+fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
@@ -118,15 +128,331 @@ fn task_lines(task: &TaskLine, id_width: usize) -> String {
     facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
     let head = format!("  {:id_width$}  {:<9}  ", task.id.as_str(), task.state_word());
-    let room = WIDTH.saturating_sub(head.width() + facts.width());
-    let mut text = format!("{head}{}{facts}\n", fitted(&task.title, room.max(10)));
+    let room = columns.saturating_sub(head.width() + facts.width());
+    let mut lines = vec![format!("{head}{}{facts}", fitted(&task.title, room.max(10)))];
     let below = task.granted.iter().map(|granted| {
         let by = if granted.by == Decider::User { "you" } else { "the policy" };
         format!("+ {} (by {by}): {}", granted.path, granted.reason)
     });
-    for line in task.detail.iter().cloned().chain(below) {
-        let room = WIDTH.saturating_sub(id_width + 15).max(20);
-        text.push_str(&format!("{:1$}{2}\n", "", id_width + 15, fitted(&line, room)));
+    let (indent, room) = (" ".repeat(id_width + 15), columns.saturating_sub(id_width + 15).max(20));
+    lines.extend(task.detail.iter().cloned().chain(below).map(|line| indent.clone() + &fitted(&line, room)));
+    lines
+}
+
+/// How often the log is looked at, and the times are brought up to date.
+const LOOK: Duration = Duration::from_millis(250);
+/// Columns of the bar, at most.
+const BAR: usize = 30;
+/// What the keys do.
+const KEYS: &str = "q ends, arrows scroll";
+
+/// Shows the run of `plan` until the person before the terminal ends it. Fails on a log that can't be read, with the
+/// terminal as it was.
+fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
+    let mut reader = plan.store.reader();
+    let mut state = State::new(plan.id().clone());
+    let mut take = |state: &mut State| -> Result<bool, StoreError> {
+        let Portion { lines, anew, .. } = reader.more()?;
+        if anew {
+            *state = State::new(plan.id().clone());
+        }
+        lines.iter().for_each(|line| state.apply(&line.entry));
+        Ok(anew || !lines.is_empty())
+    };
+    // What is wrong from the beginning is said without a screen.
+    take(&mut state)?;
+    let mut report = StatusReport::new(&state);
+    let mut screen = Screen::open().map_err(|error| {
+        CommandError::failed(format!("the terminal can't be drawn on: {error}"))
+            .hint("without --watch, the status is printed once")
+    })?;
+    let mut first = 0;
+    loop {
+        let size = screen.size();
+        let frame = frame(&state, &report, context.now(), size, first);
+        if screen.show(&frame.lines, size).is_err() {
+            // The terminal is gone.
+            return Ok(Exit::Done);
+        }
+        let page = isize::try_from(frame.room.max(1)).unwrap_or(isize::MAX);
+        first = match screen.wait(LOOK) {
+            ScreenInput::End => return Ok(Exit::Done),
+            ScreenInput::Scroll(by) => frame.first.saturating_add_signed(by),
+            ScreenInput::Page(by) => frame.first.saturating_add_signed(by.saturating_mul(page)),
+            ScreenInput::Resized | ScreenInput::Nothing => frame.first,
+        };
+        if take(&mut state)? {
+            report = StatusReport::new(&state);
+        }
     }
-    text
+}
+
+/// What is shown of a run that is watched.
+#[derive(Debug, PartialEq, Eq)]
+struct WatchFrame {
+    /// The lines from the top, none wider than the terminal, and no more than it has.
+    lines: Vec<String>,
+    /// The first line of the tasks that is shown, from 0: the one asked for, or the last that still fills the view.
+    first: usize,
+    /// How many lines there is room for.
+    room: usize,
+}
+
+/// The view of `report` on `state` at `now`, on `columns` and `rows`; of the tasks from line `first` on.
+fn frame(
+    state: &State,
+    report: &StatusReport,
+    now: Timestamp,
+    (columns, rows): (usize, usize),
+    first: usize,
+) -> WatchFrame {
+    let mut lines = watch_head(state, report, now, columns);
+    lines.extend(agent_lines(state, now, (rows / 4).max(1)));
+    lines.extend(report.questions.iter().take(2).map(|question| format!("? {question}")));
+    // The tasks have at least half of it.
+    lines.truncate(rows / 2);
+    if rows > 10 {
+        lines.push(String::new());
+    }
+    let foot = usize::from(rows > 3);
+    let room = rows.saturating_sub(lines.len() + foot);
+    let id_width = report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0);
+    let tasks: Vec<String> =
+        report.tasks.iter().flat_map(|task| task_lines(task, id_width, columns)).collect();
+    let total = tasks.len();
+    let first = first.min(total.saturating_sub(room));
+    lines.extend(tasks.into_iter().skip(first).take(room));
+    if foot > 0 {
+        lines.resize(rows - 1, String::new());
+        let shown = format!("{}-{} of {total}", (first + 1).min(total), (first + room).min(total));
+        lines.push(at_sides(KEYS, &shown, columns));
+    }
+    lines.truncate(rows);
+    lines.iter_mut().for_each(|line| *line = fitted(line, columns));
+    WatchFrame { lines, first, room }
+}
+
+fn watch_head(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<String> {
+    let end = if report.phase == Phase::Running { Some(now) } else { state.last_at };
+    let started = state.run.as_ref().map(|run| run.started_at);
+    let time = started.zip(end).map_or_else(String::new, |(from, to)| lasted(from, to));
+    let counts = &report.counts;
+    let width = BAR.min(columns / 8);
+    let full = (width * counts.completed).checked_div(counts.total).unwrap_or(0);
+    let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
+    vec![
+        at_sides(&format!("Plan {} ({})", report.plan_id, report.phase.into_str()), &time, columns),
+        format!("{bar}{}", counts.in_words()),
+    ]
+}
+
+fn agent_lines(state: &State, now: Timestamp, most: usize) -> Vec<String> {
+    let told = |(name, agent): (&AgentName, &RunAgent)| {
+        Some(format!("{name}  {}, {}", doing(state, name, agent)?, lasted(agent.since, now)))
+    };
+    let mut lines: Vec<String> = state.agents.iter().filter_map(told).collect();
+    if lines.len() > most {
+        let more = lines.len() + 1 - most;
+        lines.truncate(most - 1);
+        lines.push(format!("and {more} more agents"));
+    }
+    lines
+}
+
+fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
+    Some(match (agent.role, agent.activity) {
+        (Role::Verifier, Activity::Idle) => return None,
+        (Role::Verifier, _) => match &agent.task {
+            Some(task) => format!("verifies {task}"),
+            None => "verifies".into(),
+        },
+        (Role::Builder, activity) => builds(state, name, activity),
+    })
+}
+
+fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
+    let Some(held) = state.held_by(name) else {
+        return if activity == Activity::Dispatched { "is to take a task" } else { "is idle" }.into();
+    };
+    let id = &held.leaf.id;
+    match (held.status, activity) {
+        (Status::AwaitingVerification, _) if held.awaits_commit() => format!("waits for the commit of {id}"),
+        (Status::AwaitingVerification, _) => format!("waits for the verdict on {id}"),
+        (_, Activity::Idle) => format!("has stopped in the middle of {id}"),
+        _ => format!("builds {id}"),
+    }
+}
+
+/// `left` and `right` at the sides of a line; where there is no room for both, the left one alone.
+fn at_sides(left: &str, right: &str, columns: usize) -> String {
+    let gap = columns.saturating_sub(left.width() + right.width());
+    if gap < 2 {
+        return left.to_owned();
+    }
+    format!("{left}{}{right}", " ".repeat(gap)).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use fp_core::plan::id::PlanId;
+    use fp_core::run::State;
+    use fp_core::run::event::Entry;
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const START: &str = "2026-11-21T09:00:00Z";
+
+    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the fourth failed.
+    fn run_of(tasks: usize) -> State {
+        let leaf = |number: usize| {
+            let after = if number == 3 { vec!["2"] } else { vec![] };
+            json!({ "id": number.to_string(), "title": format!("Write part {number}, 한글 and all that belongs to it"),
+                "hash": "", "dependencies": after, "files": [format!("{number}.txt")], "complexity": 2 })
+        };
+        let leaves: Vec<_> = (1..=tasks).map(leaf).collect();
+        let claimed = |task: &str, owner: &str| {
+            json!({ "claimed": { "task": task, "owner": owner, "token": "t",
+            "iteration": 1, "base": { "tree": "a", "head": "b" } } })
+        };
+        let events = json!([
+            { "approved": { "treeHash": "h", "leaves": leaves, "by": "user" } },
+            { "runStarted": { "builders": 2, "maxIterations": 3, "noCommit": false } },
+            { "dispatched": { "dispatch": "spawn", "name": "builder-3" } },
+            claimed("1", "builder-1"),
+            { "completed": { "task": "1", "commit": "0123456789abcdef0123456789abcdef01234567" } },
+            { "agentEnded": { "name": "builder-1" } },
+            claimed("2", "builder-2"),
+            { "failed": { "task": "4", "reason": "Criterion 1 (a\u{1b}[31m): no" } },
+            { "asked": { "question": { "id": "q1", "topic": { "about": "taskFailed", "task": "4" },
+                "text": "Task 4 failed for good. How to go on?", "header": "Task failed", "options": [] } } },
+        ]);
+        let entry = json!({ "schemaVersion": 1, "seq": 1, "at": START, "events": events });
+        let entry: Entry = serde_json::from_value(entry).unwrap();
+        State::replay(PlanId::new("sample-20261121").unwrap(), [&entry])
+    }
+
+    fn later() -> Timestamp {
+        START.parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(125)
+    }
+
+    fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
+        frame(state, &StatusReport::new(state), later(), size, first)
+    }
+
+    fn shown(tasks: usize, size: (usize, usize), first: usize) -> String {
+        view(&run_of(tasks), size, first).lines.join("\n")
+    }
+
+    #[test]
+    fn eighty_columns() {
+        assert_snapshot!(shown(6, (80, 16), 0), @r"
+        Plan sample-20261121 (running)                                             2 min
+        [#.........] 1 of 6 tasks done, 1 being built, 2 ready, 1 waiting, 1 failed
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1, 한글 and all that belon…  1/3  0123456
+        2  building   Write part 2, 한글 and all that belon…  1/3  builder-2
+        3  waiting    Write part 3, 한글 and all that belon…  it waits for 2
+        4  FAILED     Write part 4, 한글 and all that belon…  Criterion 1 (a␛[31m): no
+        5  ready      Write part 5, 한글 and all that belongs to it
+        6  ready      Write part 6, 한글 and all that belongs to it
+
+
+        q ends, arrows scroll                                                   1-6 of 6
+        ");
+    }
+
+    #[test]
+    fn forty_columns() {
+        assert_snapshot!(shown(6, (40, 12), 0), @r"
+        Plan sample-20261121 (running)     2 min
+        [.....] 1 of 6 tasks done, 1 being buil…
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1,…  1/3  0123…
+        2  building   Write part 2,…  1/3  buil…
+        3  waiting    Write part 3,…  it waits …
+        4  FAILED     Write part 4,…  Criterion…
+        q ends, arrows scroll           1-4 of 6
+        ");
+    }
+
+    #[test]
+    fn two_hundred_columns() {
+        assert_snapshot!(shown(4, (200, 14), 0), @r"
+        Plan sample-20261121 (running)                                                                                                                                                                     2 min
+        [######...................] 1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        1  done       Write part 1, 한글 and all that belongs to it  1/3  0123456
+        2  building   Write part 2, 한글 and all that belongs to it  1/3  builder-2
+        3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
+        4  FAILED     Write part 4, 한글 and all that belongs to it  Criterion 1 (a␛[31m): no
+
+
+        q ends, arrows scroll                                                                                                                                                                           1-4 of 4
+        ");
+    }
+
+    #[test]
+    fn more_tasks_than_lines() {
+        assert_snapshot!(shown(42, (60, 14), 20), @r"
+        Plan sample-20261121 (running)                         2 min
+        [.......] 1 of 42 tasks done, 1 being built, 38 ready, 1 wa…
+        builder-1  is idle, 2 min
+        builder-2  builds 2, 2 min
+        builder-3  is to take a task, 2 min
+        ? Task 4 failed for good. How to go on?
+
+        21  ready      Write part 21, 한글 and all that belongs to …
+        22  ready      Write part 22, 한글 and all that belongs to …
+        23  ready      Write part 23, 한글 and all that belongs to …
+        24  ready      Write part 24, 한글 and all that belongs to …
+        25  ready      Write part 25, 한글 and all that belongs to …
+        26  ready      Write part 26, 한글 and all that belongs to …
+        q ends, arrows scroll                            21-26 of 42
+        ");
+        let end = view(&run_of(42), (60, 14), 1000);
+        assert_eq!((end.first, end.room), (42 - end.room, 6));
+        assert!(end.lines.last().unwrap().ends_with("37-42 of 42"), "{end:?}");
+    }
+
+    #[test]
+    fn nothing_is_there_yet() {
+        let empty = State::new(PlanId::new("sample-20261121").unwrap());
+        assert_snapshot!(view(&empty, (50, 6), 3).lines.join("\n"), @r"
+        Plan sample-20261121 (planning)
+        [......] 0 of 0 tasks done
+
+
+
+        q ends, arrows scroll                     0-0 of 0
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn a_frame_never_leaves_its_terminal(
+            tasks in 1_usize..60, columns in 0_usize..120, rows in 0_usize..50, first in 0_usize..100,
+        ) {
+            let found = view(&run_of(tasks.max(4)), (columns, rows), first);
+            prop_assert!(found.lines.len() <= rows);
+            for line in &found.lines {
+                prop_assert!(line.width() <= columns.max(1), "{:?} on {}", line, columns);
+                prop_assert!(!line.chars().any(char::is_control));
+            }
+        }
+    }
 }

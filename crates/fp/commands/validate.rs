@@ -17,11 +17,9 @@ use serde_json::json;
 use similar::TextDiff;
 use unicode_width::UnicodeWidthChar as _;
 
-use super::explain::severity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, SCHEMA_VERSION};
-use crate::render::WIDTH;
+use crate::printer::{Format, SCHEMA_VERSION, WIDTH};
 use crate::source::PlanSource;
 
 /// How many findings the text shows without `--all`.
@@ -197,7 +195,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
     let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
-    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.word())
+    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
 }
 
 /// The command that takes the plan further, with the limits of this one.
@@ -317,7 +315,7 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
     let (name, severity, detail) =
-        (visible_line(name), severity(found.severity), visible_line(&found.detail));
+        (visible_line(name), found.severity.into_str(), visible_line(&found.detail));
     let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
     let line = lines.line(place.line);
     if !line.trim().is_empty() {

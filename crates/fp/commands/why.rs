@@ -10,7 +10,7 @@ use super::log::LogText;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Most lines for one reason.
 const REASON: usize = 3;

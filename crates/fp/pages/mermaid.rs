@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fp_core::report::tree::{TaskRow, TreeReport};
 
-use crate::render::tree::facts;
+use crate::commands::show::complexity_and_state;
 
 /// Mermaid draws no text that is longer, unless its reader raises `maxTextSize`.
 const MAX_TEXT: usize = 50_000;
@@ -25,18 +25,22 @@ const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1
 /// The flowchart.
 pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
-    for part in walk(report) {
-        match part {
-            ChartPart::Opens(task, depth) => {
-                let label = escaped(&label(&report.tasks[task]));
-                text.push_str(&format!("{}subgraph p{task}[\"{label}\"]\n", indent(depth)));
-            }
-            ChartPart::Closes(depth) => text.push_str(&format!("{}end\n", indent(depth))),
-            ChartPart::Leaf(task, depth) => {
-                let label = escaped(&label(&report.tasks[task]));
-                text.push_str(&format!("{}t{task}[\"{label}\"]\n", indent(depth)));
-            }
+    let mut frames = 0;
+    for (number, task) in report.tasks.iter().enumerate() {
+        for depth in (task.depth.min(frames)..frames).rev() {
+            text.push_str(&format!("{}end\n", indent(depth)));
         }
+        frames = frames.min(task.depth);
+        let (indent, label) = (indent(frames), escaped(&label(task)));
+        if task.leaf {
+            text.push_str(&format!("{indent}t{number}[\"{label}\"]\n"));
+        } else {
+            text.push_str(&format!("{indent}subgraph p{number}[\"{label}\"]\n"));
+            frames += 1;
+        }
+    }
+    for depth in (0..frames).rev() {
+        text.push_str(&format!("{}end\n", indent(depth)));
     }
     let mut arrows = 0;
     let mut critical = Vec::new();
@@ -101,39 +105,9 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A part of a drawing, in the order of the document, with the number of frames around it.
-enum ChartPart {
-    /// The frame of a parent begins.
-    Opens(usize, usize),
-    /// The last frame ends.
-    Closes(usize),
-    /// A leaf.
-    Leaf(usize, usize),
-}
-
-/// The tree as frames and leaves.
-fn walk(report: &TreeReport<'_>) -> Vec<ChartPart> {
-    let mut parts = Vec::with_capacity(report.tasks.len() * 2);
-    let mut open = 0;
-    for (number, task) in report.tasks.iter().enumerate() {
-        while open > task.depth {
-            open -= 1;
-            parts.push(ChartPart::Closes(open));
-        }
-        if task.leaf {
-            parts.push(ChartPart::Leaf(number, open));
-        } else {
-            parts.push(ChartPart::Opens(number, open));
-            open += 1;
-        }
-    }
-    parts.extend((0..open).rev().map(ChartPart::Closes));
-    parts
-}
-
 /// What a box says: id, title, and in brackets complexity and state. One line, without control characters.
 fn label(task: &TaskRow) -> String {
-    let facts = facts(task);
+    let facts = complexity_and_state(task);
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
     let label = format!("{} {}{facts}", task.id, task.title);
     label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

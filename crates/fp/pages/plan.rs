@@ -52,7 +52,7 @@ fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
     let name = report.plan_id.as_ref().map_or(name, |id| id.as_str());
     put!(page, r#"<header><div class="top"><p class="name"><bdi>{}</bdi>"#, escaped(name));
     if let Some(phase) = report.phase {
-        put!(page, r#" <span class="phase">{}</span>"#, phase.word());
+        put!(page, r#" <span class="phase">{}</span>"#, phase.into_str());
     }
     put!(page, r#"</p><button type="button" id="theme" aria-pressed="false">Dark</button></div>"#);
     put!(page, "\n<h1 dir=\"auto\">{}</h1>\n<div class=\"summary\">", escaped(report.goal.trim()));

@@ -1,10 +1,10 @@
 //! The page of a run: what came of it, who did what when, and what each verdict rests on. Tasks, questions and commits
 //! are in the page as it is sent; the course of time and the waves are drawn in the browser.
 
-use fp_core::report::duration::took;
 use fp_core::report::run_page::{
     AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunQuestion, RunTask, RunTimes, TaskTry,
 };
+use fp_core::report::took;
 use fp_core::run::event::Decider;
 use fp_core::run::payload::short;
 use fp_core::text::counted;
@@ -111,7 +111,7 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 
 fn header(page: &mut String, run: &RunPage<'_>) {
     let plan = escaped(run.plan_id.as_str());
-    let phase = run.phase.word();
+    let phase = run.phase.into_str();
     put!(
         page,
         r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi> <span class="phase">{phase}</span></p>"#

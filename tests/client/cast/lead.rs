@@ -85,7 +85,7 @@ fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier
 fn plan_to_go_on_with(request: &Request) -> Option<&str> {
     request.entries().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {
-            let (_, rest) = text.split_once("this session is the lead of the run of plan ")?;
+            let (_, rest) = text.split_once("this session leads the unfinished run of plan ")?;
             rest.split([',', ' ']).next()
         }
         _ => None,

@@ -42,7 +42,7 @@ fn what_is_staged_stays_staged_and_uncommitted_where_other_files_are_named() {
     --- stdout
     Committed [COMMIT]: Do it
       a
-    Staged, and left so: added, b, deleted
+    Still staged: added, b, deleted
     ");
     assert_eq!(environment.last(), "M a\n");
     assert_eq!(environment.git_status(), "A  added\nMM b\nD  deleted\n");
@@ -176,7 +176,7 @@ fn before_the_first_commit() {
 
     1 file, +1 -0:
       A    +1    -0  a
-    Staged, and left so: b
+    Still staged: b
 
     Next: the same command with --message 'SUBJECT'
     ");

@@ -207,7 +207,7 @@ fn a_dry_run_checks_the_message_and_commits_nothing() {
 
     1 file, +1 -0:
       A    +1    -0  b.txt
-    Staged, and left so: c.txt
+    Still staged: c.txt
     ");
     assert_eq!(environment.commit(&["b.txt", "--dry-run", "-m", "Add"]).code, 1);
     assert_eq!((environment.count(), environment.git_status().as_str()), (before, "A  c.txt\n?? b.txt\n"));

@@ -23,7 +23,7 @@ fn a_hook_that_fails() {
     environment.git_hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
     assert_snapshot!(environment.refused_commit(&["a", "new"]), @r"
     error: nothing is committed: a commit hook failed: no trailing blanks, please
-    hint: mend what the hook found, and run the same command again
+    hint: fix what the hook found, then run the same command again
     ");
     environment.refused_commit(&[]);
     std::fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
@@ -43,7 +43,7 @@ fn a_hook_that_rewrites_files() {
     Committed [COMMIT]: Do it
       a
       version  (by a hook)
-    Staged, and left so: staged
+    Still staged: staged
     ");
     assert_eq!(environment.git(&["show", "HEAD:a"]), "two\nformatted\n");
     assert_eq!(environment.git_status(), "M  staged\n");
@@ -132,7 +132,7 @@ fn an_index_that_is_locked() {
     exit status: 1
     --- stderr
     error: nothing is committed: the index is locked: another git process is at work, or one that died left `index.lock` behind
-    hint: wait for the other git; where none is running, remove `.git/index.lock`
+    hint: wait for the other git; if none is running, remove `.git/index.lock`
     ");
     environment.committed(&["a"]);
 }

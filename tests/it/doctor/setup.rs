@@ -457,7 +457,7 @@ fn files_that_cannot_be_read_are_told_and_stop_nothing() {
     home.0.write(".fractal-planner/config.json", b"{\"language\": \"\xff\"}");
     assert!(
         home.says("permissions")
-            .starts_with("  error    permissions  ~/.claude/settings.json: is not a file\n")
+            .starts_with("  error    permissions  ~/.claude/settings.json is not a file\n")
     );
     assert_snapshot!(home.says("settings"), @"
     error    settings     ~/.config/fractal-planner/config.json is not a file;

@@ -182,6 +182,11 @@ impl Tab {
         );
     }
 
+    /// Pretends a preference of the reader, such as `prefers-color-scheme`.
+    pub(crate) fn prefer(&mut self, feature: &str, value: &str) {
+        self.call("Emulation.setEmulatedMedia", json!({"features": [{"name": feature, "value": value}]}));
+    }
+
     /// What went wrong in the page, and every address but the page's own that it asked for.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         self.eval("0");

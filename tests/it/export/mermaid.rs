@@ -56,6 +56,19 @@ fn every_task_and_dependency_is_drawn() {
 }
 
 #[test]
+fn states_are_drawn() {
+    let chart = sample::show_run("mermaid");
+    for state in ["done", "failed", "skipped", "verifying", "building", "waiting", "ready"] {
+        assert!(
+            chart.lines().any(|line| line.starts_with("  class t") && line.contains(state)),
+            "{state}:\n{chart}"
+        );
+    }
+    let Some(mut tab) = mermaid() else { return };
+    assert_eq!(drawn(&mut tab, &chart).0.len(), 7);
+}
+
+#[test]
 fn hostile_titles_are_shown_as_they_are() {
     let Some(mut tab) = mermaid() else { return };
     let (boxes, _, arrows) = drawn(&mut tab, &sample::show(&sample::hostile(), "mermaid"));

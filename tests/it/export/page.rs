@@ -1,8 +1,13 @@
 //! The page, used in Chromium as a reader uses it: with the mouse, and with the keyboard alone.
 
+use serde_json::Value;
+
 use crate::export::chromium::{Tab, there_is_one};
 use crate::export::sample::{self, HOSTILE};
 
+/// The ids of the tasks whose rows are in the tree.
+const SHOWN: &str =
+    "[...document.querySelectorAll('#tree li:not([hidden]) .id')].map(e => e.textContent).join(' ')";
 /// The id of the row that has the focus.
 const FOCUSED: &str = "document.activeElement.querySelector('.id')?.textContent ?? document.activeElement.id";
 /// The title of the details.
@@ -58,6 +63,192 @@ fn the_tree_is_read_with_the_keyboard() {
 }
 
 #[test]
+fn rows_say_where_they_are() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    let told = tab.text(
+        "[...document.querySelectorAll('#tree li')].slice(0, 4).map(e => ['role', 'aria-level', 'aria-posinset', 'aria-setsize', 'aria-expanded'].map(n => e.getAttribute(n)).join(' ')).join('; ')",
+    );
+    assert_eq!(told, "treeitem 1 1 1 true; treeitem 2 1 2 true; treeitem 3 1 6 ; treeitem 3 2 6 ");
+    tab.click("#fold");
+    assert_eq!(tab.text(SHOWN), "root 1 2");
+    tab.click("#r1 .mark");
+    assert_eq!(tab.text(SHOWN), "root 1 1.1 1.2 1.3 1.4 1.5 1.6 2");
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Expand all");
+    tab.click("#r8 .mark");
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Collapse all");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn states_and_words_filter() {
+    if !there_is_one() {
+        return;
+    }
+    let mut tab = open(&sample::show_run("html"));
+    assert_eq!(tab.text(SHOWN), "root 1 2 3 4 5 6 7");
+    let chips = tab.text("[...document.querySelectorAll('.chip')].map(e => e.dataset.state).join(' ')");
+    assert_eq!(chips, "done verifying building ready waiting skipped failed");
+    tab.click(".chip.failed");
+    assert_eq!(tab.text(SHOWN), "root 2");
+    assert_eq!(tab.text("document.querySelector('#found').textContent"), "1 of 7 tasks");
+    assert_eq!(tab.eval("document.querySelectorAll('.node.faded').length"), 6);
+    tab.click(".chip.skipped");
+    assert_eq!(tab.text(SHOWN), "root 2 3");
+    // One that is filtered out is selected in the drawing; the tree can be reached all the same.
+    tab.click("[data-task='1']");
+    assert_eq!(tab.text(DETAIL), "Write part 1");
+    assert_eq!(tab.eval("document.querySelector('#tree [tabindex=\"0\"]').hidden"), false);
+    tab.press("Escape");
+    assert_eq!(tab.text(SHOWN), "root 1 2 3 4 5 6 7");
+    tab.press("/");
+    "part 6".chars().for_each(|c| tab.press(&c.to_string()));
+    assert_eq!(tab.text(SHOWN), "root 6");
+    tab.press("Enter");
+    assert_eq!(tab.text(FOCUSED), "6");
+    assert_eq!(tab.text(DETAIL), "Write part 6");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn details_say_why_a_task_is_in_its_wave() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    let mut why = |builders: u32, row: &str| {
+        tab.click(&format!("[name=builders][value='{builders}']"));
+        tab.click(&format!("#{row}"));
+        tab.text("document.querySelector('.why').textContent")
+    };
+    assert_eq!(why(4, "r2"), "It waits for nothing: it can start at once.");
+    assert_eq!(why(4, "r3"), "It waits for 1.1, done in wave 1.");
+    assert_eq!(why(4, "r14"), "It waits for 1.6, done in wave 6.");
+    // 2.5 shares its file with 2.6, and 2.1 frees four tasks at once.
+    assert_eq!(why(2, "r11"), "Every builder is busy in wave 3.");
+    let all = tab.text("document.querySelector('#detail').textContent");
+    for told in [
+        "2.3",
+        "src/2/3.rs",
+        "It is tested",
+        "Keep it short",
+        "Do NOT modify files outside",
+        "cargo test",
+        "2.1 Write part 1",
+    ] {
+        assert!(all.contains(told), "{told} is not in {all}");
+    }
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_waves_follow_the_builders() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    let waves = |tab: &mut Tab| {
+        let count = tab.eval("document.querySelectorAll('.wave').length");
+        let told = tab.text("document.querySelector('#waves').textContent");
+        assert!(told.starts_with(&format!("{count} with")), "{told}: {count} are drawn");
+        count
+    };
+    assert_eq!(waves(&mut tab), 7);
+    tab.eval("document.querySelector('[name=builders]:checked').focus()");
+    tab.press("ArrowLeft");
+    assert_eq!(tab.text("document.querySelector('[name=builders]:checked').value"), "2");
+    let two = waves(&mut tab);
+    tab.press("ArrowLeft");
+    assert_eq!((two, waves(&mut tab)), (7.into(), 12.into()));
+    let right = "[...document.querySelectorAll('.node')].every(e => e.offsetLeft >= 0)";
+    assert!(tab.eval(right).as_bool().unwrap());
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    let related = "[...document.querySelectorAll('.node.related')].map(e => e.querySelector('.id').textContent).sort().join(' ')";
+    tab.click("[data-task='9']");
+    assert_eq!(tab.text(DETAIL), "Write part 1 of The pages");
+    assert_eq!(tab.text(related), "1.1 2.1 2.2 2.3 2.4 2.5");
+    // What a parent is waited for means all of its leaves.
+    tab.click("[data-task='7']");
+    assert_eq!(tab.text(related), "1.1 1.2 1.3 1.4 1.5 1.6 2.6");
+    for (key, expect) in [
+        ("ArrowRight", "2.6"),
+        ("ArrowLeft", "1.6"),
+        ("Home", "1.1"),
+        ("ArrowRight", "1.2"),
+        ("ArrowDown", "2.1"),
+    ] {
+        tab.press(key);
+        assert_eq!(tab.text(FOCUSED), expect, "after {key}");
+    }
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_theme_is_the_readers_and_can_be_changed() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    tab.prefer("prefers-color-scheme", "light");
+    let light = tab.text(colour);
+    tab.click("#theme");
+    let dark = tab.text(colour);
+    assert_ne!(light, dark);
+    assert_eq!(tab.text("document.querySelector('#theme').getAttribute('aria-pressed')"), "true");
+    tab.click("#theme");
+    assert_eq!(tab.text(colour), light);
+    tab.open(&sample::show(&sample::small(), "html"));
+    tab.prefer("prefers-color-scheme", "dark");
+    assert_eq!(tab.text(colour), dark);
+    assert_quiet(&mut tab);
+}
+
+/// WCAG 2.2, 1.4.3: how many texts were held against what is behind them, and those that don't stand out.
+pub(crate) const FAINT: &str = r#"(() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const behind = (e) => {
+        for (; e; e = e.parentElement) {
+            const colour = rgba(getComputedStyle(e).backgroundColor);
+            if (colour[3] === 255) return colour;
+            if (colour[3] > 0) throw new Error("half transparent: " + e.className);
+        }
+        throw new Error("nothing is behind it");
+    };
+    const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+    const found = [];
+    let checked = 0;
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const e = walk.currentNode.parentElement;
+        if (!walk.currentNode.textContent.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
+        const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        checked++;
+        if (ratio < 4.5) found.push(`${e.tagName}.${e.className} ${walk.currentNode.textContent}: ${ratio.toFixed(2)}`);
+    }
+    return [checked, found];
+})()"#;
+
+#[test]
+fn texts_stand_out() {
+    if !there_is_one() {
+        return;
+    }
+    let mut tab = open(&sample::show_run("html"));
+    tab.click("#r2");
+    for theme in ["light", "dark"] {
+        tab.prefer("prefers-color-scheme", theme);
+        tab.eval("new Promise(done => setTimeout(done, 300))");
+        let result = tab.eval(FAINT);
+        assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
+        assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
+    }
+}
+
+#[test]
 fn hostile_titles_are_text() {
     let Some(mut tab) = opened(&sample::hostile()) else { return };
     assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a title was run");
@@ -79,5 +270,61 @@ fn hostile_titles_are_text() {
     assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a title was run");
     let direction = "getComputedStyle(document.querySelector('#r13 .title')).direction";
     assert_eq!(tab.text(direction), "rtl", "Hebrew reads from the right");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_tree_that_is_not_valid_says_so() {
+    let tree = "- [ID: root] Goal\n- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n";
+    let Some(mut tab) = opened(tree) else { return };
+    let told = tab.text("document.querySelector('.problems').textContent");
+    assert!(
+        told.contains("not valid") && told.contains("dependency-cycle") && told.contains("line 3"),
+        "{told}"
+    );
+    let instead = tab.text("document.querySelector('#graph').textContent");
+    assert!(instead.contains("wait for each other") && instead.contains("1 → 2 → 1"), "{instead}");
+    tab.click("#r1");
+    assert_eq!(tab.text(DETAIL), "A");
+    assert_quiet(&mut tab);
+    tab.open(&sample::show("Nothing here.\n", "html"));
+    assert!(tab.text("document.body.textContent").contains("There are no tasks in this tree"));
+    assert!(tab.text("document.querySelector('.problems').textContent").contains("empty-tree"));
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn it_fits_narrow_and_wide() {
+    if !there_is_one() {
+        return;
+    }
+    let mut tab = open(&sample::show_run("html"));
+    for width in [320, 500, 800, 1180, 1440, 2560] {
+        tab.size(width, 900);
+        let over = tab.eval("document.scrollingElement.scrollWidth - innerWidth");
+        assert!(over.as_i64().unwrap() <= 0, "{width}: {over} too wide");
+    }
+    tab.size(400, 800);
+    tab.click("#r2");
+    let sheet = tab.eval("document.querySelector('#detail').getBoundingClientRect().bottom - innerHeight");
+    assert_eq!(sheet, 0, "the details lie at the bottom");
+    tab.click("#detail .close");
+    assert_eq!(tab.text(DETAIL), "No task selected");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn it_can_be_printed_and_keeps_still() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    tab.prefer("prefers-reduced-motion", "reduce");
+    assert_eq!(tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"), "0s");
+    tab.click("#fold");
+    tab.call("Emulation.setEmulatedMedia", serde_json::json!({"media": "print"}));
+    let printed =
+        tab.eval("[...document.querySelectorAll('#tree li')].every(e => e.getClientRects().length > 0)");
+    assert!(printed.as_bool().unwrap(), "what is folded away is printed as well");
+    assert_eq!(tab.eval("document.querySelector('.tools').getClientRects().length"), 0);
+    let pdf = tab.call("Page.printToPDF", serde_json::json!({"printBackground": true}));
+    assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     assert_quiet(&mut tab);
 }

@@ -7,7 +7,14 @@ use serde_json::{Value, json};
 use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::export::chromium::{Tab, there_is_one};
+use crate::export::page::FAINT;
 use crate::export::sample::HOSTILE;
+
+/// What has the focus, as it is read out.
+const FOCUSED: &str =
+    "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
+/// What is told of the bar that was pointed at.
+const TOLD: &str = "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
 /// A log, an entry a line, each at so many seconds after the start of the run.
 #[derive(Default)]
@@ -170,6 +177,145 @@ fn a_lane_a_builder_with_its_bars_in_order() {
 }
 
 #[test]
+fn the_course_is_read_with_the_keyboard() {
+    let Some(mut tab) = opened(small) else { return };
+    let stops = tab.eval("document.querySelectorAll('#course [tabindex=\"0\"]').length");
+    assert_eq!(stops, 1, "one stop for the whole drawing");
+    tab.eval("document.querySelector('#course [tabindex=\"0\"]').focus()");
+    let focused = |tab: &mut Tab| tab.text(FOCUSED);
+    assert!(
+        focused(&mut tab).starts_with("1 Write the store: building, try 1 by builder-1"),
+        "{}",
+        focused(&mut tab)
+    );
+    let told = tab.text(TOLD);
+    assert!(told.contains("1 min 0 s") && told.ends_with("the try did not pass"), "{told}");
+    for (key, expect) in [
+        ("ArrowRight", "1 Write the store: waiting"),
+        ("ArrowRight", "1 Write the store: verification"),
+        ("ArrowRight", "1 Write the store: waiting, try 2"),
+        ("End", "1 Write the store: iteration 2 passed; completed"),
+        ("Home", "1 Write the store: building, try 1"),
+        ("ArrowDown", "2 Write the page: building, try 1"),
+        ("ArrowRight", "2 Write the page: waiting for the user"),
+        ("ArrowDown", "Which colour?"),
+    ] {
+        tab.press(key);
+        let now = focused(&mut tab);
+        assert!(now.starts_with(expect), "after {key}: {now}");
+    }
+    tab.press("Enter");
+    assert!(focused(&mut tab).contains("Blue"), "the question is gone to");
+    tab.eval("document.querySelector('#course .building.failed').focus()");
+    tab.press("Enter");
+    assert_eq!(tab.eval("document.querySelector('#t0').open"), true);
+    assert_eq!(tab.text("document.activeElement.tagName"), "SUMMARY");
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_task_has_its_evidence_behind_one_click() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#t0 > summary");
+    let text = tab.text("document.querySelector('#t0 .tries').innerText");
+    for told in [
+        "Iteration 2 by builder-1 passed",
+        "all tests pass",
+        "Iteration 1 by builder-1 did not pass",
+        "cargo test fails",
+        "src/1.rs (new)",
+        "verifier-1-i1",
+    ] {
+        assert!(text.contains(told), "{told} is not in {text}");
+    }
+    assert!(!text.contains("last line"), "an output is behind another click");
+    tab.click("#t0 .output summary");
+    assert!(tab.text("document.querySelector('#t0 pre').innerText").contains("last line"));
+    assert!(
+        !tab.text("document.querySelector('#t0 time').textContent").contains("UTC"),
+        "times are the reader's own"
+    );
+    tab.click("#fold");
+    assert_eq!(tab.eval("document.querySelectorAll('.task[open]').length"), 3);
+    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Close all");
+    // What the waves show leads to the same place.
+    tab.click("#fold");
+    tab.click(".node[data-task='2']");
+    assert_eq!(tab.eval("document.querySelector('#t1').open"), true);
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_drawing_can_be_stretched() {
+    let Some(mut tab) = opened(small) else { return };
+    let width = "document.querySelector('.lane .building').getBoundingClientRect().width";
+    let before = tab.eval(width).as_f64().unwrap();
+    tab.click("#time-in");
+    let after = tab.eval(width).as_f64().unwrap();
+    assert!(after > 1.8 * before, "{before} to {after}");
+    tab.click("#time-fit");
+    assert_eq!(tab.eval(width).as_f64().unwrap(), before);
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn texts_stand_out_in_both_themes() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#t0 > summary");
+    for theme in ["light", "dark"] {
+        tab.prefer("prefers-color-scheme", theme);
+        tab.eval("new Promise(done => setTimeout(done, 300))");
+        let result = tab.eval(FAINT);
+        assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
+        assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
+    }
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let dark = tab.text(colour);
+    tab.click("#theme");
+    assert_ne!(tab.text(colour), dark);
+}
+
+#[test]
+fn it_fits_narrow_and_wide_and_on_paper() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#fold");
+    for width in [320, 400, 800, 1400, 2560] {
+        tab.size(width, 900);
+        let over = tab.eval("document.scrollingElement.scrollWidth - innerWidth");
+        assert!(over.as_i64().unwrap() <= 0, "{width}: {over} too wide");
+    }
+    tab.prefer("prefers-reduced-motion", "reduce");
+    assert_eq!(tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"), "0s");
+    let pdf = tab.call("Page.printToPDF", json!({"printBackground": true}));
+    assert!(pdf["data"].as_str().unwrap().len() > 10_000);
+    assert_quiet(&mut tab);
+}
+
+/// A run that ends at a moment that has a name, at the very end of the axis.
+fn even() -> String {
+    let mut log = Log::default();
+    log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
+    assert_eq!(log.attempt("1", "builder-1", (500, 2), true, "all tests pass"), 600);
+    log.page(&[("1".to_owned(), "Write the store".to_owned())])
+}
+
+#[test]
+fn no_two_moments_of_the_axis_are_written_over_each_other() {
+    let Some(mut tab) = opened(even) else { return };
+    for width in (700..1500).step_by(50) {
+        tab.size(width, 900);
+        let seen = tab.eval(
+            "new Promise((seen) => setTimeout(() => {
+                const names = [...document.querySelectorAll('.axis .tick > span')].map((e) => e.getBoundingClientRect());
+                seen([names.length, names.filter((one, i) => i && one.left < names[i - 1].right).length]);
+            }, 100))",
+        );
+        assert!(seen[0].as_u64() > Some(1), "{width}: {seen}");
+        assert_eq!(seen[1], 0, "at {width} pixels");
+    }
+}
+
+#[test]
 fn hostile_texts_are_text() {
     let page = || {
         let tasks: Vec<(String, String)> =
@@ -206,5 +352,17 @@ fn hostile_texts_are_text() {
         let output = normal(&tab.text(&format!("document.querySelector('#t{number} pre').textContent")));
         assert!(output.contains(&title), "{output}");
     }
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn a_run_without_builders_says_so() {
+    let page = || Log::default().page(&[("1".to_owned(), "Write the store".to_owned())]);
+    let Some(mut tab) = opened(page) else { return };
+    assert_eq!(tab.text("document.querySelector('#course').textContent"), "No builder has taken a task yet.");
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.course .zoom button').values().some(e => e.offsetParent)"),
+        false
+    );
     assert_quiet(&mut tab);
 }

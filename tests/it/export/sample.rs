@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
 
 /// Titles that would be something else wherever they are not escaped.
 pub(crate) const HOSTILE: &[&str] = &[
@@ -73,4 +74,27 @@ pub(crate) fn show(tree: &str, format: &str) -> String {
     let environment = Environment::new();
     environment.write("tree.md", tree);
     environment.done(&["show", "tree.md", "--format", format]).stdout
+}
+
+/// `fp show` in this form, of a run that has a task in every state.
+pub(crate) fn show_run(format: &str) -> String {
+    let environment = Environment::new().repo().shared();
+    let leaves = [
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+        leaf("3", "2", "c.txt"),
+        leaf("4", "none", "d.txt"),
+        leaf("5", "none", "e.txt"),
+        leaf("6", "5", "f.txt"),
+        leaf("7", "none", "g.txt"),
+    ];
+    environment.plan(&tree(&leaves));
+    environment.start(&["--builders", "3"]);
+    environment.build_task("builder-1", "1", "a.txt", "about 1\n");
+    assert_eq!(environment.pass("1").code, 0);
+    environment.claim_task("builder-1", "2");
+    environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
+    environment.build_task("builder-2", "4", "d.txt", "about 4\n");
+    environment.claim_task("builder-3", "5");
+    environment.done(&["show", PLAN, "--format", format]).stdout
 }

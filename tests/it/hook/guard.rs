@@ -113,10 +113,10 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
         ("src", "src is not among its files"),
         ("README.md", "README.md is not among its files"),
         ("a\nb\u{1b}[31m", r#""a\nb\033[31m" is not among its files"#),
-        ("src/etc/passwd", "/etc/passwd is outside of the repository"),
-        ("/etc/passwd", "/etc/passwd is outside of the repository"),
-        (".git/hooks/pre-commit", "is git's own"),
-        ("src/.git", "is git's own"),
+        ("src/etc/passwd", "/etc/passwd is outside the repository"),
+        ("/etc/passwd", "/etc/passwd is outside the repository"),
+        (".git/hooks/pre-commit", "belongs to git"),
+        ("src/.git", "belongs to git"),
     ] {
         check(path, told);
     }
@@ -128,7 +128,7 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     for file in
         ["tasks.md", "events.jsonl", "evidence/task-1-verification.md", "worktrees/builder-2/src/a.rs"]
     {
-        check(&format!("{plan}/{file}"), "is in the folder of plans, which nobody but fp writes");
+        check(&format!("{plan}/{file}"), "is in the plans folder, which only fp writes");
     }
     for nothing in ["", " ", ".", "a\0b", top] {
         assert_eq!(environment.refusal(nothing), "", "{nothing:?}");
@@ -146,7 +146,7 @@ fn what_the_guard_says() {
     assert_eq!(rest, "--reason '...'");
     let ask = ["scope", "extend", PLAN, "1", "src/c d.rs", "--claim", token, "--reason", "why"];
     environment.done(&ask);
-    assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/c d.rs is not among its files. The user has been asked about it: end your turn, you are told the answer.");
+    assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/c d.rs is not among its files. The user has been asked about it: end your turn, and you will get the answer.");
     environment.claim("builder-2").unwrap();
     assert_snapshot!(environment.refusal("src/b.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/b.rs is not among its files. Do without it: running task 2 may change src/b.rs: wait until it is over, or do without.");
     configure(&environment, json!({ "extend": "deny" }));
@@ -170,7 +170,7 @@ fn what_is_handed_in_stays_as_it_is() {
     let environment = held();
     assert_eq!(environment.refusal("a.txt"), "");
     environment.build("builder-1", "a.txt", "one\n");
-    assert_snapshot!(environment.refusal("a.txt"), @"task 1 of sample-20261121 is handed in, and verified as it is. End your turn: you are told if something has to be mended.");
+    assert_snapshot!(environment.refusal("a.txt"), @"task 1 of sample-20261121 is handed in and will be verified as it is. End your turn: you are told if something needs fixing.");
     assert_eq!(environment.refusal("/tmp/x"), "");
     environment.fail("1");
     assert_eq!(environment.refusal("a.txt"), "");
@@ -245,8 +245,8 @@ fn in_a_worktree_of_its_own() {
     let own = format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1");
     assert_eq!(environment.refusal(&format!("{own}/a.txt")), "");
     assert!(environment.refusal(&format!("{own}/b.txt")).contains("b.txt is not among its files"));
-    assert!(environment.refusal(&format!("{own}/.git")).contains("is git's own"));
-    assert!(environment.refusal(&format!("{own}/../builder-2/a.txt")).contains("in the folder of plans"));
+    assert!(environment.refusal(&format!("{own}/.git")).contains("belongs to git"));
+    assert!(environment.refusal(&format!("{own}/../builder-2/a.txt")).contains("in the plans folder"));
     assert!(environment.refusal("b.txt").contains("b.txt is not among its files"));
     let instead = environment.path(&format!("{own}/a.txt"));
     let expect = format!("task 1 of {PLAN} is not done in this checkout: edit {}", instead.display());

@@ -67,8 +67,8 @@ fn several_formats_and_several_plans() {
     exit status: 2
     --- stderr
     error: both: it could be of several formats:
-      uctm: PLAN.md begins with `# WORK-`
-      beads: issues.jsonl has an issue a line
+      uctm, by PLAN.md
+      beads, by issues.jsonl
     hint: say which it is with `--from FORMAT`
     ");
     let chosen = environment.done(&["import", "both", "--from", "beads", "--dry-run"]);
@@ -136,6 +136,6 @@ fn hostile_texts_come_out_as_texts() {
     assert!(!output.stdout.contains('\u{1b}'), "{output}");
     let said = environment.done(&["import", "hostile.json", "--dry-run", "--format", "json"]).json();
     assert_eq!(said["tasks"]["leaves"], 2, "{said}");
-    assert!(said["validation"]["byRule"]["path-escape"]["count"].as_u64() >= Some(3), "{said}");
+    assert!(said["validation"]["byRule"]["path-escape"].as_u64() >= Some(3), "{said}");
     assert!(!environment.path("ran").exists());
 }

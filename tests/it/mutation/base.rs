@@ -143,7 +143,7 @@ impl Base {
     /// The text with a line `- LINE` among the fields of `task`, in front of the first.
     pub(crate) fn with_field(&self, task: &Task, line: &str) -> String {
         let first = FieldKind::ALL.iter().filter_map(|&kind| field(task, kind)).min();
-        let newline = self.plan.newline.as_str();
+        let newline = self.plan.newline();
         let Some(first) = first else {
             let own = task.complexity_source.as_ref().map_or(task.span, |source| source.span);
             let end = lines_of(self.text, own.max(task.span)).end;

@@ -203,13 +203,6 @@ pub(super) const fn marks(bytes: &[u8]) -> [bool; 256] {
 /// Words of JavaScript and Groovy behind which a value comes.
 pub(super) const SCRIPT_WORDS: &str =
     "return typeof case in of delete void throw new do else instanceof yield await default extends";
-/// Words of Ruby behind which a value comes.
-pub(super) const RUBY_WORDS: &str =
-    "return case in do else yield if unless while until when and or not then elsif begin";
-/// Words of Perl behind which a value comes.
-pub(super) const PERL_WORDS: &str =
-    "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
-
 /// Whether a value has to come at the cursor, rather than an operator; it comes behind `words`.
 pub(super) fn value_expected(cursor: &CommentCursor<'_>, words: &str) -> bool {
     let end = cursor.code_end(cursor.at);

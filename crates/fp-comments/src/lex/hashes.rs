@@ -5,7 +5,7 @@ use super::cursor::is_word;
 use super::engine::{
     BlockMarks, DOLLAR, DOLLAR_PARENTHESIS, FORMAT, HASH, Literal, RuleTurn, Syntax, TableLexer,
 };
-use super::ruby::delimited;
+use super::ruby_perl::delimited;
 use crate::CommentKind;
 
 const BASE: Syntax =

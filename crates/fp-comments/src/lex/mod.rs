@@ -1,29 +1,40 @@
-//! Finds the comments of a text.
+//! The languages, how a file's name and first line tell its language, and the comments of a text.
 //!
 //! One pass over the bytes, without a grammar: a lexer only has to know what a comment is, which literals hide comment
 //! marks, and where such literals have holes with code in them. Most languages are a table for one engine, with a rule of
 //! their own for the rest. Nothing recurses, so no input is too deep.
 
-pub(crate) mod c_like;
+mod c_like;
 mod cursor;
 mod engine;
-pub(crate) mod functional;
-pub(crate) mod hashes;
-pub(crate) mod javascript;
-pub(crate) mod lines;
-pub(crate) mod markup;
-pub(crate) mod perl;
-pub(crate) mod ruby;
-pub(crate) mod shell;
+mod functional;
+mod hashes;
+mod javascript;
+mod lines;
+mod markup;
+mod ruby_perl;
+mod shell;
 #[cfg(test)]
 mod tests;
 
+use self::Lexer::{Own, Table};
 use self::cursor::CommentCursor;
 use self::engine::Syntax;
-use crate::{CommentKind, SourceComment, SourceLanguage};
+use self::markup::MarkupFlavour;
+use crate::{CommentKind, SourceComment};
+
+/// A language, or several that write comments in the same way.
+pub struct SourceLanguage {
+    /// Its name.
+    pub name: &'static str,
+    /// What its files are known by. `*.rs` is an extension, `#!sh` an interpreter without its version, and any other
+    /// word the whole name of a file; all in lower case.
+    files: &'static str,
+    lexer: Lexer,
+}
 
 /// How the comments of a language are found.
-pub(crate) enum Lexer {
+enum Lexer {
     /// By the engine, from a table.
     Table(&'static Syntax),
     /// By code of the language's own.
@@ -35,14 +46,140 @@ pub(crate) enum Lexer {
 /// Every text is read. A comment or literal that isn't closed goes on to the end, or to the end of its line where the
 /// language says so.
 #[must_use]
-pub fn comments(language: SourceLanguage, text: &str) -> Vec<SourceComment<'_>> {
+pub fn comments<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceComment<'t>> {
     let mut cursor = CommentCursor::new(text);
     if cursor.sees("#!") && !cursor.sees("#![") {
         cursor.take_line(CommentKind::Line);
     }
-    match language.lexer() {
-        Lexer::Table(syntax) => engine::lex(&mut cursor, syntax),
-        Lexer::Own(lex) => lex(&mut cursor),
+    match language.lexer {
+        Table(syntax) => engine::lex(&mut cursor, syntax),
+        Own(lex) => lex(&mut cursor),
     }
     cursor.finish()
+}
+
+const fn row(name: &'static str, files: &'static str, lexer: Lexer) -> SourceLanguage {
+    SourceLanguage { name, files, lexer }
+}
+
+/// Every language. The first one that a name fits counts.
+#[rustfmt::skip]
+pub(crate) static LANGUAGES: &[SourceLanguage] = &[
+    row("Astro", "*.astro", Own(|c| markup::lex(c, MarkupFlavour::Astro))),
+    row("Batch", "*.bat *.cmd", Own(lines::batch)),
+    row("C", "*.c *.h *.cc *.cpp *.cxx *.c++ *.hh *.hpp *.hxx *.h++ *.inl *.ipp *.tpp *.ixx *.cppm *.m *.mm *.ino *.cu \
+        *.cuh *.glsl *.vert *.frag *.hlsl *.metal", Table(&c_like::C)),
+    row("CSharp", "*.cs *.csx *.cake", Table(&c_like::CSHARP)),
+    row("Clojure", "*.clj *.cljs *.cljc *.edn #!bb #!clojure", Table(&functional::CLOJURE)),
+    row("CMake", "*.cmake cmakelists.txt", Table(&hashes::CMAKE)),
+    row("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::PLAIN)),
+    row("Css", "*.css *.pcss *.postcss", Table(&markup::CSS)),
+    row("Dart", "*.dart", Table(&c_like::DART)),
+    row("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Own(lines::dockerfile)),
+    row("Elixir", "*.ex *.exs #!elixir", Table(&hashes::ELIXIR)),
+    row("Env", "*.env .env .envrc .flaskenv", Own(|c| lines::words(c, false))),
+    row("Erlang", "*.erl *.hrl *.escript #!escript", Table(&functional::ERLANG)),
+    row("FSharp", "*.fs *.fsi *.fsx", Table(&functional::FSHARP)),
+    row("Fish", "*.fish #!fish", Own(|c| shell::lex(c, true))),
+    row("Go", "*.go", Table(&c_like::GO)),
+    row("GraphQl", "*.graphql *.graphqls *.gql", Table(&hashes::GRAPHQL)),
+    row("Groovy", "*.groovy *.gradle *.gvy jenkinsfile #!groovy", Table(&c_like::GROOVY)),
+    row("Haskell", "*.hs *.hsc *.hs-boot *.purs *.elm #!runhaskell #!runghc #!stack", Table(&functional::HASKELL)),
+    row("Hcl", "*.tf *.tfvars *.hcl *.nomad", Table(&c_like::HCL)),
+    row("Html", "*.html *.htm", Own(|c| markup::lex(c, MarkupFlavour::Html))),
+    row("Ini", "*.ini *.cfg *.inf *.editorconfig *.gitconfig .gitconfig .editorconfig .npmrc .gitmodules .pylintrc \
+        .flake8 .coveragerc setup.cfg", Own(|c| lines::settings(c, b"#;", true))),
+    row("Java", "*.java", Table(&c_like::JAVA)),
+    row("JavaScript", "*.js *.jsx *.mjs *.cjs *.es6 #!node #!nodejs", Own(|c| javascript::script(c, true))),
+    row("Jsonc", "*.jsonc *.json5 tsconfig.json jsconfig.json .eslintrc .eslintrc.json .babelrc .swcrc devcontainer.json \
+        .jshintrc", Table(&c_like::JSONC)),
+    row("Julia", "*.jl #!julia", Table(&hashes::JULIA)),
+    row("Kotlin", "*.kt *.kts #!kotlin", Table(&c_like::KOTLIN)),
+    row("Lisp", "*.lisp *.lsp *.el *.scm *.ss *.rkt #!racket #!guile #!sbcl", Table(&functional::LISP)),
+    row("Lua", "*.lua *.luau *.rockspec #!lua #!luajit", Table(&hashes::LUA)),
+    row("Makefile", "*.mk *.mak *.make makefile gnumakefile bsdmakefile makefile.am makefile.in #!make",
+        Own(|c| lines::words(c, true))),
+    row("Nim", "*.nim *.nims *.nimble", Table(&hashes::NIM)),
+    row("Nix", "*.nix #!nix", Table(&hashes::NIX)),
+    row("OCaml", "*.ml *.mli #!ocaml", Table(&functional::OCAML)),
+    row("Perl", "*.pl *.pm *.t *.psgi #!perl", Table(&ruby_perl::PERL)),
+    row("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(markup::php)),
+    row("PowerShell", "*.ps1 *.psm1 *.psd1 #!pwsh #!powershell", Table(&hashes::POWERSHELL)),
+    row("Properties", "*.properties *.service *.socket *.timer *.desktop", Own(|c| lines::settings(c, b"#!", false))),
+    row("Protobuf", "*.proto", Table(&c_like::PROTOBUF)),
+    row("Python", "*.py *.pyi *.pyw *.pyx *.pxd *.bzl *.star build build.bazel workspace workspace.bazel module.bazel \
+        sconstruct sconscript tiltfile snakefile wscript #!python #!pypy", Table(&hashes::PYTHON)),
+    row("R", "*.r *.rprofile .rprofile #!rscript", Table(&hashes::R)),
+    row("Ruby", "*.rb *.rake *.gemspec *.ru *.podspec *.jbuilder *.rbi *.cr rakefile gemfile guardfile capfile \
+        vagrantfile podfile brewfile fastfile appfile berksfile thorfile .irbrc .pryrc dangerfile #!ruby #!jruby",
+        Table(&ruby_perl::RUBY)),
+    row("Rust", "*.rs *.ron", Table(&c_like::RUST)),
+    row("Scala", "*.scala *.sc *.sbt #!scala", Table(&c_like::SCALA)),
+    row("Scss", "*.scss *.sass *.less", Table(&markup::SCSS)),
+    row("Shell", "*.sh *.bash *.zsh *.ksh *.bats *.bashrc *.zshrc *.profile *.ebuild .bashrc .bash_profile .bash_login \
+        .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc apkbuild pkgbuild #!sh \
+        #!bash #!zsh #!dash #!ksh #!ash #!mksh #!bats", Own(|c| shell::lex(c, false))),
+    row("Sql", "*.sql *.ddl *.dml *.psql *.pgsql *.mysql", Table(&hashes::SQL)),
+    row("Svelte", "*.svelte", Own(|c| markup::component(c, MarkupFlavour::Svelte))),
+    row("Swift", "*.swift #!swift", Table(&c_like::SWIFT)),
+    row("Tex", "*.tex *.sty *.ltx", Own(lines::tex)),
+    row("Toml", "*.toml pipfile", Table(&hashes::TOML)),
+    row("Tsx", "*.tsx", Own(|c| javascript::script(c, true))),
+    row("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Own(|c| javascript::script(c, false))),
+    row("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Own(lines::vim)),
+    row("Vue", "*.vue", Own(|c| markup::component(c, MarkupFlavour::Html))),
+    row("Xml", "*.xml *.xsd *.xsl *.xslt *.svg *.xhtml *.plist *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets \
+        *.xaml *.axaml *.resx *.nuspec *.config *.rss *.atom *.wsdl *.storyboard *.xib",
+        Own(|c| markup::lex(c, MarkupFlavour::Xml))),
+    row("Yaml", "*.yml *.yaml .clang-format .clang-tidy .clangd", Own(lines::yaml)),
+    row("Zig", "*.zig *.zon", Table(&c_like::ZIG)),
+];
+
+impl SourceLanguage {
+    /// The language of the file at `path`, whose first line is `first_line`; `None` for what is no code or unknown.
+    ///
+    /// The name decides. The first line counts only if the name says nothing, and only as `#!`.
+    #[must_use]
+    pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
+        let name = path.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
+        let named = known_by(|word| word == name).or_else(|| variant(&name));
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        let hidden = name.starts_with('.') && !name[1..].contains('.');
+        named.or_else(|| with_extension(extension?)).or_else(|| {
+            let unnamed = extension.is_none() || hidden;
+            if unnamed { interpreted(first_line) } else { None }
+        })
+    }
+}
+
+/// The first language of the table with a word that fits.
+fn known_by(fits: impl Fn(&str) -> bool) -> Option<&'static SourceLanguage> {
+    LANGUAGES.iter().find(|language| language.files.split(' ').any(&fits))
+}
+
+fn with_extension(extension: &str) -> Option<&'static SourceLanguage> {
+    known_by(|word| word.strip_prefix("*.") == Some(extension))
+}
+
+/// The language of a name that says more than its kind: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
+fn variant(name: &str) -> Option<&'static SourceLanguage> {
+    let (head, tail) = name.split_once('.')?;
+    match head {
+        "dockerfile" | "containerfile" if tail != "md" => known_by(|word| word == "dockerfile"),
+        "makefile" | "jenkinsfile" if !tail.contains('.') && with_extension(tail).is_none() => {
+            known_by(|word| word == head)
+        }
+        "" if tail.starts_with("env.") => known_by(|word| word == ".env"),
+        "tsconfig" | "jsconfig" if tail.ends_with("json") => known_by(|word| word == "tsconfig.json"),
+        _ => None,
+    }
+}
+
+/// The language of the interpreter that a first line names.
+fn interpreted(first_line: &str) -> Option<&'static SourceLanguage> {
+    let line = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?;
+    let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+    let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_ascii_lowercase();
+    known_by(|word| word.strip_prefix("#!") == Some(&program))
 }

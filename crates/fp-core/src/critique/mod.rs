@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +15,11 @@ use crate::run::{State, approval};
 use crate::text::{clipped, counted, one_line};
 
 /// The verdict of a finding or a whole critique; the worst is the greatest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum CriticVerdict {
     Pass,
     /// It would cost an iteration.
@@ -26,20 +28,24 @@ pub enum CriticVerdict {
     Fail,
 }
 
-impl CriticVerdict {
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Warn => "WARN",
-            Self::Fail => "FAIL",
-        }
-    }
-}
-
 /// The seven things that a leaf is judged by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive, const_into_str)]
 pub enum CritiqueItem {
     Criteria,
     Hints,
@@ -53,47 +59,6 @@ pub enum CritiqueItem {
     Circularity,
     /// Its guardrails leave room for the work, and for nothing else.
     Guardrails,
-}
-
-/// A word that names no item, cut where it is long.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is none of the seven items")]
-pub struct UnknownCritiqueItem(pub String);
-
-impl CritiqueItem {
-    /// All of them, in the order in which a leaf is judged.
-    pub const ALL: [Self; 7] = [
-        Self::Criteria,
-        Self::Hints,
-        Self::Scope,
-        Self::Dependencies,
-        Self::Coverage,
-        Self::Circularity,
-        Self::Guardrails,
-    ];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Criteria => "criteria",
-            Self::Hints => "hints",
-            Self::Scope => "scope",
-            Self::Dependencies => "dependencies",
-            Self::Coverage => "coverage",
-            Self::Circularity => "circularity",
-            Self::Guardrails => "guardrails",
-        }
-    }
-}
-
-impl FromStr for CritiqueItem {
-    type Err = UnknownCritiqueItem;
-
-    /// The item of that word, in upper or lower case.
-    fn from_str(word: &str) -> Result<Self, UnknownCritiqueItem> {
-        let same = |item: &Self| item.word().eq_ignore_ascii_case(word);
-        Self::ALL.into_iter().find(same).ok_or_else(|| UnknownCritiqueItem(clipped(word, SHOWN)))
-    }
 }
 
 /// A fault in one item of a leaf, or of the whole tree.
@@ -116,7 +81,7 @@ impl fmt::Display for CriticFinding {
     /// On one line: `FAIL 1.2 criteria: what is wrong`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.task.as_ref().map_or("tree", TaskId::as_str);
-        write!(f, "{} {place} {}: {}", self.verdict.word(), self.item.word(), self.text)
+        write!(f, "{} {place} {}: {}", self.verdict.into_str(), self.item.into_str(), self.text)
     }
 }
 
@@ -201,8 +166,8 @@ pub enum NotJudged {
     Both(TaskId),
     #[error("{}", left_out(.0))]
     LeftOut(Vec<TaskId>),
-    #[error(transparent)]
-    Item(#[from] UnknownCritiqueItem),
+    #[error("{0:?} is none of the seven items")]
+    UnknownItem(String),
     #[error("the finding on {0} says nothing")]
     NoText(String),
     #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
@@ -289,7 +254,7 @@ impl<'p> Leaves<'p> {
         let finding = CriticFinding {
             task: leaf.map(|(id, _)| id.clone()),
             title: leaf.map_or_else(String::new, |(_, title)| clipped(&one_line(title), MAX_TITLE)),
-            item: remark.item.parse()?,
+            item: remark.item.parse().map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
             verdict: remark.verdict.into(),
             text,
         };
@@ -332,7 +297,7 @@ impl Critique {
     /// The text of `critique.md`, which the next round and the user read.
     #[must_use]
     pub fn to_markdown(&self) -> String {
-        let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.word(), self.round);
+        let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.into_str(), self.round);
         if !self.findings.is_empty() {
             page.push('\n');
         }
@@ -351,7 +316,7 @@ impl Critique {
 impl CriticFinding {
     /// Writes the finding as an item of a list in which nothing of the critic's text is markup.
     fn write_line(&self, page: &mut String) -> fmt::Result {
-        write!(page, "- {} ", self.verdict.word())?;
+        write!(page, "- {} ", self.verdict.into_str())?;
         match &self.task {
             Some(task) => {
                 inline(page, task.as_str())?;
@@ -361,7 +326,7 @@ impl CriticFinding {
             }
             None => page.push_str("the tree"),
         }
-        write!(page, ", {}: ", self.item.word())?;
+        write!(page, ", {}: ", self.item.into_str())?;
         inline(page, &self.text)?;
         page.push('\n');
         Ok(())
@@ -406,7 +371,7 @@ impl fmt::Display for CritiqueLine {
         let findings =
             if *findings == 0 { String::new() } else { format!(", {}", counted(*findings, "finding")) };
         let since = if *changed { "; the tree has changed since" } else { "" };
-        write!(f, "critique: {} in round {round}{findings} (critique.md){since}", verdict.word())
+        write!(f, "critique: {} in round {round}{findings} (critique.md){since}", verdict.into_str())
     }
 }
 

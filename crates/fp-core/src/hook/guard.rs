@@ -1,5 +1,5 @@
-//! The guard: which edits of a builder are its task's. It goes by the same boundary as the verification of the task,
-//! so that what it lets through doesn't fail there, and what would fail there is told before the work is done.
+//! The guard: which edits of a builder belong to its task. It applies the boundary that verification applies, so that
+//! an edit it lets through doesn't fail there, and a builder learns of one that would before doing the work.
 
 use crate::repo_path::RepoPath;
 use crate::run::State;
@@ -39,32 +39,34 @@ pub struct GuardedEdit<'a> {
     pub task: &'a TaskState,
     /// Where it edits.
     pub place: EditPlace,
-    /// What becomes of a wish for another file, and the folder of plans as the settings have it.
+    /// The policy for requests for other files, and the plans folder as the settings have it.
     pub extension: (ExtensionPolicy, &'a str),
 }
 
 impl GuardedEdit<'_> {
-    /// What is to be said against the edit, with the way out; nothing where it is the task's. `is_new` says whether
-    /// a path of the working tree wasn't there when the task was claimed.
+    /// The objection to the edit, with the way out; `None` if the task owns the file. `is_new` says whether a path of the
+    /// working tree wasn't there when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         match &self.place {
             EditPlace::Temporary => None,
             EditPlace::Plans(path) => Some(format!(
-                "{path} is in the folder of plans, which nobody but fp writes. Notes for later builders: \
+                "{path} is in the plans folder, which only fp writes. To leave a note for later builders: \
                  fp note {plan} add 'GOTCHA: ...'"
             )),
-            EditPlace::Git(path) => Some(format!("{path} is git's own: a builder changes its task's files.")),
+            EditPlace::Git(path) => {
+                Some(format!("{path} belongs to git: a builder changes only its task's files."))
+            }
             EditPlace::Outside(path) => Some(format!(
-                "{path} is outside of the repository: a builder changes its task's files. What is needed for a moment \
-                 belongs into the folder for temporary files."
+                "{path} is outside the repository: a builder changes only its task's files. Scratch files belong in the \
+                 folder for temporary files."
             )),
             EditPlace::Work(_) | EditPlace::OtherCheckout(..)
                 if self.task.status == Status::AwaitingVerification =>
             {
                 Some(format!(
-                    "task {id} of {plan} is handed in, and verified as it is. End your turn: you are told if something \
-                     has to be mended."
+                    "task {id} of {plan} is handed in and will be verified as it is. End your turn: you are told if \
+                     something needs fixing."
                 ))
             }
             EditPlace::Work(path) => {
@@ -93,28 +95,28 @@ impl GuardedEdit<'_> {
         format!("task {id} of {plan} lists {listed}; {path} is not among its files. {}", self.way_out(path))
     }
 
-    /// What the builder can do about a path that isn't its task's.
+    /// The builder's options for a path outside its task's files.
     fn way_out(&self, path: &RepoPath) -> String {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         let token = self.task.claim.as_ref().map_or("", |claim| claim.token.as_str());
         match self.state.extend(id, token, &path.to_lossy(), "", self.extension) {
             Ok(Extension::Asked(_, events)) if events.is_empty() => {
-                "The user has been asked about it: end your turn, you are told the answer.".into()
+                "The user has been asked about it: end your turn, and you will get the answer.".into()
             }
             Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
                 "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
                 shell_quoted(&path.to_string())
             ),
-            Ok(Extension::Listed) => "Do without it: tools alone write it.".into(),
+            Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
             Err(refusal) => format!("Do without it: {refusal}."),
         }
     }
 }
 
-/// What has to be logged of an edit that was made at `path` of a checkout in which several builders work: whose it
-/// is, where the files of the task don't tell, and unless that is known.
+/// The event that remembers who edited `path` in a checkout that several builders share, unless the task's files or the
+/// log tell already.
 #[must_use]
-pub fn seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
+pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
     let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
     let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
     telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })

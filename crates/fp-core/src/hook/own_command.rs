@@ -9,90 +9,56 @@ const NOT_FOR_AGENTS: [&str; 8] =
 /// Subcommands for whoever talks with the user.
 const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
 
-/// Whether `line` is one call of `fp`, or several joined by `&&`, without substitution, redirection, pipe or
-/// background. `by_agent` says that not the lead itself runs it: only a lead, who talks with the user, approves,
-/// or takes back what is done.
+/// The calls of `fp` that `line` consists of, each with its words: one call or several joined by `&&`, without
+/// substitution, redirection, pipe or background. `None` if it is anything else. `by_agent` says that not the lead itself
+/// runs it: only a lead, who talks with the user, approves, or takes back what is done.
 #[must_use]
-pub fn is_own(line: &str, by_agent: bool) -> bool {
-    words(line)
-        .is_some_and(|words| words.split(|word| *word == Word::And).all(|call| is_own_call(call, by_agent)))
+pub fn own_calls(line: &str, by_agent: bool) -> Option<Vec<Vec<String>>> {
+    shell_calls(line).filter(|calls| calls.iter().all(|call| is_own_call(call, by_agent)))
 }
 
-/// The calls of `fp` that `line` is nothing but, each with its words; none where it is anything else.
-#[must_use]
-pub fn calls(line: &str) -> Vec<Vec<String>> {
-    let words = words(line).unwrap_or_default();
-    let calls: Vec<&[Word]> = words.split(|word| *word == Word::And).collect();
-    if !calls.iter().all(|call| is_own_call(call, true)) {
-        return Vec::new();
-    }
-    let text = |word: &Word| match word {
-        Word::Text(text) => Some(text.clone()),
-        Word::And => None,
-    };
-    calls.iter().map(|call| call.iter().filter_map(text).collect()).collect()
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Word {
-    Text(String),
-    And,
-}
-
-fn is_own_call(call: &[Word], by_agent: bool) -> bool {
-    let [Word::Text(program), Word::Text(subcommand), ..] = call else { return false };
+fn is_own_call(call: &[String], by_agent: bool) -> bool {
+    let [program, subcommand, ..] = call else { return false };
+    let has = |wanted: &str| call.iter().any(|word| word == wanted);
+    // A promoted note is a spec that every later task is held to.
+    let decides_for_the_user = has("note") && has("promote") && has("--yes")
+        || has("debt") && has("close")
+        || has("roadmap") && has("new");
+    // Settings keep agents to their tasks.
+    let changes_settings = subcommand == "config" && ["set", "unset", "edit"].into_iter().any(has);
+    // A file of the caller's choice may be any that the user has, and a program may be any program.
+    let names_file = call.iter().any(|word| matches!(word.split('=').next(), Some("--out" | "--client")));
     program == "fp"
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
         && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
-        && !(by_agent && FOR_THE_LEAD.contains(&subcommand.as_str()))
-        && !(by_agent && decides_for_the_user(call))
-        // What keeps agents to their tasks is among the settings.
-        && !(subcommand == "config" && ["set", "unset", "edit"].iter().any(|word| has(call, word)))
-        // A file of the caller's choice may be any that the user has, and a program may be any program.
-        && !["--out", "--client"].iter().any(|option| names(call, option))
+        && !(by_agent && (FOR_THE_LEAD.contains(&subcommand.as_str()) || decides_for_the_user))
+        && !changes_settings
+        && !names_file
 }
 
-/// Whether the call makes a note of a run a spec, which every later task is held to, closes a debt, or begins a roadmap.
-fn decides_for_the_user(call: &[Word]) -> bool {
-    let has = |word| has(call, word);
-    has("note") && has("promote") && has("--yes")
-        || has("debt") && has("close")
-        || has("roadmap") && has("new")
-}
-
-fn has(call: &[Word], wanted: &str) -> bool {
-    call.iter().any(|word| matches!(word, Word::Text(text) if text == wanted))
-}
-
-/// Whether the call has this option, with its value in the same word or in the next one.
-fn names(call: &[Word], option: &str) -> bool {
-    let is_option =
-        |text: &str| text.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-    call.iter().any(|word| matches!(word, Word::Text(text) if is_option(text)))
-}
-
-/// The words of `line`; nothing where it has a character that means more than itself.
-fn words(line: &str) -> Option<Vec<Word>> {
-    let mut words = Vec::new();
-    let mut current: Option<String> = None;
+/// The words of each call of `line`; `None` if a character means more than itself.
+fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
+    let (mut calls, mut call) = (Vec::new(), Vec::new());
+    let mut word: Option<String> = None;
     let mut chars = line.trim_matches([' ', '\t']).chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            ' ' | '\t' => words.extend(current.take().map(Word::Text)),
+            ' ' | '\t' => call.extend(word.take()),
             '&' => {
                 chars.next_if_eq(&'&')?;
-                words.extend(current.take().map(Word::Text));
-                words.push(Word::And);
+                call.extend(word.take());
+                calls.push(std::mem::take(&mut call));
             }
-            '\'' | '"' => current.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
+            '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
             // At the beginning of a word it is zsh's way to name a program.
-            '=' => current.as_mut().filter(|word| !word.is_empty())?.push(c),
-            c if is_plain(c) => current.get_or_insert_default().push(c),
+            '=' => word.as_mut().filter(|word| !word.is_empty())?.push(c),
+            c if is_plain(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
     }
-    words.extend(current.map(Word::Text));
-    Some(words)
+    call.extend(word);
+    calls.push(call);
+    Some(calls)
 }
 
 /// The text up to the closing quote. Between double quotes some characters keep their meaning.
@@ -119,6 +85,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn is_own(line: &str, by_agent: bool) -> bool {
+        own_calls(line, by_agent).is_some()
+    }
 
     #[test]
     fn only_plain_calls_are_own() {
@@ -236,7 +206,9 @@ mod tests {
 
     #[test]
     fn the_calls_of_a_line() {
-        let check = |line: &str, expect: &[&[&str]]| assert_eq!(calls(line), expect, "{line:?}");
+        let check = |line: &str, expect: &[&[&str]]| {
+            assert_eq!(own_calls(line, true).unwrap_or_default(), expect, "{line:?}")
+        };
         check("fp claim p --as builder-1", &[&["fp", "claim", "p", "--as", "builder-1"]]);
         check(
             "fp status p && fp note p add 'a b'",

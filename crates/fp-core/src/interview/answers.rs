@@ -40,15 +40,8 @@ pub struct Answers {
 /// Why answers were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRecorded {
-    /// A field that can't be added to, because what is in it is no list.
-    #[error("`{field}` is {found}, where a list is expected")]
-    NotAList {
-        /// The field.
-        field: &'static str,
-        /// What it is instead.
-        found: &'static str,
-    },
-    /// Something that is to be withdrawn and was never said.
+    #[error("`{0}` is no list")]
+    NotAList(&'static str),
     #[error("{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words")]
     NeverSaid(String),
 }
@@ -56,11 +49,23 @@ pub enum NotRecorded {
 impl Hint for NotRecorded {
     fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::NotAList { .. } => "make a list of it, and run the command again".into(),
+            Self::NotAList(_) => "make a list of it, and run the command again".into(),
             Self::NeverSaid(_) => "`fp interview` shows what is recorded, with the ids".into(),
         })
     }
 }
+
+/// Fields of the record that grow.
+const LISTS: [&str; 8] = [
+    "requirements",
+    "scopeInclusions",
+    "scopeExclusions",
+    "decisions",
+    "assumptions",
+    "openQuestions",
+    "alternatives",
+    "superseded",
+];
 
 impl Answers {
     /// Whether there is nothing in it.
@@ -75,22 +80,31 @@ impl Interview {
     /// user's from then on. What is replaced or withdrawn is kept under `superseded`, a question that is decided is no
     /// longer open, and whatever else the record has stays. An error adds nothing.
     pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotRecorded> {
+        let grows = |field: &&str| match self.document.get(*field) {
+            None | Some(Value::Null | Value::String(_) | Value::Array(_)) => true,
+            // Requirements may stand under their ids.
+            Some(Value::Object(_)) => *field == "requirements",
+            Some(Value::Bool(_) | Value::Number(_)) => false,
+        };
+        if let Some(field) = LISTS.into_iter().find(|field| !grows(field)) {
+            return Err(NotRecorded::NotAList(field));
+        }
         let mut round = Round { document: self.document.clone(), by };
         round.document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
         answers.withdraw.iter().try_for_each(|text| round.withdraw(text))?;
-        round.replace("objective", answers.objective.as_deref())?;
-        round.replace("approach", answers.approach.as_deref())?;
-        round.replace("testStrategy", answers.tests.as_deref())?;
-        round.add_requirements(&answers.requirements)?;
+        round.replace("objective", answers.objective.as_deref());
+        round.replace("approach", answers.approach.as_deref());
+        round.replace("testStrategy", answers.tests.as_deref());
+        round.add_requirements(&answers.requirements);
         if answers.exclude_nothing {
-            round.exclude_nothing()?;
+            round.exclude_nothing();
         }
-        round.add_said("scopeInclusions", &answers.include)?;
-        round.add_said("scopeExclusions", &answers.exclude)?;
-        answers.alternatives.iter().try_for_each(|(name, why_not)| round.add_alternative(name, why_not))?;
-        round.add_texts("assumptions", &answers.assumptions)?;
-        round.add_texts("openQuestions", &answers.open)?;
-        answers.decisions.iter().try_for_each(|(question, answer)| round.decide(question, answer))?;
+        round.add_said("scopeInclusions", &answers.include);
+        round.add_said("scopeExclusions", &answers.exclude);
+        answers.alternatives.iter().for_each(|(name, why_not)| round.add_alternative(name, why_not));
+        round.add_texts("assumptions", &answers.assumptions);
+        round.add_texts("openQuestions", &answers.open);
+        answers.decisions.iter().for_each(|(question, answer)| round.decide(question, answer));
         self.document = round.document;
         Ok(())
     }
@@ -103,15 +117,14 @@ struct Round {
 }
 
 impl Round {
-    fn replace(&mut self, field: &'static str, text: Option<&str>) -> Result<(), NotRecorded> {
-        let Some(text) = text else { return Ok(()) };
+    fn replace(&mut self, field: &str, text: Option<&str>) {
+        let Some(text) = text else { return };
         let before = self.document.insert(field.into(), text.into());
         let repeated = before.as_ref().and_then(Value::as_str) == Some(text);
         if let Some(before) = before.filter(|before| !repeated && !before.is_null()) {
-            self.supersede(field, before)?;
+            self.supersede(field, before);
         }
         self.say(field, repeated);
-        Ok(())
     }
 
     /// Notes who said `field`. A repetition stays the user's.
@@ -124,13 +137,12 @@ impl Round {
         }
     }
 
-    fn supersede(&mut self, field: &'static str, was: Value) -> Result<(), NotRecorded> {
-        self.list("superseded")?.push(json!({ "field": field, "was": was }));
-        Ok(())
+    fn supersede(&mut self, field: &str, was: Value) {
+        self.list("superseded").push(json!({ "field": field, "was": was }));
     }
 
     fn withdraw(&mut self, what: &str) -> Result<(), NotRecorded> {
-        self.number_requirements()?;
+        self.number_requirements();
         let is_meant = |entry: &mut Value| {
             entry.get("id").and_then(Value::as_str) == Some(what)
                 || text_of(entry).is_some_and(|text| same(text, what))
@@ -140,54 +152,47 @@ impl Round {
             if !self.document.contains_key(field) {
                 continue;
             }
-            let gone: Vec<Value> = self.list(field)?.extract_if(.., is_meant).collect();
+            let gone: Vec<Value> = self.list(field).extract_if(.., is_meant).collect();
             found |= !gone.is_empty();
-            gone.into_iter().try_for_each(|entry| self.supersede(field, entry))?;
+            gone.into_iter().for_each(|entry| self.supersede(field, entry));
         }
         if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
     }
 
     /// Leaves an empty list, which is a decision where it is known who made it.
-    fn exclude_nothing(&mut self) -> Result<(), NotRecorded> {
+    fn exclude_nothing(&mut self) {
         const FIELD: &str = "scopeExclusions";
-        let before = std::mem::take(self.list(FIELD)?);
+        let before = std::mem::take(self.list(FIELD));
         let repeated = before.is_empty();
-        before.into_iter().try_for_each(|entry| self.supersede(FIELD, entry))?;
+        before.into_iter().for_each(|entry| self.supersede(FIELD, entry));
         self.say(FIELD, repeated);
-        Ok(())
     }
 
-    /// The list in `field`, made where there is none; a single text becomes its first entry.
-    fn list(&mut self, field: &'static str) -> Result<&mut Vec<Value>, NotRecorded> {
+    /// The list in `field`, made where there is none; anything else becomes its first entry.
+    fn list(&mut self, field: &str) -> &mut Vec<Value> {
         let value = self.document.entry(field).or_insert(Value::Null);
-        match value {
-            Value::Null => *value = json!([]),
-            Value::String(_) => *value = json!([value.take()]),
-            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
-        }
-        let found = match value {
-            Value::Bool(_) => "a boolean",
-            Value::Number(_) => "a number",
-            _ => "an object",
+        *value = match value.take() {
+            Value::Null => json!([]),
+            Value::Array(entries) => entries.into(),
+            single => json!([single]),
         };
-        value.as_array_mut().ok_or(NotRecorded::NotAList { field, found })
+        value.as_array_mut().expect("it was made a list")
     }
 
-    fn add_texts(&mut self, field: &'static str, texts: &[String]) -> Result<(), NotRecorded> {
+    fn add_texts(&mut self, field: &str, texts: &[String]) {
         for text in texts {
-            let list = self.list(field)?;
+            let list = self.list(field);
             if !list.iter().filter_map(text_of).any(|there| same(there, text)) {
                 list.push(text.as_str().into());
             }
         }
-        Ok(())
     }
 
     /// Adds what is in or out of scope, each with who said so.
-    fn add_said(&mut self, field: &'static str, texts: &[String]) -> Result<(), NotRecorded> {
+    fn add_said(&mut self, field: &str, texts: &[String]) {
         let by = self.by;
         for text in texts {
-            let list = self.list(field)?;
+            let list = self.list(field);
             if !confirm(list, text, by) {
                 list.push(json!({ "text": text, "by": by }));
             }
@@ -196,30 +201,29 @@ impl Round {
         if let Some(Value::Object(said_by)) = self.document.get_mut("saidBy").filter(|_| !texts.is_empty()) {
             said_by.remove(field);
         }
-        Ok(())
     }
 
-    fn add_alternative(&mut self, name: &str, why_not: &str) -> Result<(), NotRecorded> {
+    fn add_alternative(&mut self, name: &str, why_not: &str) {
         let added = json!({ "name": name, "whyNot": why_not, "by": self.by });
-        let list = self.list("alternatives")?;
+        let list = self.list("alternatives");
         let known = |entry: &mut Value| entry.get("name").and_then(Value::as_str) == Some(name);
         let mut before: Vec<Value> = list.extract_if(.., known).collect();
         list.push(added.clone());
         before.retain(|entry| *entry != added);
-        before.into_iter().try_for_each(|entry| self.supersede("alternatives", entry))
+        before.into_iter().for_each(|entry| self.supersede("alternatives", entry));
     }
 
-    fn add_requirements(&mut self, texts: &[String]) -> Result<(), NotRecorded> {
+    fn add_requirements(&mut self, texts: &[String]) {
         if texts.is_empty() {
-            return Ok(());
+            return;
         }
-        self.number_requirements()?;
+        self.number_requirements();
         // Tasks may still cover one that was withdrawn, so its id is not given again.
         let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
         let withdrawn = self.document.get("superseded").and_then(Value::as_array).into_iter().flatten();
         let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
         let by = self.by;
-        let list = self.list("requirements")?;
+        let list = self.list("requirements");
         let numbered = list.iter().filter_map(number).max().unwrap_or(0);
         let mut last = numbered.max(withdrawn).max(list.len());
         for text in texts {
@@ -228,41 +232,38 @@ impl Round {
                 list.push(json!({ "id": format!("R{last}"), "text": text, "by": by }));
             }
         }
-        Ok(())
     }
 
     /// Makes a list of the requirements, in which each has its id.
-    fn number_requirements(&mut self) -> Result<(), NotRecorded> {
+    fn number_requirements(&mut self) {
         match self.document.get_mut("requirements") {
-            None => return Ok(()),
+            None => return,
             Some(by_id @ Value::Object(_)) => {
-                let Value::Object(entries) = by_id.take() else { return Ok(()) };
+                let Value::Object(entries) = by_id.take() else { return };
                 *by_id = entries.into_iter().map(|(id, entry)| with_id(id, entry)).collect();
             }
             Some(_) => {}
         }
-        for (index, entry) in self.list("requirements")?.iter_mut().enumerate() {
+        for (index, entry) in self.list("requirements").iter_mut().enumerate() {
             if text_of(entry).is_some() && entry.get("id").is_none() {
                 *entry = with_id(format!("R{}", index + 1), entry.take());
             }
         }
-        Ok(())
     }
 
-    fn decide(&mut self, question: &str, answer: &str) -> Result<(), NotRecorded> {
+    fn decide(&mut self, question: &str, answer: &str) {
         if self.document.contains_key("openQuestions") {
             let is_question = |entry: &Value| {
                 let text = text_of(entry).or_else(|| entry.get("question")?.as_str());
                 text.is_some_and(|text| same(text, question))
             };
-            self.list("openQuestions")?.retain(|entry| !is_question(entry));
+            self.list("openQuestions").retain(|entry| !is_question(entry));
         }
         let decided = json!({ "question": question, "answer": answer, "by": self.by });
-        let decisions = self.list("decisions")?;
+        let decisions = self.list("decisions");
         if !decisions.contains(&decided) {
             decisions.push(decided);
         }
-        Ok(())
     }
 }
 

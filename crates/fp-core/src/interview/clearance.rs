@@ -35,8 +35,9 @@ pub struct Grounds {
 }
 
 /// Where an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ItemState {
     /// The user has said it.
     Clear,
@@ -46,19 +47,6 @@ pub enum ItemState {
     Automatic,
     /// It is not.
     Missing,
-}
-
-impl ItemState {
-    /// The word it is written as.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Clear => "clear",
-            Self::Assumed => "assumed",
-            Self::Automatic => "automatic",
-            Self::Missing => "missing",
-        }
-    }
 }
 
 /// One of the six.

@@ -7,8 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::settings::Settings;
 
 /// Kinds of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Intent {
     /// One obvious change.
     Trivial,
@@ -22,30 +34,21 @@ pub enum Intent {
     Architecture,
 }
 
-impl Intent {
-    pub const ALL: [Self; 5] =
-        [Self::Trivial, Self::Refactoring, Self::BuildFromScratch, Self::MidSized, Self::Architecture];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Trivial => "trivial",
-            Self::Refactoring => "refactoring",
-            Self::BuildFromScratch => "build-from-scratch",
-            Self::MidSized => "mid-sized",
-            Self::Architecture => "architecture",
-        }
-    }
-
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|intent| intent.name() == name)
-    }
-}
-
 /// Ways to plan, from the least planning to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Mode {
     /// One task, planned on the spot.
     Direct,
@@ -56,8 +59,9 @@ pub enum Mode {
 }
 
 /// One step of planning, in the words of the skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum PlanningStep {
     PreAnalysis,
     Interview,
@@ -85,60 +89,29 @@ use GoalSign::{Area, Everywhere, InSteps, Kind};
 
 /// Words, and beginnings of words with a `*`. Of the rows of a kind, the first with a word of the goal decides.
 const SIGNS: &[(GoalSign, &str)] = &[
-    (
-        Kind(Intent::Trivial),
-        "typo, typos, misspell*, spelling, whitespace, one liner, copyright year, readme",
-    ),
-    (Kind(Intent::Trivial), "changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
-    (
-        Kind(Intent::BuildFromScratch),
-        "from scratch, greenfield, scaffold*, new project, new app, build a, build an",
-    ),
-    (
-        Kind(Intent::BuildFromScratch),
-        "create an app, create a game, create a website, write a program, 처음부터",
-    ),
-    (
-        Kind(Intent::BuildFromScratch),
-        "새 프로젝트, 신규 프로젝트, 프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들",
-    ),
-    (
-        Kind(Intent::Architecture),
-        "architect*, rearchitect*, microservice*, monolith*, distributed, event driven",
-    ),
-    (Kind(Intent::Architecture), "event sourcing, multi tenan*, multitenan*, sharding, high availability"),
-    (
-        Kind(Intent::Architecture),
-        "plugin system, system design, 아키텍처, 마이크로서비스, 모놀리스, 멀티테넌, 시스템 설계",
-    ),
-    (
-        Kind(Intent::Refactoring),
-        "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy, simplif*",
-    ),
-    (
-        Kind(Intent::Refactoring),
-        "decoupl*, deduplicat*, moderni*, rename, migrate, replace, dead code, tech debt",
-    ),
-    (
-        Kind(Intent::Refactoring),
-        "리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경, 마이그레이션, 중복 제거, 기술 부채",
-    ),
-    (
-        Area("interface"),
-        "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지, 버튼",
-    ),
+    (Kind(Intent::Trivial), "typo, typos, misspell*, spelling, whitespace, one liner, copyright year"),
+    (Kind(Intent::Trivial), "readme, changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
+    (Kind(Intent::BuildFromScratch), "from scratch, greenfield, scaffold*, new project, new app, build a"),
+    (Kind(Intent::BuildFromScratch), "build an, create an app, create a game, create a website"),
+    (Kind(Intent::BuildFromScratch), "write a program, 처음부터, 새 프로젝트, 신규 프로젝트"),
+    (Kind(Intent::BuildFromScratch), "프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들"),
+    (Kind(Intent::Architecture), "architect*, rearchitect*, microservice*, monolith*, distributed"),
+    (Kind(Intent::Architecture), "event driven, event sourcing, multi tenan*, multitenan*, sharding"),
+    (Kind(Intent::Architecture), "high availability, plugin system, system design, 아키텍처, 마이크로서비스"),
+    (Kind(Intent::Architecture), "모놀리스, 멀티테넌, 시스템 설계"),
+    (Kind(Intent::Refactoring), "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy"),
+    (Kind(Intent::Refactoring), "simplif*, decoupl*, deduplicat*, moderni*, rename, migrate, replace"),
+    (Kind(Intent::Refactoring), "dead code, tech debt, 리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경"),
+    (Kind(Intent::Refactoring), "마이그레이션, 중복 제거, 기술 부채"),
+    (Area("interface"), "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지"),
+    (Area("interface"), "버튼"),
     (Area("server"), "backend, back end, server, api, endpoint*, webhook*, 백엔드, 서버"),
-    (
-        Area("data"),
-        "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마, 테이블",
-    ),
+    (Area("data"), "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마"),
+    (Area("data"), "테이블"),
     (Area("operations"), "ci, docker*, deploy*, kubernetes, terraform, monitoring, 배포, 도커, 모니터링"),
     (Area("mobile"), "ios, android, mobile app, 모바일"),
-    (
-        Everywhere,
-        "entire codebase, whole codebase, across the codebase, across all, everywhere, every module",
-    ),
-    (Everywhere, "전체, 모든 모듈"),
+    (Everywhere, "entire codebase, whole codebase, across the codebase, across all, everywhere"),
+    (Everywhere, "every module, 전체, 모든 모듈"),
     (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
 ];
 
@@ -254,22 +227,6 @@ fn list_items(goal: &str) -> usize {
 }
 
 impl Mode {
-    pub const ALL: [Self; 3] = [Self::Direct, Self::Pipeline, Self::Full];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Pipeline => "pipeline",
-            Self::Full => "full",
-        }
-    }
-
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-
     /// The steps of planning work of the kind `intent` in this mode, in order, as `settings` cut them short. In
     /// direct mode the interview's one question shows the task and is the approval, so nothing is reviewed.
     #[must_use]
@@ -294,22 +251,6 @@ impl Mode {
             Intent::Trivial => false,
             Intent::MidSized => self == Self::Full,
             Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => self != Self::Direct,
-        }
-    }
-}
-
-impl PlanningStep {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PreAnalysis => "pre-analysis",
-            Self::Interview => "interview",
-            Self::Research => "research",
-            Self::Approach => "approach",
-            Self::Decompose => "decompose",
-            Self::Critique => "critique",
-            Self::Review => "review",
-            Self::Approve => "approve",
         }
     }
 }
@@ -466,6 +407,8 @@ impl SpacedWords {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::*;
 
     #[test]
@@ -576,16 +519,16 @@ mod tests {
             change(&mut settings);
             for &intent in intents {
                 let steps: Vec<_> =
-                    mode.steps(intent, &settings).into_iter().map(PlanningStep::name).collect();
+                    mode.steps(intent, &settings).into_iter().map(|step| step.into_str()).collect();
                 assert_eq!(steps.join(" "), expect, "{mode:?} {intent:?}");
                 let wire = serde_json::to_value(mode.steps(intent, &settings)).unwrap();
                 assert_eq!(wire, serde_json::json!(steps));
             }
         };
-        let all = Intent::ALL;
-        check(Direct, &all, |_| {}, "interview decompose approve");
-        check(Direct, &all, |s| s.skip_plan_review = true, "interview decompose approve");
-        check(Direct, &all, |s| s.research_only = true, "interview research");
+        let all = Intent::VARIANTS;
+        check(Direct, all, |_| {}, "interview decompose approve");
+        check(Direct, all, |s| s.skip_plan_review = true, "interview decompose approve");
+        check(Direct, all, |s| s.research_only = true, "interview research");
         let large = [Refactoring, BuildFromScratch, Architecture];
         let analysed = format!("pre-analysis {GATED}");
         check(Pipeline, &large, |_| {}, &analysed);
@@ -593,7 +536,7 @@ mod tests {
         check(Pipeline, &[Trivial, MidSized], |_| {}, GATED);
         check(Full, &[Trivial], |_| {}, GATED);
         check(Full, &[MidSized], |_| {}, &analysed);
-        check(Full, &all, |s| s.pre_analysis = false, GATED);
+        check(Full, all, |s| s.pre_analysis = false, GATED);
         check(
             Pipeline,
             &[MidSized],
@@ -607,7 +550,7 @@ mod tests {
 
     #[test]
     fn every_intent_has_lines_that_fit_a_terminal() {
-        for intent in Intent::ALL {
+        for &intent in Intent::VARIANTS {
             let InterviewStrategy { focus_areas, first_questions, research_prompts } = strategy_for(intent);
             for lines in [focus_areas, first_questions, research_prompts] {
                 assert!(!lines.is_empty(), "{intent:?}");

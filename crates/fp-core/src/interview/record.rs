@@ -312,7 +312,7 @@ impl Clearance {
         let left_open = self.is_left_open();
         let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
             let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
-            format!("{}: {}{missing}", item.name, item.state.word())
+            format!("{}: {}{missing}", item.name, item.state.into_str())
         });
         let (title, head) = if left_open {
             ("Left open", format!("Nobody is asked any more after {} rounds.", self.rounds))

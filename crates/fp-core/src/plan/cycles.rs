@@ -11,7 +11,6 @@ const MAX_STEPS: usize = 20_000_000;
 
 /// For each set of tasks that all wait for each other the leaves of its shortest cycle, the one with the smallest id
 /// first; sorted by these.
-#[must_use]
 pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
     let by_id =
         |a: &TaskIndex, b: &TaskIndex| compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b));

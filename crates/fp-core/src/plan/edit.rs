@@ -78,7 +78,7 @@ pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedT
                 None => line_of(text, parent)?.1 + 2,
             };
             let end = text[..parent.extent.end].trim_end().len();
-            let newline = plan.newline.as_str();
+            let newline = plan.newline();
             [&text[..end], newline, &indented(&leaf, indent, &plan), &text[end..]].concat()
         }
     };
@@ -120,7 +120,7 @@ fn line_of(text: &str, task: &Task<'_>) -> Result<(usize, usize), NotPlaced> {
 fn indented(leaf: &str, indent: usize, plan: &Plan<'_>) -> String {
     let indent = " ".repeat(indent);
     let line = |line: &str| if line.is_empty() { String::new() } else { format!("{indent}{line}") };
-    leaf.lines().map(line).collect::<Vec<_>>().join(plan.newline.as_str())
+    leaf.lines().map(line).collect::<Vec<_>>().join(plan.newline())
 }
 
 /// A leaf but `id` that one of the two has and the other has not, or has otherwise.

@@ -51,7 +51,6 @@ pub enum FieldForm {
 }
 
 impl FieldForm {
-    #[must_use]
     pub fn is_list(self) -> bool {
         match self {
             Self::Number | Self::Prose | Self::Text | Self::Command | Self::Choice(_) => false,
@@ -61,7 +60,6 @@ impl FieldForm {
     }
 
     /// Whether the entries are words, so that a list below one of them holds further entries and not its text.
-    #[must_use]
     pub fn is_list_of_words(self) -> bool {
         matches!(self, Self::Ids | Self::Paths | Self::Names)
     }
@@ -119,18 +117,21 @@ impl FieldKind {
     };
 
     /// The label as it is written.
-    #[must_use]
     pub fn label(self) -> &'static str {
         FIELDS[self as usize].label
     }
 
-    #[must_use]
+    /// Its name in JSON: `testCommands` of `Test Commands`.
+    pub fn key(self) -> String {
+        let label = self.label().replace(' ', "");
+        label[..1].to_ascii_lowercase() + &label[1..]
+    }
+
     pub fn form(self) -> FieldForm {
         FIELDS[self as usize].form
     }
 
     /// The field that `label` names, whatever its case and with `-` or `_` for a blank.
-    #[must_use]
     pub fn from_label(label: &str) -> Option<Self> {
         let named = |row: &&FieldRow| {
             same_label(label, row.label) || row.also.is_some_and(|also| same_label(label, also))

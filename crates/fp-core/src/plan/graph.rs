@@ -21,7 +21,6 @@ pub struct PlanIndex<'p> {
 
 impl<'p> PlanIndex<'p> {
     /// Indexes `plan`; of tasks with the same id the first one is found.
-    #[must_use]
     pub fn new(plan: &'p Plan<'p>) -> Self {
         let mut by_id = HashMap::with_capacity(plan.tasks.len());
         let mut leaves = Vec::new();
@@ -45,38 +44,27 @@ impl<'p> PlanIndex<'p> {
     }
 
     /// The first task with this id.
-    #[must_use]
     pub fn find(&self, id: &str) -> Option<TaskIndex> {
         self.by_id.get(id).copied()
     }
 
     /// All leaves in document order.
-    #[must_use]
     pub fn leaves(&self) -> &[TaskIndex] {
         &self.leaves
     }
 
     /// The leaves of a task in document order; of a leaf, itself.
-    #[must_use]
     pub fn leaves_of(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.leaves[self.ranges[task].clone()]
     }
 
-    /// Where the leaves of a task stand in [`PlanIndex::leaves`].
-    #[must_use]
-    pub fn leaf_range(&self, task: TaskIndex) -> Range<usize> {
-        self.ranges[task].clone()
-    }
-
     /// Whether `ancestor` is above `task`.
-    #[must_use]
     pub fn is_ancestor(&self, ancestor: TaskIndex, task: TaskIndex) -> bool {
         ancestor < task && task < self.ends[ancestor]
     }
 
     /// The ids of the leaves that `task` waits for: each dependency, one on a parent meaning all of its
     /// leaves, once, in document order. Unknown ids and the task itself are left out.
-    #[must_use]
     pub fn leaf_dependencies(&self, task: &Task) -> Vec<&'p str> {
         let mut found: Vec<TaskIndex> = task
             .dependencies()
@@ -104,7 +92,6 @@ pub struct Graph {
 
 impl Graph {
     /// Builds it; linear in the size of the plan.
-    #[must_use]
     pub fn new(plan: &Plan, index: &PlanIndex<'_>) -> Self {
         let mut starts = Vec::with_capacity(plan.tasks.len() + 1);
         let mut targets = Vec::new();
@@ -123,25 +110,21 @@ impl Graph {
     }
 
     /// Number of tasks.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Whether there is no task.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// What `task` waits for directly, in the order written; may name a task twice.
-    #[must_use]
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.targets[self.starts[task]..self.starts[task + 1]]
     }
 
     /// The same graph with every edge turned round: what waits for a task.
-    #[must_use]
     pub fn reversed(&self) -> Self {
         let mut starts = vec![0; self.len() + 1];
         for &target in &self.targets {
@@ -162,7 +145,6 @@ impl Graph {
     }
 
     /// Of every task, whether `task` waits for it, directly or not.
-    #[must_use]
     pub fn reached_from(&self, task: TaskIndex) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut work = vec![task];
@@ -179,7 +161,6 @@ impl Graph {
     /// All tasks such that each comes behind what it waits for; of several that could be next, the one with
     /// the smallest `rank`, then the first of the document. Tasks in a cycle, and those that wait for one,
     /// are left out.
-    #[must_use]
     pub fn order<R: Ord>(&self, rank: impl Fn(TaskIndex) -> R) -> Vec<TaskIndex> {
         let waiting = self.reversed();
         let mut open: Vec<usize> = (0..self.len()).map(|task| self.waits_for(task).len()).collect();

@@ -59,7 +59,6 @@ macro_rules! id_type {
             }
 
             /// The id as text; safe as one component of a path.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -127,7 +126,6 @@ id_type!(
 
 impl AgentName {
     /// The name of the builder with this number, from 1: `builder-1` and so on.
-    #[must_use]
     pub fn builder(number: u32) -> Option<Self> {
         Self::new(format!("builder-{number}")).ok()
     }
@@ -135,7 +133,6 @@ impl AgentName {
 
 /// Compares two ids as people read them, `1.2` before `1.10`: segment by segment, numbers as numbers; equal only for
 /// equal ids.
-#[must_use]
 pub fn compare_ids(a: &str, b: &str) -> Ordering {
     let mut left = a.split('.');
     let mut right = b.split('.');

@@ -9,6 +9,7 @@ use super::field::FieldKind;
 use super::parse::parse;
 use super::task::{Item, Plan, Task, TaskFields, TaskIndex};
 use super::write::write;
+use crate::diagnostic::Span;
 
 /// The first thing that two plans don't agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,6 @@ pub enum Difference {
 /// The first difference in meaning between `a` and `b`; `None` where they mean the same. Places in the source
 /// and the layout mean nothing; all else does: ids, titles, structure, order, every field that is present,
 /// whatever was kept that is no field, and prose with its place among the tasks.
-#[must_use]
 pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
     let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| !same_task(a, b));
     if let Some(index) = shared {
@@ -33,49 +33,45 @@ pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
     }
     let prose =
         |plan: &Plan| plan.prose.iter().map(|(at, item)| (*at, item.text.to_string())).collect::<Vec<_>>();
-    let same = a.root == b.root && a.newline == b.newline && prose(a) == prose(b);
+    let same = a.root == b.root && a.crlf == b.crlf && prose(a) == prose(b);
     (!same).then_some(Difference::Prose)
 }
 
 fn same_task(a: &Task, b: &Task) -> bool {
-    let own = |task: &Task| (task.complexity, task.parent, task.depth, task.synthetic, task.broken);
-    let source = |task: &Task| task.complexity_source.as_ref().map(|item| item.text.to_string());
-    a.id == b.id
-        && a.description == b.description
-        && own(a) == own(b)
-        && source(a) == source(b)
-        && same_fields(&a.fields, &b.fields)
-        && same_items(&a.notes, &b.notes)
+    without_places(a) == without_places(b)
 }
 
-fn same_fields(a: &TaskFields, b: &TaskFields) -> bool {
-    let labelled = |a: &[(&str, Item<'_>)], b: &[(&str, Item<'_>)]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same_item(&a.1, &b.1))
+/// `task` as if it stood nowhere: without its spans, its layout, and the order of fields that can't be read.
+fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
+    let mut task = Task {
+        id_span: Span::default(),
+        span: Span::default(),
+        line_end: 0,
+        extent: Span::default(),
+        field_indent: 0,
+        children: Vec::new(),
+        ..task.clone()
     };
-    FieldKind::ALL.into_iter().all(|kind| same_field(kind, a, b))
-        && labelled(&a.unknown, &b.unknown)
-        && labelled(&a.duplicates, &b.duplicates)
-}
-
-fn same_field(kind: FieldKind, a: &TaskFields, b: &TaskFields) -> bool {
-    let value = match (a.get(kind), b.get(kind)) {
-        (Some(a), Some(b)) => same_items(&a.items, &b.items) && a.written == b.written,
-        (a, b) => a.is_none() && b.is_none(),
-    };
-    let unreadable = |fields: &TaskFields| -> Vec<String> {
-        let of_kind = fields.unreadable.iter().filter(|(of, _)| *of == kind);
-        of_kind.map(|(_, item)| item.text.to_string()).collect()
-    };
-    value && unreadable(a) == unreadable(b)
+    let fields = &mut task.fields;
+    fields.unreadable.sort_by_key(|(kind, _)| *kind);
+    let labelled = fields.unknown.iter_mut().chain(&mut fields.duplicates).map(|(_, item)| item);
+    let items = labelled.chain(fields.unreadable.iter_mut().map(|(_, item)| item));
+    items
+        .chain(&mut task.complexity_source)
+        .chain(&mut task.notes)
+        .for_each(|item| item.span = Span::default());
+    for kind in FieldKind::ALL {
+        if let Some(field) = fields.slot(kind) {
+            (field.span, field.entry_indent) = (Span::default(), None);
+            field.items.iter_mut().for_each(|item| item.span = Span::default());
+        }
+    }
+    task
 }
 
 /// Whether two lists say the same.
 pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_item(a, b))
-}
-
-fn same_item(a: &Item, b: &Item) -> bool {
-    a.text == b.text && a.note == b.note
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text && a.note == b.note)
 }
 
 /// Why a text is left as it is.
@@ -120,7 +116,6 @@ pub fn format(text: &str) -> Result<String, FormatError> {
 /// The canonical text of a leaf: id, title, complexity and every field, each on a line of its own as
 /// `name value`, values escaped so that no two different leaves have the same text. Stable between
 /// versions: a change here voids every approval. A dependency is written as it is in the plan.
-#[must_use]
 pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
     line(&mut out, "id", &task.id);

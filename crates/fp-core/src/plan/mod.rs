@@ -19,3 +19,13 @@ pub use parse::{entries_of, parse};
 pub use position::Lines;
 pub use task::{Field, Item, Plan, Task, TaskFields, TaskIndex};
 pub use write::write;
+
+/// The length of the bullet or number of an item that `text` begins with; 0 where it doesn't.
+fn marker_length(text: &str) -> usize {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    match text.as_bytes().get(digits) {
+        Some(b'-' | b'*' | b'+') if digits == 0 => 1,
+        Some(b'.' | b')') if digits > 0 => digits + 1,
+        _ => 0,
+    }
+}

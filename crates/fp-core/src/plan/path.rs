@@ -22,9 +22,6 @@ pub enum Escape {
 /// The path in its shortest form, with `/` between its parts: `./src//a.rs` is `src/a.rs`, and `.` stays
 /// `.`, the whole repository. Fails where it leads out of it; links are another matter.
 pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
-    if is_plain(path) {
-        return Ok(Cow::Borrowed(path));
-    }
     let bytes = path.as_bytes();
     if matches!(bytes.first(), Some(b'/' | b'\\'))
         || (bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
@@ -47,27 +44,12 @@ pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     Ok(Cow::Owned(if parts.is_empty() { ".".to_owned() } else { parts.join("/") }))
 }
 
-/// Whether a path is in normal form at first sight, as nearly all are.
-fn is_plain(path: &str) -> bool {
-    let mut before = b'/';
-    path.bytes().all(|byte| {
-        let fits = match byte {
-            b'/' | b'.' => before != b'/',
-            _ => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-        };
-        before = byte;
-        fits
-    }) && before != b'/'
-}
-
 /// Whether `folder` is above `path`, both in normal form.
-#[must_use]
 pub fn is_above(folder: &str, path: &str) -> bool {
     folder == "." && path != "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The part of a pattern such as `src/**/*.rs` that stands for itself; a path without wildcards is one.
-#[must_use]
 pub fn literal_prefix(path: &str) -> &str {
     let Some(at) = path.find(['*', '?']) else { return path };
     path[..at].rfind('/').map_or(".", |slash| &path[..slash])
@@ -75,7 +57,6 @@ pub fn literal_prefix(path: &str) -> &str {
 
 /// What `file`, an entry of a list of files, holds of the repository, in normal form: a pattern counts as the folder
 /// that it begins with, since what is held must never be less than what may be changed. `None` where it leads out.
-#[must_use]
 pub fn held(file: &str) -> Option<Cow<'_, str>> {
     normal(literal_prefix(file)).ok()
 }
@@ -87,14 +68,12 @@ pub fn folders(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
-#[must_use]
 pub fn covers(listed: &str, path: &str) -> bool {
     let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
     listed == path || is_above(&listed, &path)
 }
 
 /// Whether a file of one list is in the other, or below a folder of it.
-#[must_use]
 pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
     let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);
     one.iter().any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
@@ -112,7 +91,6 @@ pub struct Reference<'t> {
 }
 
 /// Takes a reference apart; `None` where it doesn't begin with a path, as an address or a sentence.
-#[must_use]
 pub fn reference(text: &str) -> Option<Reference<'_>> {
     let text = text.trim_start_matches(['`', '[', '*']);
     let end = text.find([' ', '\t', '\n', '`', ']', ',', '*']).unwrap_or(text.len());

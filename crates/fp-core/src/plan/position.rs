@@ -36,7 +36,6 @@ struct Table {
 
 impl<'t> Lines<'t> {
     /// The lines of `text`.
-    #[must_use]
     pub fn new(text: &'t str) -> Self {
         Self { text, table: OnceCell::new() }
     }
@@ -46,7 +45,6 @@ impl<'t> Lines<'t> {
     }
 
     /// The place of byte `offset`; beyond the text it is the text's end.
-    #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -64,13 +62,11 @@ impl<'t> Lines<'t> {
     }
 
     /// The first and the last place of `span`.
-    #[must_use]
     pub fn range(&self, span: Span) -> (Position, Position) {
         (self.position(span.start), self.position(span.end))
     }
 
     /// Offset of the first byte of a line, counted from 1; the text's end where there is none.
-    #[must_use]
     pub fn start(&self, line: usize) -> usize {
         line.checked_sub(1)
             .and_then(|index| self.table().starts.get(index))
@@ -79,7 +75,6 @@ impl<'t> Lines<'t> {
     }
 
     /// The text of a line, counted from 1, without its end; empty where there is none.
-    #[must_use]
     pub fn line(&self, line: usize) -> &'t str {
         let Some(&start) = line.checked_sub(1).and_then(|index| self.table().starts.get(index)) else {
             return "";
@@ -89,7 +84,6 @@ impl<'t> Lines<'t> {
     }
 
     /// Number of lines; at least 1.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.table().starts.len()
     }

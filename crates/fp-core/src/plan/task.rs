@@ -53,7 +53,6 @@ pub struct TaskFields<'t> {
 
 impl<'t> TaskFields<'t> {
     /// The field `kind`; `None` where it is absent, and for the complexity, which is the task's.
-    #[must_use]
     pub fn get(&self, kind: FieldKind) -> Option<&Field<'t>> {
         self.by_kind[kind as usize].as_ref()
     }
@@ -69,19 +68,16 @@ impl<'t> TaskFields<'t> {
     }
 
     /// The entries of `kind`; empty where it is absent.
-    #[must_use]
     pub fn items(&self, kind: FieldKind) -> &[Item<'t>] {
         self.get(kind).map_or(&[], |field| &field.items)
     }
 
     /// The value of `kind`, which is no list, in the words of the language.
-    #[must_use]
     pub fn text(&self, kind: FieldKind) -> Option<&str> {
         self.items(kind).first().filter(|_| !kind.form().is_list()).map(|item| &*item.text)
     }
 
     /// Where `kind` stands; `None` where it is absent.
-    #[must_use]
     pub fn span(&self, kind: FieldKind) -> Option<Span> {
         self.get(kind).map(|field| field.span)
     }
@@ -138,34 +134,12 @@ pub struct Plan<'t> {
     pub root: Option<TaskIndex>,
     /// Prose outside all tasks: Markdown blocks as written, each with the number of tasks before it.
     pub prose: Vec<(usize, Item<'t>)>,
-    /// How the source ends its lines.
-    pub newline: Newline,
-}
-
-/// How a text ends its lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Newline {
-    /// A line feed.
-    #[default]
-    Lf,
-    /// A carriage return and a line feed.
-    CrLf,
-}
-
-impl Newline {
-    /// The characters themselves.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lf => "\n",
-            Self::CrLf => "\r\n",
-        }
-    }
+    /// Whether the lines of the source end with a carriage return and a line feed.
+    pub crlf: bool,
 }
 
 impl<'t> Task<'t> {
     /// Whether it is a leaf. The root alone in its tree is one.
-    #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
@@ -206,26 +180,28 @@ impl<'t> Task<'t> {
     }
 
     /// Whether tests have to be written; `false` where absent.
-    #[must_use]
     pub fn tests_required(&self) -> bool {
         self.fields.text(FieldKind::TestsRequired) == Some("yes")
     }
 
     /// The one command whose exit status decides, if there is one.
-    #[must_use]
     pub fn verify(&self) -> Option<&str> {
         self.fields.text(FieldKind::Verify)
     }
 }
 
 impl<'t> Plan<'t> {
+    /// How the source ends its lines.
+    pub fn newline(&self) -> &'static str {
+        if self.crlf { "\r\n" } else { "\n" }
+    }
+
     /// The leaves in document order.
     pub fn leaves(&self) -> impl Iterator<Item = &Task<'t>> {
         self.tasks.iter().filter(|t| t.is_leaf())
     }
 
     /// The first task with this id. Looks at every task; [`PlanIndex`](super::graph::PlanIndex) does it for many.
-    #[must_use]
     pub fn find(&self, id: &str) -> Option<&Task<'t>> {
         self.tasks.iter().find(|t| t.id == id)
     }

@@ -8,18 +8,17 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::course::Course;
-use super::next_step::{NextStep, next_steps};
 use super::run_page::{AttemptEnd, TaskAttempt};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::interview::Interview;
 use crate::markdown::{code, inline};
-use crate::plan::id::PlanId;
+use crate::plan::id::{PlanId, TaskId};
 use crate::run::event::{Decider, Entry, Note};
 use crate::run::payload::short;
 use crate::run::peer_message::PeerMessage;
 use crate::run::question::Question;
 use crate::run::state::{State, Status};
-use crate::text::{counted, one_line};
+use crate::text::{counted, one_line, shell_quoted};
 
 /// Most items that one section of the page lists.
 const ITEMS: usize = 12;
@@ -107,7 +106,7 @@ impl HandoffReport {
         let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n> {}\n\n## Progress\n\n{}\n",
-            self.phase.word(),
+            self.phase.into_str(),
             plain_text(&self.goal, GOAL),
             progress_line(&self.counts)
         );
@@ -178,6 +177,68 @@ impl HandoffReport {
         }
         format!("/fp:implement {plan}")
     }
+}
+
+/// A command, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NextStep {
+    /// The command as it is typed: in a terminal, or, where it begins with `/`, in Claude Code.
+    pub command: String,
+    /// What it does.
+    pub why: String,
+}
+
+impl NextStep {
+    pub(super) fn new(command: String, why: impl Into<String>) -> Self {
+        Self { command, why: why.into() }
+    }
+
+    /// What answers `question`: the option `wanted`, or the first where there is none of that label, stands in the
+    /// command, all of them in the words.
+    pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
+        let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+        let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());
+        Self::new(
+            format!(
+                "fp answer {plan} {} --option {}",
+                shell_quoted(&question.id),
+                shell_quoted(chosen.copied().unwrap_or_default())
+            ),
+            format!("answers {} ({})", question.id, labels.join(", ")),
+        )
+    }
+
+    /// What gives `task` another try.
+    pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
+        Self::new(format!("fp retry {plan} {task}"), format!("gives task {task} another try"))
+    }
+
+    /// What goes on with the run.
+    pub(super) fn go_on(plan: &PlanId, why: &str) -> Self {
+        Self::new(format!("/fp:implement {plan}"), why)
+    }
+}
+
+/// What brings the plan of `state` on, the first thing first; nothing where all is done.
+fn next_steps(state: &State) -> Vec<NextStep> {
+    let plan = &state.plan_id;
+    let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
+    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
+    let failed = state.tasks.iter().filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
+    steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
+    let open = state.tasks.iter().any(|task| !task.status.is_final());
+    match Phase::of(state) {
+        Phase::Planning => {
+            steps.push(NextStep::new(format!("fp validate {plan}"), "checks the task tree"));
+            steps.push(NextStep::new(format!("fp approve {plan}"), "approves it as it stands"));
+        }
+        Phase::Approved => steps.push(NextStep::go_on(plan, "builds it")),
+        Phase::Cancelled if open => steps.push(NextStep::go_on(plan, "goes on where it was cancelled")),
+        Phase::Running => steps.push(NextStep::go_on(plan, "goes on with the run")),
+        Phase::Finished | Phase::Cancelled => {}
+    }
+    steps
 }
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {

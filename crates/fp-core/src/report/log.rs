@@ -9,8 +9,8 @@ use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
 use crate::text::counted;
+use crate::verification::CheckVerdict;
 use crate::verification::change::Change;
-use crate::verification::{Check, CheckVerdict};
 
 /// Most files that a line names.
 const FILES: usize = 3;
@@ -38,121 +38,145 @@ pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     all
 }
 
-fn words(event: &Event) -> ToldEvent {
-    ToldEvent { task: about(event), text: text(event), details: details(event) }
+impl ToldEvent {
+    fn with(self, details: Vec<String>) -> Self {
+        Self { details, ..self }
+    }
 }
 
-fn text(event: &Event) -> String {
+fn words(event: &Event) -> ToldEvent {
+    let run = |text: String| ToldEvent { task: None, text, details: Vec::new() };
+    let of_task = |task: &TaskId, text: String| ToldEvent { task: Some(task.clone()), ..run(text) };
     match event {
-        Event::Interviewed { by: Decider::User } => "the interview records what the user said".into(),
-        Event::Interviewed { .. } => "the interview records what is assumed".into(),
+        Event::Interviewed { by: Decider::User } => run("the interview records what the user said".into()),
+        Event::Interviewed { by: Decider::Auto } => run("the interview records what is assumed".into()),
         Event::Imported { from, tasks } => {
-            format!(
-                "imported from {from}, with {} that the source says is done",
-                counted(tasks.len(), "task")
-            )
+            let tasks_done = counted(tasks.len(), "task");
+            run(format!("imported from {from}, with {tasks_done} that the source says is done"))
+                .with(tasks.iter().map(done_before).collect())
         }
         Event::Approved { leaves, by, .. } => {
-            format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task"))
+            run(format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task")))
         }
-        Event::Validated { pass, errors: 0, .. } => format!("the tree is valid, pass {pass}"),
-        Event::Validated { pass, errors, warnings, .. } => format!(
+        Event::Validated { pass, errors: 0, .. } => run(format!("the tree is valid, pass {pass}")),
+        Event::Validated { pass, errors, warnings, .. } => run(format!(
             "the tree is not valid, pass {pass}: {}, {}",
             counted(*errors, "error"),
             counted(*warnings, "warning")
-        ),
+        )),
         Event::Critiqued { round, verdict, findings, .. } => {
-            format!("critique, round {round}: {}, {}", verdict.word(), counted(findings.len(), "finding"))
+            let found = counted(findings.len(), "finding");
+            run(format!("critique, round {round}: {}, {found}", verdict.into_str()))
+                .with(findings.iter().map(ToString::to_string).collect())
         }
         Event::RunStarted(terms) => {
             let iterations = match terms.scaled_iterations.values().max() {
                 Some(most) => format!("{} to {most} iterations", terms.max_iterations),
                 None => counted(terms.max_iterations as usize, "iteration"),
             };
+            let builders = counted(terms.builders as usize, "builder");
             let commits = if terms.no_commit { "off" } else { "on" };
-            format!(
-                "the run starts: {}, {iterations}, commits {commits}",
-                counted(terms.builders as usize, "builder")
-            )
+            run(format!("the run starts: {builders}, {iterations}, commits {commits}"))
+                .with(terms.session.iter().map(|session| format!("session {session}")).collect())
         }
-        Event::Dispatched { dispatch: Dispatch::Resume, name, .. } => format!("{name} is to be woken"),
-        Event::Dispatched { name, .. } => format!("{name} is to be started"),
-        Event::Told => "the lead has been told".into(),
-        Event::LeadNudged => "the lead had stopped, and is told to go on".into(),
-        Event::AgentEnded { name } => format!("{name} has ended its turn"),
-        Event::AgentKnown { name, id } => format!("{name} is the agent {id} of the client"),
-        Event::Edited { path, .. } => format!("its builder has edited {path}, which it doesn't list"),
-        Event::Claimed { owner, iteration, .. } => format!("{owner} claims it, iteration {iteration}"),
-        Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
-        Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
-        Event::Submitted { owner, files, .. } => format!("{owner} hands it in: {}", changed(files)),
-        Event::Verified { iteration, checks, .. } => match failed(checks).count() {
-            0 => format!("no check of iteration {iteration} failed"),
-            number => format!("{} of iteration {iteration} failed", counted(number, "check")),
-        },
-        Event::Judged { iteration, pass: true, .. } => format!("iteration {iteration} passed"),
-        Event::Judged { iteration, .. } => format!("iteration {iteration} did not pass"),
-        Event::SentBack { iteration, .. } => format!("goes back to its builder, iteration {iteration}"),
-        Event::CommitStarted { message, .. } => {
-            format!("is being committed: {}", message.lines().next().unwrap_or_default())
+        Event::Dispatched { dispatch, name, task } => {
+            let what = if *dispatch == Dispatch::Resume { "woken" } else { "started" };
+            ToldEvent { task: task.clone(), ..run(format!("{name} is to be {what}")) }
         }
-        Event::CommitBlocked { .. } => "could not be committed".into(),
-        Event::Completed { commit: Some(commit), .. } => format!("completed, commit {}", short(commit)),
-        Event::Completed { .. } => "completed, without a commit".into(),
-        Event::Released { reason, .. } => format!("its claim is taken back: {reason}"),
-        Event::Failed { .. } => "FAILED".into(),
-        Event::Skipped { because, .. } => format!("skipped because of {because}"),
-        Event::Retried { restored, .. } if restored.is_empty() => "gets another try".into(),
-        Event::Retried { restored, .. } => format!("gets another try, and with it {}", List(restored)),
-        Event::Asked { question } => format!("question {}: {}", question.id, question.header),
+        Event::Told => run("the lead has been told".into()),
+        Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
+        Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
+        Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
         Event::Answered { question, options, by } => {
-            format!("{question} is answered {}: {}", by_whom(*by), options.join(", "))
+            run(format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")))
+        }
+        Event::Cancelled { by } => run(format!("the run was cancelled {}", by_whom(*by))),
+        Event::Finished => run("the run is finished".into()),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => run("HEAD has moved".into()),
+        Event::HeadMoved { drifted, .. } => {
+            let drifts = drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told()));
+            let tasks = counted(drifted.len(), "task");
+            run(format!("HEAD has moved, and what {tasks} planned on has changed")).with(drifts.collect())
+        }
+        Event::Kept { tasks } => run(format!("stays as it is, for all that has changed: {}", List(tasks))),
+        Event::Asked { question } => ToldEvent {
+            task: question.topic.task().cloned(),
+            text: format!("question {}: {}", question.id, question.header),
+            details: vec![question.text.clone()],
+        },
+        Event::Noted { note } => {
+            ToldEvent { task: note.task.clone(), ..run(format!("{}: {}", note.kind.word(), note.text)) }
+        }
+        Event::Edited { task, path, .. } => {
+            of_task(task, format!("its builder has edited {path}, which it doesn't list"))
+        }
+        Event::Claimed { task, owner, iteration, .. } => {
+            of_task(task, format!("{owner} claims it, iteration {iteration}"))
+        }
+        Event::Resumed { task, owner, .. } => of_task(task, format!("{owner} asks for it again")),
+        Event::Nudged { task, owner, .. } => of_task(task, format!("{owner} is told to go on")),
+        Event::Submitted { task, owner, files, .. } => {
+            of_task(task, format!("{owner} hands it in: {}", changed(files)))
+        }
+        Event::Verified { task, iteration, checks, .. } => {
+            let failed = || checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
+            let text = match failed().count() {
+                0 => format!("no check of iteration {iteration} failed"),
+                number => format!("{} of iteration {iteration} failed", counted(number, "check")),
+            };
+            let details = failed().map(|check| format!("Check {}: {}", check.name, check.detail));
+            of_task(task, text).with(details.collect())
+        }
+        Event::Judged { task, iteration, pass: true, summary, .. } => {
+            of_task(task, format!("iteration {iteration} passed")).with(vec![summary.clone()])
+        }
+        Event::Judged { task, iteration, reasons, .. } => {
+            let reasons = paragraphs(&reasons.join("\n"));
+            of_task(task, format!("iteration {iteration} did not pass")).with(reasons)
+        }
+        Event::SentBack { task, iteration, feedback, .. } => {
+            let text = format!("goes back to its builder, iteration {iteration}");
+            of_task(task, text).with(paragraphs(feedback))
+        }
+        Event::CommitStarted { task, message, .. } => {
+            of_task(task, format!("is being committed: {}", message.lines().next().unwrap_or_default()))
+        }
+        Event::CommitBlocked { task, reason, .. } => {
+            of_task(task, "could not be committed".into()).with(paragraphs(reason))
+        }
+        Event::Completed { task, commit, note } => {
+            let commit = commit
+                .as_ref()
+                .map_or_else(|| "without a commit".into(), |commit| format!("commit {}", short(commit)));
+            of_task(task, format!("completed, {commit}")).with(note.iter().cloned().collect())
+        }
+        Event::Released { task, reason, .. } => of_task(task, format!("its claim is taken back: {reason}")),
+        Event::Failed { task, reason } => of_task(task, "FAILED".into()).with(paragraphs(reason)),
+        Event::Skipped { task, because } => of_task(task, format!("skipped because of {because}")),
+        Event::Retried { task, restored } if restored.is_empty() => of_task(task, "gets another try".into()),
+        Event::Retried { task, restored } => {
+            of_task(task, format!("gets another try, and with it {}", List(restored)))
         }
         Event::Messaged { message } => {
-            format!("{} tells {}: {}: {}", message.from, message.to(), message.kind.word(), message.text)
+            let (from, to, kind) = (&message.from, message.to(), message.kind.word());
+            of_task(&message.task, format!("{from} tells {to}: {kind}: {}", message.text))
         }
-        Event::Noted { note } => format!("{}: {}", note.kind.word(), note.text),
-        Event::Cancelled { by } => format!("the run was cancelled {}", by_whom(*by)),
-        Event::Finished => "the run is finished".into(),
-        Event::HeadMoved { drifted, .. } if drifted.is_empty() => "HEAD has moved".into(),
-        Event::HeadMoved { drifted, .. } => {
-            format!("HEAD has moved, and what {} planned on has changed", counted(drifted.len(), "task"))
+        Event::CheckedBefore { task, passed, .. } => {
+            let result = if *passed { "passes" } else { "fails" };
+            of_task(task, format!("its check {result} before its work"))
         }
-        Event::Kept { tasks } => format!("stays as it is, for all that has changed: {}", List(tasks)),
-        Event::CheckedBefore { passed: true, .. } => "its check passes before its work".into(),
-        Event::CheckedBefore { .. } => "its check fails before its work".into(),
-        Event::Waived { by, .. } => format!("is built all the same, as decided {}", by_whom(*by)),
-        Event::ScopeExtended { path, by, .. } => {
-            format!("may change {path} as well, granted {}", by_whom(*by))
+        Event::Waived { task, by } => {
+            of_task(task, format!("is built all the same, as decided {}", by_whom(*by)))
         }
-        Event::RolledBack { revert: Some(revert), .. } => {
-            format!("is rolled back by commit {}", short(revert))
+        Event::ScopeExtended { task, path, by, reason, .. } => {
+            let text = format!("may change {path} as well, granted {}", by_whom(*by));
+            of_task(task, text).with(paragraphs(reason))
         }
-        Event::RolledBack { .. } => "is rolled back".into(),
-    }
-}
-
-/// The reasons and the feedback of an event, a paragraph each.
-fn details(event: &Event) -> Vec<String> {
-    match event {
-        Event::Critiqued { findings, .. } => findings.iter().map(ToString::to_string).collect(),
-        Event::RunStarted(terms) => terms.session.iter().map(|s| format!("session {s}")).collect(),
-        Event::Verified { checks, .. } => {
-            failed(checks).map(|check| format!("Check {}: {}", check.name, check.detail)).collect()
+        Event::RolledBack { task, revert, .. } => {
+            let commit =
+                revert.as_ref().map_or_else(String::new, |revert| format!(" by commit {}", short(revert)));
+            of_task(task, format!("is rolled back{commit}"))
         }
-        Event::Judged { pass: true, summary, .. } => vec![summary.clone()],
-        Event::Judged { reasons, .. } => paragraphs(&reasons.join("\n")),
-        Event::SentBack { feedback: reason, .. }
-        | Event::CommitBlocked { reason, .. }
-        | Event::Failed { reason, .. } => paragraphs(reason),
-        Event::Imported { tasks, .. } => tasks.iter().map(done_before).collect(),
-        Event::Completed { note, .. } => note.iter().cloned().collect(),
-        Event::Asked { question } => vec![question.text.clone()],
-        Event::HeadMoved { drifted, .. } => {
-            drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect()
-        }
-        Event::ScopeExtended { reason, .. } => paragraphs(reason),
-        _ => Vec::new(),
     }
 }
 
@@ -160,10 +184,6 @@ fn done_before(done: &ImportedTask) -> String {
     let commit =
         done.commit.as_deref().map_or_else(|| "not verified".into(), |c| format!("commit {}", short(c)));
     format!("task {}: {}, {commit}", done.task, done.title)
-}
-
-fn failed(checks: &[Check]) -> impl Iterator<Item = &Check> {
-    checks.iter().filter(|check| check.verdict == CheckVerdict::Fail)
 }
 
 fn by_whom(by: Decider) -> &'static str {
@@ -183,50 +203,6 @@ fn changed(files: &[Change]) -> String {
         0 if files.is_empty() => "nothing changed".into(),
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// The task that `event` is about.
-fn about(event: &Event) -> Option<TaskId> {
-    match event {
-        Event::Claimed { task, .. }
-        | Event::Resumed { task, .. }
-        | Event::Nudged { task, .. }
-        | Event::Submitted { task, .. }
-        | Event::Verified { task, .. }
-        | Event::Judged { task, .. }
-        | Event::SentBack { task, .. }
-        | Event::CommitStarted { task, .. }
-        | Event::CommitBlocked { task, .. }
-        | Event::Completed { task, .. }
-        | Event::Released { task, .. }
-        | Event::Failed { task, .. }
-        | Event::Skipped { task, .. }
-        | Event::Retried { task, .. }
-        | Event::CheckedBefore { task, .. }
-        | Event::Waived { task, .. }
-        | Event::ScopeExtended { task, .. }
-        | Event::Edited { task, .. }
-        | Event::RolledBack { task, .. } => Some(task.clone()),
-        Event::Dispatched { task, .. } => task.clone(),
-        Event::Asked { question } => question.topic.task().cloned(),
-        Event::Noted { note } => note.task.clone(),
-        Event::Messaged { message } => Some(message.task.clone()),
-        Event::Interviewed { .. }
-        | Event::Imported { .. }
-        | Event::Approved { .. }
-        | Event::Validated { .. }
-        | Event::Critiqued { .. }
-        | Event::RunStarted(_)
-        | Event::Told
-        | Event::LeadNudged
-        | Event::HeadMoved { .. }
-        | Event::Kept { .. }
-        | Event::AgentEnded { .. }
-        | Event::AgentKnown { .. }
-        | Event::Answered { .. }
-        | Event::Cancelled { .. }
-        | Event::Finished => None,
     }
 }
 
@@ -260,7 +236,7 @@ impl TaskConcern {
         match event {
             Event::Answered { question, .. } => self.questions.contains(question),
             Event::Retried { task, restored } => *task == self.task || restored.contains(&self.task),
-            event => about(event).as_ref() == Some(&self.task),
+            event => words(event).task.as_ref() == Some(&self.task),
         }
     }
 }

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
+use super::took;
 use crate::markdown::{code, inline};
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use crate::run::state::Status;
 use crate::text::one_line;
 
 #[must_use]
@@ -22,7 +22,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let _ = write!(
         page,
         "\n- State: {}\n- Tasks: {} of {} done",
-        run.phase.word(),
+        run.phase.into_str(),
         counts.completed,
         counts.total
     );
@@ -37,6 +37,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         if let Some(at) = at {
             let _ = writeln!(page, "- {what}: {at}");
         }
+    }
+    if run.wall() > 0 {
+        let _ = writeln!(page, "- Took: {}", took(run.wall()));
+    }
+    if !run.chain.tasks.is_empty() {
+        let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
+        let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
     }
     page.push_str("\n## Tasks\n\n");
     task_list(&mut page, run);
@@ -68,7 +75,7 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
 fn outcome(task: &RunTask) -> String {
     let commit =
         task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
-    format!(": {}{commit}", word(task.line.status))
+    format!(": {}{commit}", task.line.state_word())
 }
 
 fn task_section(page: &mut String, task: &RunTask) {
@@ -82,7 +89,7 @@ fn task_section(page: &mut String, task: &RunTask) {
         "\n## {} {}\n\n- State: {}",
         text(line.id.as_str()),
         text(&line.title),
-        word(line.status)
+        line.state_word()
     );
     if line.iteration > 0 {
         let _ = write!(page, ", iteration {}", line.iteration);
@@ -125,17 +132,6 @@ fn decisions(page: &mut String, run: &RunPage<'_>) {
         };
         let answer = if asked.answer.is_empty() { "open".to_owned() } else { text(&asked.answer.join(", ")) };
         let _ = writeln!(page, "- {}\n  - {answer}{by}", text(&asked.question));
-    }
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "not begun",
-        Status::Implementing => "being built",
-        Status::AwaitingVerification => "awaiting verification",
-        Status::Completed => "done",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
     }
 }
 

@@ -8,8 +8,9 @@ use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::run::ready::Obstacles;
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Phase {
     Planning,
     Approved,
@@ -27,17 +28,6 @@ impl Phase {
             (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
             (true, None) => Self::Approved,
             (false, None) => Self::Planning,
-        }
-    }
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planning => "planning",
-            Self::Approved => "approved",
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -180,7 +170,7 @@ impl StatusReport {
     pub fn line(&self) -> String {
         let TaskCounts { completed, total, .. } = self.counts;
         let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
-        format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.word()).trim_end().to_owned()
+        format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.into_str()).trim_end().to_owned()
     }
 
     #[must_use]

@@ -1,20 +1,21 @@
 //! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
 //! what is wrong with it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::status::{Phase, StatusReport, TaskCounts, TaskLine, state_word};
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::critique::CritiqueLine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::Lines;
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
-use crate::plan::id::{AgentName, PlanId};
-use crate::plan::task::{Plan, Task, TaskIndex};
+use crate::plan::id::PlanId;
+use crate::plan::task::{Plan, Task, TaskFields, TaskIndex};
 use crate::run::approval;
-use crate::run::state::{State, Status};
+use crate::run::state::State;
 use crate::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
 
 /// The report on one tree.
@@ -80,32 +81,6 @@ pub struct Problem {
     pub detail: String,
 }
 
-/// Where a leaf is in the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskRun {
-    pub status: Status,
-    /// Whether it can be claimed now.
-    pub ready: bool,
-    /// Its iteration; 0 before the first claim.
-    pub iteration: u32,
-    pub owner: Option<AgentName>,
-    pub commit: Option<String>,
-    /// What it waits for, why it failed, or why it has no commit.
-    pub detail: Option<String>,
-    /// Whether it was done before the plan was imported, and nothing proves that it was.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unverified: bool,
-}
-
-impl TaskRun {
-    /// The task's state as people read it.
-    #[must_use]
-    pub fn state_word(&self) -> &'static str {
-        if self.ready { "ready" } else { state_word(self.status) }
-    }
-}
-
 /// One task, with all that the tree says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,29 +107,18 @@ pub struct TaskRow {
     /// Whether it is on the critical path.
     pub critical: bool,
     /// Where it is in the run; `None` before the approval, and for a task that was not approved.
-    pub state: Option<TaskRun>,
+    pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
-    pub hints: Vec<String>,
-    pub references: Vec<String>,
-    pub guardrails: Vec<String>,
-    /// Whether tests have to be written, if it says so.
-    pub tests_required: Option<bool>,
-    pub test_commands: Vec<String>,
-    /// The one command whose exit status decides.
-    pub verify: Option<String>,
-    /// The requirements that it covers.
-    pub covers: Vec<String>,
-    pub group: Option<String>,
-    pub risk: Option<String>,
-    pub priority: Option<String>,
+    /// The other fields of the language.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, Value>,
     /// Prose below it: its description and whatever is no field.
     pub notes: Vec<String>,
 }
 
 impl<'p> TreeReport<'p> {
     /// The report on `tree`, which is for `goal`; else for what its root says.
-    #[must_use]
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
@@ -175,24 +139,17 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds where each leaf of `tree` is in the run.
-    #[must_use]
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
-        let run = |line: TaskLine| {
-            let waits_for_approval = line.ready && edited.contains(&line.id);
-            let run = TaskRun {
-                status: line.status,
-                ready: line.ready && !waits_for_approval,
-                iteration: line.iteration,
-                owner: line.owner,
-                commit: line.commit,
-                unverified: line.unverified,
-                detail: if waits_for_approval { Some(EDITED.to_owned()) } else { line.detail },
-            };
-            (line.id.to_string(), run)
-        };
-        let mut runs: HashMap<String, TaskRun> = status.tasks.into_iter().map(run).collect();
+        let mut runs: HashMap<String, TaskLine> = HashMap::new();
+        for mut line in status.tasks {
+            if line.ready && edited.contains(&line.id) {
+                line.ready = false;
+                line.detail = Some(EDITED.to_owned());
+            }
+            runs.insert(line.id.to_string(), line);
+        }
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.state = runs.remove(&task.id);
         }
@@ -206,7 +163,6 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
     /// other there is neither.
-    #[must_use]
     pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
@@ -225,7 +181,6 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds the errors among `found`, whose places are in `lines`.
-    #[must_use]
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
         let errors = found.iter().filter(|found| found.severity == Severity::Error);
         self.problems = errors
@@ -258,7 +213,6 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     let task = &tree.tasks[number];
     let fields = &task.fields;
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
-    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     TaskRow {
         id: task.id.to_string(),
         title: task.description.to_string(),
@@ -275,21 +229,28 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         state: None,
         files: owned(&mut task.files()),
         acceptance: owned(&mut task.acceptance()),
-        hints: owned(&mut task.hints()),
-        references: owned(&mut task.references()),
-        guardrails: owned(&mut task.guardrails()),
-        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
-        test_commands: owned(&mut task.test_commands()),
-        verify: text(FieldKind::Verify),
-        covers: fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
-        group: text(FieldKind::Group),
-        risk: text(FieldKind::Risk),
-        priority: text(FieldKind::Priority),
-        notes: text(FieldKind::Description)
+        fields: FieldKind::ALL
             .into_iter()
+            .filter_map(|kind| Some((kind.key(), field_value(fields, kind)?)))
+            .collect(),
+        notes: fields
+            .text(FieldKind::Description)
+            .into_iter()
+            .map(str::to_owned)
             .chain(task.notes.iter().map(|note| note.text.to_string()))
             .collect(),
     }
+}
+
+/// A field as JSON; `None` for one that a row has a place for.
+fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
+    use FieldKind::{Acceptance, Complexity, Dependencies, Description, Files, TestsRequired};
+    Some(match kind {
+        Acceptance | Complexity | Dependencies | Description | Files => return None,
+        TestsRequired => json!(fields.text(kind).map(|text| text == "yes")),
+        _ if kind.form().is_list() => fields.items(kind).iter().map(|item| &*item.text).collect(),
+        _ => json!(fields.text(kind)),
+    })
 }
 
 /// What a leaf waits for, each once, in the order written.

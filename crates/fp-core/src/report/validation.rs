@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::{Diagnostic, Severity, Span, TextFix};
+use crate::diagnostic::{Diagnostic, TextFix};
 use crate::plan::{Lines, Plan, parse};
 use crate::rules::fix::fix_all;
 use crate::rules::{RuleFacts, check};
@@ -26,7 +26,7 @@ pub struct ValidationReport<'p> {
     pub stats: Stats,
 }
 
-/// Findings and the lines that they are in; as JSON a list of [`Violation`].
+/// Findings and the lines that they are in; as JSON a list in which every finding has its lines and columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Violations<'p> {
     /// The findings.
@@ -37,7 +37,19 @@ pub struct Violations<'p> {
 
 impl Serialize for Violations<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.found.iter().map(|found| Violation::new(found, self.lines)))
+        serializer.collect_seq(self.found.iter().map(|found| {
+            let (start, end) = self.lines.range(found.span);
+            Violation {
+                found,
+                span: FindingSpan {
+                    line: start.line,
+                    column: start.column,
+                    end_line: end.line,
+                    end_column: end.column,
+                },
+                fix: &found.fixes,
+            }
+        }))
     }
 }
 
@@ -51,52 +63,28 @@ pub struct Stats {
     pub leaf_complexity_distribution: BTreeMap<u32, usize>,
 }
 
-/// One finding.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Violation<'d> {
-    /// Id of the rule.
-    #[serde(rename = "type")]
-    pub rule: &'d str,
-    /// Whether it fails validation.
-    pub severity: Severity,
-    /// Id of the task; empty where there is none.
-    pub id: &'d str,
-    /// Title of the task.
-    pub description: &'d str,
-    /// Id of its parent.
-    pub parent_id: Option<&'d str>,
-    /// Its depth.
-    pub depth: usize,
-    /// What is wrong.
-    pub detail: &'d str,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<&'d str>,
-    /// Where.
-    pub span: FindingSpan,
-    /// What `--fix` would do.
+/// A finding with its place.
+#[derive(Serialize)]
+struct Violation<'d> {
+    #[serde(flatten)]
+    found: &'d Diagnostic,
+    span: FindingSpan,
     #[serde(skip_serializing_if = "<[TextFix]>::is_empty")]
-    pub fix: &'d [TextFix],
+    fix: &'d [TextFix],
 }
 
-/// Lines and columns from 1; the end is behind the last character.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// Lines and columns from 1, columns in characters; the end is behind the last character.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FindingSpan {
-    /// First line.
-    pub line: usize,
-    /// Column in it, in characters.
-    pub column: usize,
-    /// Last line.
-    pub end_line: usize,
-    /// Column in it.
-    pub end_column: usize,
+struct FindingSpan {
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
 }
 
 impl<'p> ValidationReport<'p> {
     /// The report on `plan`, whose source has these `lines`. Under `strict` a warning fails as an error does.
-    #[must_use]
     pub fn new(
         plan: &Plan,
         lines: &'p Lines<'p>,
@@ -121,37 +109,10 @@ impl<'p> ValidationReport<'p> {
     }
 }
 
-impl<'d> Violation<'d> {
-    /// The finding as the report has it.
-    #[must_use]
-    pub fn new(found: &'d Diagnostic, lines: &Lines<'_>) -> Self {
-        Self {
-            rule: found.rule,
-            severity: found.severity,
-            id: &found.task_id,
-            description: &found.task_description,
-            parent_id: found.parent_id.as_deref(),
-            depth: found.depth,
-            detail: &found.detail,
-            hint: found.hint.as_deref(),
-            span: FindingSpan::new(found.span, lines),
-            fix: &found.fixes,
-        }
-    }
-}
-
-impl FindingSpan {
-    /// Where `span` is in the text that has these `lines`.
-    #[must_use]
-    pub fn new(span: Span, lines: &Lines<'_>) -> Self {
-        let (start, end) = lines.range(span);
-        Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
-    }
-}
-
 /// The word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum GateVerdict {
     /// Errors that take judgement: the plan goes back.
     Block,
@@ -161,19 +122,6 @@ pub enum GateVerdict {
     Caution,
     /// Nothing was found.
     Pass,
-}
-
-impl GateVerdict {
-    /// The word as it is printed.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Block => "BLOCK",
-            Self::Fix => "FIX",
-            Self::Caution => "CAUTION",
-            Self::Pass => "PASS",
-        }
-    }
 }
 
 /// The verdict on a tree, with what it rests on.
@@ -195,7 +143,6 @@ impl Gate {
     ///
     /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
     /// bring up what was hidden behind it.
-    #[must_use]
     pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);

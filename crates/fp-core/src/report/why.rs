@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::handoff::NextStep;
 use super::log::{TaskConcern, ToldEvent, tell};
-use super::next_step::NextStep;
 use crate::plan::id::{PlanId, TaskId};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};

@@ -1,11 +1,7 @@
 //! `ancestor-dependency`.
 
-use super::context::{FindingSink, RuleContext};
 use super::fix::{set_dependencies, written_dependencies};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::TaskIndex;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "ancestor-dependency",

@@ -68,27 +68,19 @@ pub struct ConfirmedRequirement {
     pub text: String,
 }
 
-/// The paths that a plan mentions, in the form that [`RuleFacts::paths`] has them: inside the repository as far
-/// as their text can tell.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MentionedPaths<'p> {
-    /// Paths of which it matters whether they exist, and whether their number of lines matters.
-    pub paths: HashMap<Cow<'p, str>, bool>,
-}
-
-/// What to look up for the facts about `plan`.
-#[must_use]
-pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> MentionedPaths<'p> {
-    let mut found = MentionedPaths::default();
+/// What to look up for the facts about `plan`: the paths that it mentions, in the form that [`RuleFacts::paths`] has
+/// them, and whether the number of lines matters. They are inside the repository as far as their text can tell.
+pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
+    let mut found: HashMap<Cow<'p, str>, bool> = HashMap::new();
     for leaf in plan.leaves() {
         for file in leaf.files() {
             if let Ok(path) = normal(literal_prefix(file)) {
-                found.paths.entry(path).or_default();
+                found.entry(path).or_default();
             }
         }
         for Reference { path, line, .. } in leaf.references().filter_map(reference) {
             if let Ok(path) = normal(path) {
-                *found.paths.entry(path).or_default() |= line.is_some();
+                *found.entry(path).or_default() |= line.is_some();
             }
         }
     }
@@ -158,11 +150,6 @@ impl<'p> RuleContext<'p> {
     /// Whether an id names exactly one task.
     pub(super) fn is_unique(&self, id: &str) -> bool {
         self.index.find(id).is_some() && !self.repeated.contains_key(id)
-    }
-
-    /// What is known of a path as a plan has it.
-    pub(super) fn path(&self, path: &str) -> Option<PathFact> {
-        self.facts.path(path)
     }
 }
 

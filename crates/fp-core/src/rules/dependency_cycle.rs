@@ -1,11 +1,7 @@
 //! `dependency-cycle`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::{Severity, Span};
+use super::prelude::*;
 use crate::plan::cycles::find_cycles;
-use crate::plan::field::FieldKind;
-use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
     id: "dependency-cycle",

@@ -1,9 +1,6 @@
 //! `duplicate-id`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::task::TaskIndex;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "duplicate-id",

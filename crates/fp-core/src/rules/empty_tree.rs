@@ -1,8 +1,6 @@
 //! `empty-tree`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "empty-tree",

@@ -3,14 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::context::{FindingSink, RuleContext};
 use super::fix::{set_dependencies, written_dependencies};
-use super::{Check, Rule};
-use crate::diagnostic::{Severity, Span};
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
-use crate::plan::task::TaskIndex;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-conflict",

@@ -23,7 +23,6 @@ pub struct FixedText {
 }
 
 /// Applies every mechanical fix to `source`, again and again until there is none left.
-#[must_use]
 pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
     let mut left = mendable(source, facts);
@@ -58,7 +57,6 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 
 /// Applies the edits of `diagnostics`, those of a finding all or none, and none that would change what other
 /// text is; keeps the comments in what they replace. Gives the text and how many findings were resolved.
-#[must_use]
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
@@ -140,7 +138,7 @@ fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
 
 /// Adds a field below the last thing that stands in `task` itself.
 pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> TextFix {
-    let newline = plan.newline.as_str();
+    let newline = plan.newline();
     let indent = " ".repeat(task.field_indent);
     let mut text = format!("{newline}{indent}- {}:", field.label());
     if field == FieldKind::Dependencies {
@@ -202,7 +200,7 @@ pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option
     let field = task.fields.get(FieldKind::Guardrails)?;
     let first = field.items.first()?.span.start;
     let behind = match field.entry_indent {
-        Some(indent) => format!("{}{}- ", plan.newline.as_str(), " ".repeat(indent)),
+        Some(indent) => format!("{}{}- ", plan.newline(), " ".repeat(indent)),
         None => "; ".to_owned(),
     };
     Some(TextFix {

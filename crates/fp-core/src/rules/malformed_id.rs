@@ -2,12 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::{Severity, Span, TextFix};
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::id::TaskId;
-use crate::plan::task::{Task, TaskIndex};
 
 pub(super) static RULE: Rule = Rule {
     id: "malformed-id",

@@ -2,12 +2,8 @@
 
 use std::cell::LazyCell;
 
-use super::context::{FindingSink, RuleContext};
 use super::context::{PathFact, RuleFacts};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-file",
@@ -25,7 +21,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
         let wildcard = item.text.contains(['*', '?']);
         if !wildcard
-            && context.path(&item.text) == Some(PathFact::Missing)
+            && context.facts.path(&item.text) == Some(PathFact::Missing)
             && !context.created.contains(&*item.text)
         {
             sink.report(

@@ -1,11 +1,7 @@
 //! `missing-file-boundary`.
 
-use super::context::{FindingSink, RuleContext};
 use super::fix::{BOUNDARY, add_guardrail, file_boundary};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-file-boundary",

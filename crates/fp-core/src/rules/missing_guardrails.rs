@@ -1,11 +1,7 @@
 //! `missing-guardrails`.
 
-use super::context::{FindingSink, RuleContext};
 use super::fix::{add_field, file_boundary};
-use super::{Check, Rule};
-use crate::diagnostic::{Severity, TextFix};
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-guardrails",

@@ -1,10 +1,6 @@
 //! `missing-test-command`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-test-command",

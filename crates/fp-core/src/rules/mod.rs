@@ -35,15 +35,26 @@ mod unknown_dependency;
 mod unknown_field;
 mod vague_acceptance;
 
-pub use context::{ConfirmedRequirement, MentionedPaths, PathFact, RuleFacts, mentioned_paths};
+pub use context::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
 pub use vague_acceptance::vague_phrase;
 
-use self::context::{FindingSink, RuleContext};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::plan::task::{Plan, Task, TaskIndex};
+use serde::Serialize;
+
+use self::prelude::*;
+use crate::diagnostic::Diagnostic;
+use crate::plan::task::Plan;
+
+/// What the file of a rule needs.
+mod prelude {
+    pub(super) use super::context::{FindingSink, PathFact, RuleContext};
+    pub(super) use super::{Check, Rule};
+    pub(super) use crate::diagnostic::{Severity, Span, TextFix};
+    pub(super) use crate::plan::field::FieldKind;
+    pub(super) use crate::plan::task::{Task, TaskIndex};
+}
 
 /// A rule and what `fp explain` says of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Rule {
     /// Its id, such as `duplicate-id`.
     pub id: &'static str,
@@ -59,6 +70,7 @@ pub struct Rule {
     pub bad: &'static str,
     /// The same tree without it.
     pub good: &'static str,
+    #[serde(skip)]
     check: Check,
 }
 
@@ -110,14 +122,12 @@ pub static RULES: &[&Rule] = &[
 ];
 
 /// The rule with this id.
-#[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
 /// Checks `plan` against every rule. `parsed` is what the parser reported, `facts` what only the outside
 /// knows. The result is in the order of the source and includes `parsed`.
-#[must_use]
 pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
     let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();

@@ -1,9 +1,6 @@
 //! `over-complexity`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "over-complexity",

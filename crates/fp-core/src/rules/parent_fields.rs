@@ -1,10 +1,6 @@
 //! `parent-fields`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::{Severity, Span};
-use crate::plan::field::FieldKind;
-use crate::plan::task::TaskIndex;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "parent-fields",

@@ -1,12 +1,7 @@
 //! `path-escape`.
 
-use super::context::PathFact;
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::path::normal;
-use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
     id: "path-escape",
@@ -24,7 +19,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
         let why = match normal(&item.text) {
             Err(escape) => escape.to_string(),
-            Ok(_) if context.path(&item.text) == Some(PathFact::Outside) => {
+            Ok(_) if context.facts.path(&item.text) == Some(PathFact::Outside) => {
                 "a symbolic link leads out".to_owned()
             }
             Ok(_) => continue,

@@ -1,11 +1,7 @@
 //! `self-dependency`.
 
-use super::context::{FindingSink, RuleContext};
 use super::fix::{set_dependencies, written_dependencies};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::Task;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "self-dependency",

@@ -1,12 +1,7 @@
 //! `stale-reference`.
 
-use super::context::PathFact;
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
+use super::prelude::*;
 use crate::plan::path::{Reference, normal, reference};
-use crate::plan::task::Task;
 
 pub(super) static RULE: Rule = Rule {
     id: "stale-reference",
@@ -22,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::References) {
         let Some(Reference { path, line, .. }) = reference(&item.text) else { continue };
-        let detail = match (context.path(path), line) {
+        let detail = match (context.facts.path(path), line) {
             _ if normal(path).is_err() => format!("`{}` is outside the repository", path.escape_debug()),
             (Some(PathFact::Outside), _) => format!("`{path}` leads out of the repository"),
             (Some(PathFact::Missing), _) if !context.created.contains(path) => {

@@ -1,7 +1,6 @@
 //! `syntax`.
 
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "syntax",

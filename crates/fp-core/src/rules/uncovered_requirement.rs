@@ -1,8 +1,6 @@
 //! `uncovered-requirement`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
+use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "uncovered-requirement",

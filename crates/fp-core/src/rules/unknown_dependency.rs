@@ -1,10 +1,7 @@
 //! `unknown-dependency`.
 
-use super::context::{FindingSink, RuleContext};
-use super::{Check, Rule};
-use crate::diagnostic::Severity;
-use crate::plan::field::FieldKind;
-use crate::plan::task::{Item, Task};
+use super::prelude::*;
+use crate::plan::task::Item;
 
 pub(super) static RULE: Rule = Rule {
     id: "unknown-dependency",

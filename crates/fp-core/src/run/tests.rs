@@ -16,7 +16,7 @@ use super::ready::Obstacle;
 use super::state::{State, Status};
 use super::verdict::VerifierOpinion;
 use crate::critique::JudgedTree;
-use crate::hook::stop::{LeadDue, lead_due, lead_stops};
+use crate::hook::{LeadDue, lead_due, lead_stops};
 use crate::plan::id::{AgentName, PlanId, TaskId};
 use crate::plan::path::overlap;
 use crate::settings::ExtensionPolicy;

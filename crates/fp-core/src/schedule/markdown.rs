@@ -7,7 +7,6 @@ use crate::markdown::{code, inline};
 use crate::text::counted;
 
 /// Writes `plan.md`.
-#[must_use]
 pub fn markdown(schedule: &Schedule<'_>) -> String {
     let mut out = String::new();
     write_all(&mut out, schedule).expect("writing to a string can't fail");

@@ -252,7 +252,6 @@ fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
 
 /// Of every task the number of its phase, from 0; parents are of phase 0. Phases are groups in the order in which
 /// they first appear, and a leaf without a group belongs to the phase it stands in.
-#[must_use]
 pub fn phases(plan: &Plan) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut current = 0;

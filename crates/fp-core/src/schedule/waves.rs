@@ -1,7 +1,6 @@
 //! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -9,7 +8,7 @@ use serde::Serialize;
 use super::{ScheduleOptions, weight};
 use crate::exclusive::exclusive_of;
 use crate::plan::graph::Graph;
-use crate::plan::path::{folders, held, overlap};
+use crate::plan::path::{held, is_above};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// What keeps a task from an earlier wave.
@@ -101,13 +100,11 @@ pub(super) fn place_tasks<'p>(
     phases: &[usize],
     options: &ScheduleOptions,
 ) -> Vec<WaveSlot<'p>> {
-    let paths = paths_of(plan, &options.exclusive);
-    let mut waves = Waves {
+    let mut waves = FilledWaves {
         plan,
         limit: options.limit() as usize,
         tasks: Vec::new(),
-        paths: &paths,
-        used: HashMap::new(),
+        paths: paths_of(plan, &options.exclusive),
     };
     let mut ends = vec![0; graph.len()];
     // The last wave of each phase so far, and a task that is in it.
@@ -179,42 +176,26 @@ fn leaves_behind<'p>(
 }
 
 /// The waves as far as they are filled.
-struct Waves<'a, 'p> {
+struct FilledWaves<'p> {
     plan: &'p Plan<'p>,
     limit: usize,
     /// The tasks of each wave; no wave has the number 0.
     tasks: Vec<Vec<TaskIndex>>,
-    paths: &'a [Vec<Cow<'p, str>>],
-    used: HashMap<&'a str, PathUse>,
+    /// The paths of every task.
+    paths: Vec<Vec<Cow<'p, str>>>,
 }
 
-/// By wave, whether a path is in use there: itself, and something below it.
-#[derive(Default)]
-struct PathUse {
-    here: Vec<bool>,
-    below: Vec<bool>,
-}
-
-impl<'p> Waves<'_, 'p> {
+impl<'p> FilledWaves<'p> {
     /// Puts `task` into the first wave from `earliest` on that takes it, and says what keeps it from the one before,
     /// unless that is before `earliest`.
     fn add(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
-        let paths = &self.paths[task];
-        let uses = |path: &str| self.used.get(path);
-        let own = paths.iter().filter_map(|path| uses(path)).flat_map(|uses| [&uses.here, &uses.below]);
-        let above = paths.iter().flat_map(|path| folders(path)).filter_map(uses).map(|uses| &uses.here);
-        let in_use: Vec<&Vec<bool>> = own.chain(above).filter(|waves| !waves.is_empty()).collect();
-        let is_open = |wave: &usize| !self.is_full(*wave) && !in_use.iter().any(|waves| is_set(waves, *wave));
+        let is_open = |&wave: &usize| !self.is_full(wave) && self.shared(task, wave).is_none();
         let wave = (earliest..).find(is_open).expect("a wave behind all others is open");
         let held = (wave > earliest).then(|| self.held(task, wave - 1));
         if self.tasks.len() <= wave {
             self.tasks.resize_with(wave + 1, Vec::new);
         }
         self.tasks[wave].push(task);
-        for path in paths {
-            set(&mut self.used.entry(path).or_default().here, wave);
-            folders(path).for_each(|folder| set(&mut self.used.entry(folder).or_default().below, wave));
-        }
         (wave, held)
     }
 
@@ -222,13 +203,18 @@ impl<'p> Waves<'_, 'p> {
         self.tasks.get(wave).is_some_and(|tasks| tasks.len() >= self.limit)
     }
 
+    /// The first path of `task` that a task of `wave` has as well, and that task.
+    fn shared(&self, task: TaskIndex, wave: usize) -> Option<(&Cow<'p, str>, TaskIndex)> {
+        let others = self.tasks.get(wave)?;
+        self.paths[task].iter().find_map(|path| {
+            let has = |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| meet(path, theirs));
+            others.iter().find(has).map(|&other| (path, other))
+        })
+    }
+
     /// Why `task` is not in `wave`.
     fn held(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
-        let shared = self.paths[task].iter().find_map(|path| {
-            let has = |other: &&TaskIndex| overlap(&[path], &self.paths[**other]);
-            self.tasks[wave].iter().find(has).map(|&holder| (path, holder))
-        });
-        match shared {
+        match self.shared(task, wave) {
             Some((path, holder)) if !self.is_full(wave) => {
                 let on = vec![&*self.plan.tasks[holder].id];
                 Delay { cause: DelayCause::File, on, file: Some(path.clone()) }
@@ -238,15 +224,9 @@ impl<'p> Waves<'_, 'p> {
     }
 }
 
-fn is_set(waves: &[bool], wave: usize) -> bool {
-    waves.get(wave).copied().unwrap_or(false)
-}
-
-fn set(waves: &mut Vec<bool>, wave: usize) {
-    if waves.len() <= wave {
-        waves.resize(wave + 1, false);
-    }
-    waves[wave] = true;
+/// Whether two paths in normal form are the same, or one is above the other.
+fn meet(a: &str, b: &str) -> bool {
+    a == b || is_above(a, b) || is_above(b, a)
 }
 
 /// The waves as a list.

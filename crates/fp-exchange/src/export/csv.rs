@@ -1,88 +1,58 @@
 //! `csv`: a row for each task, for spreadsheets.
 
 use csv::WriterBuilder;
+use serde_json::Value;
 
 use super::{parent_id, state_and_commit};
-use crate::portable::{PortablePlan, TaskWork};
+use crate::portable::{PortableFile, PortablePlan, TaskWork};
 
-const COLUMNS: [&str; 21] = [
-    "id",
-    "title",
-    "parent",
-    "status",
-    "dependencies",
-    "files",
-    "complexity",
-    "priority",
-    "risk",
-    "group",
-    "description",
-    "acceptance",
-    "testsRequired",
-    "testCommands",
-    "verify",
-    "hints",
-    "references",
-    "guardrails",
-    "covers",
-    "commit",
-    "reason",
-];
+/// The columns: fields of a task as JSON, and what belongs to its place and its state.
+const COLUMNS: &str = "id title parent status dependencies files complexity priority risk group description acceptance \
+                       testsRequired testCommands verify hints references guardrails covers commit reason";
 
-pub(super) fn csv_text(plan: &PortablePlan) -> String {
+/// A row for each task, by RFC 4180.
+#[must_use]
+pub fn csv_text(plan: &PortablePlan) -> String {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    let mut write = |row: [String; COLUMNS.len()]| {
-        writer.write_record(row.map(|cell| escape_formula(&cell))).expect("memory takes every row");
-    };
-    write(COLUMNS.map(str::to_owned));
-    (0..plan.tasks.len()).for_each(|at| write(row_of(plan, at)));
+    writer.write_record(COLUMNS.split_whitespace()).expect("memory takes every row");
+    for at in 0..plan.tasks.len() {
+        let row = row_of(plan, at).into_iter().map(|cell| escape_formula(&cell));
+        writer.write_record(row).expect("memory takes every row");
+    }
     let bytes = writer.into_inner().expect("memory takes every row");
     String::from_utf8(bytes).expect("it is made of texts")
 }
 
-fn row_of(plan: &PortablePlan, at: usize) -> [String; COLUMNS.len()] {
+fn row_of(plan: &PortablePlan, at: usize) -> Vec<String> {
     let task = &plan.tasks[at];
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let files = task.files.as_ref().map(|files| files.iter().map(ToString::to_string).collect());
+    let said = serde_json::to_value(task).expect("a task is plain data");
     let (status, commit) = state_and_commit(&task.work);
     let reason = match &task.work {
-        TaskWork::Failed { reason } => reason.clone(),
+        TaskWork::Failed { reason } => reason.as_deref(),
         _ => None,
     };
-    [
-        task.id.clone(),
-        task.title.clone(),
-        parent_id(plan, at).unwrap_or_default().to_owned(),
-        status.to_owned(),
-        list_cell(&task.dependencies),
-        list_cell(&files),
-        task.complexity.map(|complexity| complexity.to_string()).unwrap_or_default(),
-        text(&task.priority),
-        text(&task.risk),
-        text(&task.group),
-        text(&task.description),
-        list_cell(&task.acceptance),
-        task.tests_required
-            .map(|required| if required { "yes" } else { "no" })
-            .unwrap_or_default()
-            .to_owned(),
-        list_cell(&task.test_commands),
-        text(&task.verify),
-        list_cell(&task.hints),
-        list_cell(&task.references),
-        list_cell(&task.guardrails),
-        list_cell(&task.covers),
-        commit.unwrap_or_default().to_owned(),
-        reason.unwrap_or_default(),
-    ]
+    let cell = |column| match column {
+        "parent" => parent_id(plan, at).unwrap_or_default().to_owned(),
+        "status" => status.to_owned(),
+        "commit" => commit.unwrap_or_default().to_owned(),
+        "reason" => reason.unwrap_or_default().to_owned(),
+        field => cell_of(&said[field]),
+    };
+    COLUMNS.split_whitespace().map(cell).collect()
 }
 
-/// An entry a line; `none` for a list without entries.
-fn list_cell(texts: &Option<Vec<String>>) -> String {
-    match texts.as_deref() {
-        None => String::new(),
-        Some([]) => "none".to_owned(),
-        Some(texts) => texts.join("\n"),
+/// A list has an entry a line, or `none`.
+fn cell_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(required) => if *required { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(entries) if entries.is_empty() => "none".to_owned(),
+        Value::Array(entries) => entries.iter().map(cell_of).collect::<Vec<_>>().join("\n"),
+        Value::Object(_) => serde_json::from_value(value.clone())
+            .map(|file: PortableFile| file.to_string())
+            .unwrap_or_default(),
     }
 }
 

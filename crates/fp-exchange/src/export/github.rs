@@ -17,17 +17,14 @@ const LABEL: usize = 50;
 /// What keeps a mention or a reference from being one, and is not seen.
 const BREAK: char = '\u{200b}';
 
-pub(super) fn github_text(plan: &PortablePlan) -> String {
-    let bodies = IssueBodies::new(plan);
-    pretty_json(&(0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect::<Vec<_>>())
-}
-
-/// The ids of the tasks whose text is longer than GitHub takes.
+/// The issues, and the ids of the tasks whose text is longer than GitHub takes.
 #[must_use]
-pub fn github_bodies_too_long(plan: &PortablePlan) -> Vec<&str> {
+pub fn github_text(plan: &PortablePlan) -> (String, Vec<&str>) {
     let bodies = IssueBodies::new(plan);
-    let long = (0..plan.tasks.len()).filter(|&at| bodies.body(at).chars().count() > BODY);
-    long.map(|at| plan.tasks[at].id.as_str()).collect()
+    let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect();
+    let is_long = |issue: &Value| issue["body"].as_str().is_some_and(|body| body.chars().count() > BODY);
+    let long = plan.tasks.iter().zip(&issues).filter(|(_, issue)| is_long(issue));
+    (pretty_json(&issues), long.map(|(task, _)| task.id.as_str()).collect())
 }
 
 fn issue_of(bodies: &IssueBodies<'_>, at: usize) -> Value {

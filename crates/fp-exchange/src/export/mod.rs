@@ -7,35 +7,12 @@ use fp_core::plan::{FieldKind, Item, Plan, Task, write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::github::github_bodies_too_long;
+pub use self::csv::csv_text;
+pub use self::github::github_text;
 use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
-
-/// A format that a portable plan is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// The portable plan itself.
-    Json,
-    /// A table, by RFC 4180.
-    Csv,
-    /// The tree as `fp fmt` writes it, with how far each leaf is.
-    Markdown,
-    /// What the GitHub API takes to make an issue, for each task.
-    Github,
-}
-
-/// The text of `plan`, which was made of `tree`, in `format`.
-#[must_use]
-pub fn export_text(format: ExportFormat, plan: &PortablePlan, tree: &Plan<'_>) -> String {
-    match format {
-        ExportFormat::Json => json_text(plan),
-        ExportFormat::Csv => csv::csv_text(plan),
-        ExportFormat::Markdown => write(tree) + &work_table(plan),
-        ExportFormat::Github => github::github_text(plan),
-    }
-}
 
 /// The plan of `tree`, with the user's `goal` and the state of each leaf. The root is the plan itself, unless it is all
 /// there is.
@@ -168,7 +145,9 @@ fn parent_id(plan: &PortablePlan, at: usize) -> Option<&str> {
     plan.tasks[at].parent.map(|parent| plan.tasks[parent].id.as_str())
 }
 
-fn json_text(plan: &PortablePlan) -> String {
+/// Everything, in the words of this program.
+#[must_use]
+pub fn json_text(plan: &PortablePlan) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct JsonPlan<'p> {
@@ -191,6 +170,12 @@ fn json_text(plan: &PortablePlan) -> String {
     let tasks = tasks.map(|(at, task)| JsonPlanTask { parent: parent_id(plan, at), task }).collect();
     let PortablePlan { title, goal, ext, tasks: _ } = plan;
     pretty_json(&JsonPlan { schema_version: SCHEMA_VERSION, title, goal, tasks, ext })
+}
+
+/// The tree as `fp fmt` writes it, with how far each leaf of `plan` is.
+#[must_use]
+pub fn markdown_text(plan: &PortablePlan, tree: &Plan<'_>) -> String {
+    write(tree) + &work_table(plan)
 }
 
 /// How far each leaf is; nothing where none has begun.
@@ -239,10 +224,6 @@ mod tests {
         check(&[&done, &TaskWork::Running], &TaskWork::Running);
     }
 
-    fn json_of(plan: &PortablePlan) -> String {
-        export_text(ExportFormat::Json, plan, &Plan::default())
-    }
-
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
 
@@ -252,14 +233,14 @@ mod tests {
             for (at, task) in plan.tasks.iter_mut().enumerate() {
                 task.id = format!("{at} {}", task.id);
             }
-            let folder = [("plan.json", json_of(&plan))].into_iter().collect();
+            let folder = [("plan.json", json_text(&plan))].into_iter().collect();
             let (back, notices) = crate::read_source(crate::SourceFormat::Json, &folder).unwrap();
             proptest::prop_assert_eq!(notices, []);
             proptest::prop_assert_eq!(back, plan.clone());
-            let github = export_text(ExportFormat::Github, &plan, &Plan::default());
+            let (github, _) = github_text(&plan);
             let issues: Vec<Value> = serde_json::from_str(&github).unwrap();
             proptest::prop_assert_eq!(issues.len(), plan.tasks.len());
-            let csv = export_text(ExportFormat::Csv, &plan, &Plan::default());
+            let csv = csv_text(&plan);
             let rows = ::csv::ReaderBuilder::new().from_reader(csv.as_bytes()).into_records().count();
             proptest::prop_assert_eq!(rows, plan.tasks.len());
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{ReadResult, SourceFormat, parents_first};
 use crate::folder::{SourceFolder, folder_of, not_json};
 use crate::json_task::{id_of, read_json_task};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::commit_in;
 
 /// Types of dependencies that make an issue wait.
@@ -27,9 +27,8 @@ fn has_issues(text: &str) -> bool {
     lines.any(|line| serde_json::from_str(line).is_ok_and(|map| is_issue(&map)))
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, _) = folder.files_in("jsonl").find(|(_, text)| has_issues(text))?;
-    Some(format!("{path} has an issue a line"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.files_in("jsonl").find(|(_, text)| has_issues(text)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -61,7 +60,7 @@ impl BeadsReader {
                     None if map.contains_key("_schema") || map.contains_key("_type") => {}
                     None => {
                         let text = "an issue without an id; it is left out";
-                        self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(path));
+                        self.notices.push(ImportNotice::problem(text).in_file(path));
                     }
                 },
                 Err(fault) => {
@@ -80,15 +79,10 @@ impl BeadsReader {
             self.internal += 1;
             return;
         }
-        let (waits, part_of, others) = links_of(map);
-        let mut map = map.clone();
-        if let Some(links) = map.get_mut("dependencies") {
-            *links = waits.into();
-        }
-        if !others.is_empty() {
-            map.insert("links".into(), others.into());
-        }
-        let mut task = read_json_task(id, &map, path, &mut self.notices);
+        let (waits, part_of) = links_of(map);
+        let mut own = map.clone();
+        own.entry("dependencies").and_modify(|links| *links = waits.into());
+        let mut task = PortableTask { ext: map.clone(), ..read_json_task(id, &own, path, &mut self.notices) };
         let reason = map.get("close_reason").and_then(Value::as_str).unwrap_or_default();
         match &mut task.work {
             work @ TaskWork::Done { .. } if ["wontfix", "duplicate"].contains(&reason) => {
@@ -111,35 +105,33 @@ impl BeadsReader {
             positions.get(part_of.as_deref().or_else(dotted)?).copied()
         };
         let parents: Vec<Option<usize>> = self.tasks.iter().zip(&self.parts_of).map(parent).collect();
-        for ((task, part_of), parent) in self.tasks.iter_mut().zip(self.parts_of).zip(&parents) {
+        for ((task, part_of), parent) in self.tasks.iter().zip(self.parts_of).zip(&parents) {
             if let Some(above) = part_of.filter(|_| parent.is_none()) {
                 let text = format!("{} is a part of {above}, which is not there", task.id);
-                let notice = ImportNotice::new(NoticeKind::DanglingDependency, text);
-                self.notices.push(notice.about(&task.id));
-                task.ext.insert("parent".into(), above.into());
+                self.notices.push(ImportNotice::problem(text));
             }
         }
         if self.internal > 0 {
             let text = format!("issues of the program's own, such as messages, stay out: {}", self.internal);
-            self.notices.push(ImportNotice::new(NoticeKind::LeftOut, text));
+            self.notices.push(ImportNotice::note(text));
         }
         let tasks = parents_first(self.tasks, parents, &mut self.notices);
         (PortablePlan { tasks, ..PortablePlan::default() }, self.notices)
     }
 }
 
-/// What blocks an issue, what it is a part of, and what else it is linked with.
-fn links_of(map: &Map<String, Value>) -> (Vec<String>, Option<String>, Vec<Value>) {
-    let (mut waits, mut part_of, mut others) = (Vec::new(), None, Vec::new());
+/// What blocks an issue, and what it is a part of.
+fn links_of(map: &Map<String, Value>) -> (Vec<String>, Option<String>) {
+    let (mut waits, mut part_of) = (Vec::new(), None);
     for link in map.get("dependencies").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| link.get(key).and_then(Value::as_str).map(one_line);
         let target = text("depends_on_id").or_else(|| text("id")).or_else(|| link.as_str().map(one_line));
         let kind = text("type").unwrap_or_else(|| "blocks".into());
         match target {
             Some(target) if BLOCKING.contains(&kind.as_str()) => waits.push(target),
-            Some(target) if kind == "parent-child" && part_of.is_none() => part_of = Some(target),
-            _ => others.push(link.clone()),
+            Some(target) if kind == "parent-child" => drop(part_of.get_or_insert(target)),
+            _ => {}
         }
     }
-    (waits, part_of, others)
+    (waits, part_of)
 }

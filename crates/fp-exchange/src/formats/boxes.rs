@@ -9,12 +9,12 @@ use regex::Regex;
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{InCode, PageSection, plain_text, sections_of};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{files_named_in, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*[-*+]\s+\[([ xX~/-])\](\*?)\s+\**(\d+(?:\.\d+)*)[.):]?\**\s+(.*\S)")
+    Regex::new(r"^\s*[-*+]\s+\[([ xX~/-])\]\*?\s+\**(\d+(?:\.\d+)*)[.):]?\**\s+(.*\S)")
         .expect("the pattern is valid")
 });
 static UNNUMBERED: LazyLock<Regex> =
@@ -36,10 +36,8 @@ fn pages(folder: &SourceFolder) -> Vec<(&str, &str)> {
     folder.files_in("md").filter(|(path, text)| is_page(path, text)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, text) = pages(folder).first().copied()?;
-    let line = text.lines().position(|line| BOX.is_match(line))? + 1;
-    Some(format!("{path}:{line} is a numbered box"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    pages(folder).first().map(|(path, _)| *path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -51,12 +49,7 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
             reader.read_section(path, &section);
         }
     }
-    // Proposal, requirements and design stand beside the tasks.
-    for (path, text) in folder.files_in("md").filter(|(path, _)| folder_of(path) == base) {
-        if !name_of(path).eq_ignore_ascii_case("tasks.md") {
-            reader.plan.ext.insert(name_of(path).to_owned(), text.into());
-        }
-    }
+    reader.plan.ext = folder.pages_of(base);
     Ok(reader.finish())
 }
 
@@ -79,33 +72,24 @@ impl BoxReader {
             self.plan.title = title_of(section.heading.strip_prefix("Tasks:").unwrap_or(&section.heading)).0;
         }
         let group = Some(section.heading.clone()).filter(|_| section.level > 1 && numbered.is_none());
-        let mut prose: Vec<&str> = Vec::new();
         let mut below_task = false;
         for line in section.lines.iter().filter(|line| line.in_code == InCode::No) {
-            let indented = line.text.starts_with(['\t', ' ']) && !line.text.trim().is_empty();
             if let Some(found) = BOX.captures(line.text) {
-                self.add_task(&found[3], &found[4], work_of_box(&found[1]), group.clone());
-                let task = self.plan.tasks.last_mut().expect("it was added");
-                if !found[2].is_empty() {
-                    task.ext.insert("optional".into(), true.into());
-                }
+                self.add_task(&found[2], &found[3], work_of_box(&found[1]), group.clone());
                 below_task = true;
-            } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && indented) {
-                read_detail(task, line.text);
+            } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && line.is_indented())
+            {
+                match REQUIREMENTS.captures(line.text) {
+                    Some(found) => task.covers.get_or_insert_default().extend(pieces_of(&found[1])),
+                    None => task.add_line(line.text),
+                }
             } else {
                 if UNNUMBERED.is_match(line.text) {
                     let text = format!("it is a box without a number, and left out: {}", one_line(line.text));
-                    let notice = ImportNotice::new(NoticeKind::Broken, text);
-                    self.notices.push(notice.in_file(path).at_line(line.number));
+                    self.notices.push(ImportNotice::problem(text).in_file(path).at_line(line.number));
                 }
                 below_task &= line.text.trim().is_empty();
-                prose.push(line.text);
             }
-        }
-        let prose = prose.join("\n").trim().to_owned();
-        if !prose.is_empty() {
-            let heading = if section.level == 0 { path } else { &section.heading };
-            self.plan.ext.insert(heading.to_owned(), prose.into());
         }
     }
 
@@ -142,17 +126,8 @@ impl BoxReader {
         }
         if self.plan.tasks.len() > 1 {
             let text = "the order of the page became dependencies: each task waits for the one above it";
-            self.notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+            self.notices.push(ImportNotice::note(text));
         }
         (self.plan, self.notices)
     }
-}
-
-/// Adds a line below a task to what it says.
-fn read_detail(task: &mut PortableTask, line: &str) {
-    if let Some(found) = REQUIREMENTS.captures(line) {
-        task.covers.get_or_insert_default().extend(pieces_of(&found[1]));
-        return;
-    }
-    task.add_line(line);
 }

@@ -2,17 +2,17 @@
 //! newer maestro write it. In version 5 of CCW a task has `context` and `flow_control`; lite plans have their tasks
 //! within `plan.json`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
-use super::{ReadResult, SourceFormat, parents_first};
+use super::{ReadResult, SourceFormat, parents_first, report_mismatch};
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::json_task::{JsonObject, WAITS_FOR, id_of, ids_in, joined_lists, read_json_task, sentence_of};
+use crate::json_task::{id_of, ids_in, joined_lists, read_json_task, text_at};
 use crate::page::{list_entries, page_lines, plain_text, sections_of};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
-use crate::words::{joined_paragraphs, portable_file, title_of};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
+use crate::words::{joined_paragraphs, title_of};
 
 /// What belongs in `.task` and is no task.
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
@@ -39,20 +39,9 @@ pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
     folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    if reads_first(folder).is_some() {
-        return None;
-    }
-    let task = folder.objects().find(|(path, map)| is_task_in(path, map));
-    let task = task.map(|(path, map)| {
-        let marks = ["flow_control", "convergence"];
-        match marks.into_iter().find(|mark| map.contains_key(*mark)) {
-            Some(mark) => format!("{path} is a task with `{mark}`"),
-            None => format!("{path} is a task"),
-        }
-    });
-    let plan = || folder.objects().find(|(_, map)| is_plan(map));
-    task.or_else(|| plan().map(|(path, _)| format!("{path} counts its tasks")))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    let is_ours = |(path, map): &(&str, &Map<String, Value>)| is_task_in(path, map) || is_plan(map);
+    folder.objects().find(is_ours).map(|(path, _)| path).filter(|_| reads_first(folder).is_none())
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -103,54 +92,32 @@ struct TaskFolderReader {
 
 impl TaskFolderReader {
     fn read_plan(&mut self, path: &str, map: &Map<String, Value>) {
-        let mut object = JsonObject::new(map);
-        let said = ["summary", "objective", "approach"].map(|key| object.text(&[key]));
-        let title = object.text(&["title", "topic"]).or_else(|| said.iter().flatten().next().cloned());
+        let said = ["summary", "objective", "approach"].map(|key| text_at(map, &[key]));
+        let title = text_at(map, &["title", "topic"]).or_else(|| said.iter().flatten().next().cloned());
         self.plan.title = title_of(&title.unwrap_or_default()).0;
         self.plan.goal = joined_paragraphs(said.into_iter().flatten());
-        if let Some(Value::Array(embedded)) = object.take("tasks") {
+        let mut about = map.clone();
+        if let Some(Value::Array(embedded)) = about.remove("tasks") {
             for task in embedded.iter().filter_map(Value::as_object) {
                 self.read_task(path, task);
             }
         }
-        self.compare_count(path, map);
-        self.read_edges(object.get("dependencies"));
+        if let Some(listed) = map.get("task_ids").and_then(ids_in) {
+            report_mismatch(path, &listed, &self.tasks, &mut self.notices);
+            self.order = listed;
+        }
+        let count = map.get("task_count").and_then(Value::as_u64);
+        if let Some(count) = count.filter(|count| usize::try_from(*count) != Ok(self.tasks.len())) {
+            let text = format!("it counts {count} tasks, and there are {}", self.tasks.len());
+            self.notices.push(ImportNotice::problem(text).in_file(path));
+        }
+        self.read_edges(map.get("dependencies"));
         for (number, wave) in (1..).zip(map.get("waves").and_then(Value::as_array).into_iter().flatten()) {
             let number = wave.get("wave").and_then(Value::as_u64).unwrap_or(number);
             let ids = wave.get("tasks").or(wave.get("task_ids")).and_then(ids_in);
             self.waves.entry(number).or_default().extend(ids.unwrap_or_default());
         }
-        self.plan.ext = object.rest();
-    }
-
-    /// Compares what the plan says of its tasks with the tasks that there are.
-    fn compare_count(&mut self, path: &str, map: &Map<String, Value>) {
-        let mut differs = |text: String, tasks: Vec<String>| {
-            let notice = ImportNotice::new(NoticeKind::CountMismatch, text).in_file(path);
-            self.notices.push(notice.about_all(tasks));
-        };
-        let known: HashSet<&str> = self.tasks.iter().map(|task| task.id.as_str()).collect();
-        if let Some(listed) = map.get("task_ids").and_then(ids_in) {
-            let missing: Vec<String> =
-                listed.iter().filter(|id| !known.contains(id.as_str())).cloned().collect();
-            if !missing.is_empty() {
-                differs(format!("these tasks are listed and have no file: {}", missing.join(", ")), missing);
-            }
-            let unlisted = self.tasks.iter().map(|task| &task.id).filter(|id| !listed.contains(id));
-            let unlisted: Vec<String> = unlisted.cloned().collect();
-            if !unlisted.is_empty() {
-                differs(
-                    format!("these tasks have a file and are not listed: {}", unlisted.join(", ")),
-                    unlisted,
-                );
-            }
-            self.order = listed;
-        }
-        let count =
-            map.get("task_count").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
-        if let Some(count) = count.filter(|count| *count != self.tasks.len()) {
-            differs(format!("it counts {count} tasks, and there are {}", self.tasks.len()), Vec::new());
-        }
+        self.plan.ext = about;
     }
 
     /// Reads `[{from, to}]`: the second waits for the first.
@@ -167,9 +134,9 @@ impl TaskFolderReader {
     /// Reads what else names the plan: the session, or the heading of the planning document.
     fn read_session(&mut self, folder: &SourceFolder, base: &str) {
         if let Some(session) = folder.object(base, "workflow-session.json") {
-            let name = session.get("project").or(session.get("description")).and_then(Value::as_str);
+            let name = text_at(session, &["project", "description"]);
             if let Some(name) = name.filter(|_| self.plan.title.is_empty()) {
-                self.plan.title = title_of(name).0;
+                self.plan.title = title_of(&name).0;
             }
             self.plan.ext.insert("session".into(), session.clone().into());
         }
@@ -184,28 +151,13 @@ impl TaskFolderReader {
 
     fn read_task(&mut self, path: &str, map: &Map<String, Value>) {
         let Some(id) = id_of(map) else {
-            let notice = ImportNotice::new(NoticeKind::Broken, "a task without an id; it is left out");
+            let notice = ImportNotice::problem("a task without an id; it is left out");
             return self.notices.push(notice.in_file(path));
         };
         if let Some(wave) = map.get("wave").and_then(Value::as_u64) {
             self.waves.entry(wave).or_default().push(id.clone());
         }
-        let mut object = JsonObject::new(map);
-        let context = object.take("context");
-        let flow = object.take("flow_control");
-        let mut task = read_json_task(&id, &object.rest(), path, &mut self.notices);
-        if let Some(Value::Object(context)) = context {
-            read_context(&mut task, &context);
-        }
-        if let Some(Value::Object(flow)) = flow {
-            read_flow_control(&mut task, &flow);
-        }
-        // An empty list is worth something only here: nothing has to be done before.
-        let waits = WAITS_FOR.iter().any(|key| map.get(*key).is_some_and(Value::is_array));
-        if waits {
-            task.dependencies.get_or_insert_default();
-        }
-        self.tasks.push(task);
+        self.tasks.push(read_json_task(&id, map, path, &mut self.notices));
     }
 
     /// The list says what is done: it is kept up while the files are not.
@@ -227,15 +179,13 @@ impl TaskFolderReader {
             if ticked != done {
                 let (list, file) = if ticked { ("done", "not done") } else { ("not done", "done") };
                 let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
-                let notice = ImportNotice::new(NoticeKind::Contradiction, text).in_file(path);
-                self.notices.push(notice.at_line(entry.line).about(first));
+                self.notices.push(ImportNotice::problem(text).in_file(path).at_line(entry.line));
                 task.work = if ticked { TaskWork::Done { commit: None } } else { TaskWork::Todo };
             }
         }
         if !unknown.is_empty() {
             let text = format!("these tasks are listed and have no file: {}", unknown.join(", "));
-            self.notices
-                .push(ImportNotice::new(NoticeKind::CountMismatch, text).in_file(path).about_all(unknown));
+            self.notices.push(ImportNotice::problem(text).in_file(path));
         }
     }
 
@@ -256,7 +206,7 @@ impl TaskFolderReader {
         }
         if added {
             let text = "the waves became dependencies: each wave waits for the one before it";
-            self.notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+            self.notices.push(ImportNotice::note(text));
         }
     }
 
@@ -294,61 +244,6 @@ pub(super) fn natural_order(id: &str) -> Vec<(String, u64)> {
         in_number = c.is_ascii_digit();
     }
     runs
-}
-
-/// Version 5: what is asked for, and where.
-fn read_context(task: &mut PortableTask, context: &Map<String, Value>) {
-    let mut object = JsonObject::new(context);
-    task.dependencies = task.dependencies.take().or_else(|| object.ids(&["depends_on"]));
-    task.acceptance = joined_lists(task.acceptance.take(), object.list(&["acceptance"]));
-    task.references = joined_lists(task.references.take(), object.list(&["focus_paths"]));
-    let artifacts = object.get("artifacts").and_then(Value::as_array).into_iter().flatten();
-    let artifacts = artifacts.filter_map(|artifact| {
-        let text = |key: &str| artifact.get(key).and_then(Value::as_str).map(one_line);
-        let path = text("path").filter(|path| !path.contains("{{"))?;
-        Some(text("type").map_or_else(|| path.clone(), |kind| format!("{path} - {kind}")))
-    });
-    task.references = joined_lists(task.references.take(), Some(artifacts.collect()));
-    let requirements = object.list(&["requirements"]).unwrap_or_default();
-    let requirements = requirements.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
-    task.description = joined_paragraphs(task.description.take().into_iter().chain([requirements]));
-    let rest = object.rest();
-    if !rest.is_empty() {
-        task.ext.insert("context".into(), rest.into());
-    }
-}
-
-/// Version 5: how to go about it, and `path:function:lines` to change. Its commands are kept and never run.
-fn read_flow_control(task: &mut PortableTask, flow: &Map<String, Value>) {
-    let steps = flow.get("implementation_approach").and_then(Value::as_array).into_iter().flatten();
-    task.hints = joined_lists(task.hints.take(), Some(steps.filter_map(step_of).collect()));
-    let targets = flow.get("target_files").and_then(Value::as_array).into_iter().flatten();
-    for target in targets.filter_map(sentence_of) {
-        let mut parts = target.splitn(3, ':');
-        let path = parts.next().unwrap_or_default();
-        if let Some(function) = parts.next() {
-            let lines = parts.next().filter(|lines| lines.starts_with(|c: char| c.is_ascii_digit()));
-            let place = lines.map_or_else(|| path.to_owned(), |lines| format!("{path}:{lines}"));
-            task.references.get_or_insert_default().push(format!("{place} - {function}"));
-        }
-        let files = task.files.get_or_insert_default();
-        if files.iter().all(|file| file.path != path.trim()) {
-            files.extend(portable_file(path, None, None));
-        }
-    }
-    if !flow.is_empty() {
-        task.ext.insert("flow_control".into(), flow.clone().into());
-    }
-}
-
-/// A step, as its title and what it is about.
-fn step_of(step: &Value) -> Option<String> {
-    let text =
-        |key: &str| step.get(key).and_then(Value::as_str).map(one_line).filter(|text| !text.is_empty());
-    match (text("title"), text("description")) {
-        (Some(title), Some(description)) => Some(format!("{title}: {description}")),
-        (title, description) => title.or(description).or_else(|| sentence_of(step)),
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{ReadResult, SourceFormat};
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{page_lines, plain_text, tables_in};
-use crate::portable::{ImportNotice, NoticeKind, TaskWork};
+use crate::portable::{ImportNotice, TaskWork};
 use crate::words::work_of;
 
 fn pattern(pattern: &str) -> Regex {
@@ -35,23 +35,17 @@ static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verif
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
-/// Where the first task of a tree begins.
-fn first_task(text: &str) -> Option<usize> {
-    TASK.find(text).or_else(|| HEADING.find(text)).map(|found| found.start())
-}
-
 fn trees(folder: &SourceFolder) -> Vec<(&str, &str)> {
     let alone = folder.files_in("md").count() == 1;
     let is_tree = |path: &str, text: &str| {
-        (alone || name_of(path).eq_ignore_ascii_case("tasks.md")) && first_task(text).is_some()
+        (alone || name_of(path).eq_ignore_ascii_case("tasks.md"))
+            && (TASK.is_match(text) || HEADING.is_match(text))
     };
     folder.files_in("md").filter(|(path, text)| is_tree(path, text)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, text) = trees(folder).first().copied()?;
-    let line = text[..first_task(text)?].lines().count() + 1;
-    Some(format!("{path}:{line} is a task of a tree"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    trees(folder).first().map(|(path, _)| *path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -63,7 +57,7 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
     let mut notices = Vec::new();
     for fault in faults {
         let place = lines.position(fault.span.start);
-        let notice = ImportNotice::new(NoticeKind::Broken, fault.detail).in_file(path).at_line(place.line);
+        let notice = ImportNotice::problem(fault.detail).in_file(path).at_line(place.line);
         notices.push(ImportNotice { column: Some(place.column), ..notice });
     }
     let record = folder.object(base, "plan.json");

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{ImportError, ReadResult, SourceFormat};
 use crate::folder::SourceFolder;
-use crate::json_task::JsonObject;
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
+use crate::json_task::text_at;
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 
 const VERSION: u64 = 1;
 const PLAN_FIELDS: [&str; 5] = ["schemaVersion", "title", "goal", "tasks", "ext"];
@@ -18,9 +18,8 @@ fn is_plan(map: &Map<String, Value>) -> bool {
         && map.get("tasks").is_some_and(Value::is_array)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, _) = folder.objects().find(|(_, map)| is_plan(map))?;
-    Some(format!("{path} has `schemaVersion`, `title` and `tasks`"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.objects().find(|(_, map)| is_plan(map)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -45,15 +44,14 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
             Ok(found) => found,
             Err(detail) => {
                 let text = format!("task {} can't be read: {detail}; it is left out", at + 1);
-                notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(path));
+                notices.push(ImportNotice::problem(text).in_file(path));
                 continue;
             }
         };
         task.parent = parent.as_ref().and_then(|id| positions.get(id)).copied();
         if let Some(id) = parent.filter(|_| task.parent.is_none()) {
             let text = format!("{} is below {id}, which does not stand above it", task.id);
-            let notice = ImportNotice::new(NoticeKind::DanglingDependency, text);
-            notices.push(notice.in_file(path).about(&task.id));
+            notices.push(ImportNotice::problem(text).in_file(path));
         }
         positions.entry(task.id.clone()).or_insert(plan.tasks.len());
         plan.tasks.push(task);
@@ -67,7 +65,7 @@ fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     let mut task: PortableTask = serde_json::from_value(value.clone()).map_err(|fault| fault.to_string())?;
     let written = serde_json::to_value(&task).expect("a task is plain data");
     task.ext = ext_of(map, |key| written.get(key).is_some() || key == "parent" || key == "ext");
-    let parent = JsonObject::new(map).text(&["parent"]);
+    let parent = text_at(map, &["parent"]);
     Ok((task, parent))
 }
 

@@ -7,11 +7,11 @@ use fp_core::text::one_line;
 use serde_json::{Map, Value};
 
 use super::ccw::{natural_order, read_task_folder, reads_first};
-use super::{ReadResult, SourceFormat};
+use super::{ReadResult, SourceFormat, report_mismatch};
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::json_task::{WAITS_FOR, id_of, ids_in, joined_lists, read_json_task};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
-use crate::words::{bare_entry, is_none, joined_paragraphs, pieces_of, title_of};
+use crate::json_task::{WAITS_FOR, id_of, ids_in, read_json_task, text_at};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
+use crate::words::title_of;
 
 fn is_task(value: &Value) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| value.get(*key).is_some());
@@ -39,18 +39,12 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// What a file is to this format.
-fn shape_of(value: &Value) -> Option<&'static str> {
-    let has_tasks = || tasks_of(value).into_iter().any(|(_, task)| is_task(task));
+/// Whether a file has tasks, or an analysis of them.
+fn is_plan(value: &Value) -> bool {
     let is_analysis = |map: &Map<String, Value>| {
         map.get("dependency_graph").is_some_and(Value::is_object) || analysed_tasks(map).next().is_some()
     };
-    match value {
-        Value::Array(_) if has_tasks() => Some("is a list of tasks with `role` or `deps`"),
-        Value::Object(_) if has_tasks() => Some("has tasks with `role` or `deps`"),
-        Value::Object(map) if is_analysis(map) => Some("has a `dependency_graph`"),
-        _ => None,
-    }
+    tasks_of(value).into_iter().any(|(_, task)| is_task(task)) || value.as_object().is_some_and(is_analysis)
 }
 
 /// The plan's own tables: results and waves beside one are copies of it.
@@ -69,16 +63,13 @@ fn tables(folder: &SourceFolder) -> Vec<(&str, &str)> {
     all.iter().copied().filter(|(path, _)| is_plan(path) || !has_plan(path)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    if let Some(path) = reads_first(folder) {
-        return Some(format!("{path} is a task with `read_first`"));
-    }
-    let json = folder.values().find_map(|(path, value)| Some(format!("{path} {}", shape_of(value)?)));
-    json.or_else(|| tables(folder).first().map(|(path, _)| format!("{path} has columns for ids and roles")))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    let json = || folder.values().find(|(_, value)| is_plan(value)).map(|(path, _)| path);
+    reads_first(folder).or_else(json).or_else(|| tables(folder).first().map(|(path, _)| *path))
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let json = || folder.values().filter(|(_, value)| shape_of(value).is_some());
+    let json = || folder.values().filter(|(_, value)| is_plan(value));
     let tables = tables(folder);
     if reads_first(folder).is_some() || (json().next().is_none() && tables.is_empty()) {
         return read_task_folder(SourceFormat::Maestro, folder);
@@ -119,10 +110,9 @@ struct MaestroReader {
 
 impl MaestroReader {
     fn read_file(&mut self, path: &str, value: &Value) {
-        let tasks = tasks_of(value);
+        let mut tasks = tasks_of(value);
         let has_tasks = tasks.iter().any(|(_, task)| is_task(task));
         if has_tasks {
-            let mut tasks = tasks;
             // An object of JSON has no order.
             tasks.sort_by_cached_key(|(key, task)| {
                 let wave = task.get("wave").and_then(Value::as_u64);
@@ -148,36 +138,34 @@ impl MaestroReader {
             self.analysed.push(with_goal_as_title(task));
         }
         let mut rest = map.clone();
-        if has_tasks && rest.remove("tasks").is_none() {
-            return;
+        if rest.remove("tasks").is_some() || !has_tasks {
+            self.plan.ext.insert(name_of(path).trim_end_matches(".json").to_owned(), rest.into());
         }
-        self.plan.ext.insert(name_of(path).trim_end_matches(".json").to_owned(), rest.into());
     }
 
     fn name_after(&mut self, map: &Map<String, Value>) {
-        let text = |keys: &[&str]| keys.iter().find_map(|key| map.get(*key)?.as_str()).map(str::trim);
-        let named = text(&["title", "requirement", "task_description", "description"]);
-        if let Some(named) = named.filter(|named| !named.is_empty() && self.plan.title.is_empty()) {
-            let (title, rest) = title_of(named);
+        let named = text_at(map, &["title", "requirement", "task_description", "description"]);
+        if let Some(named) = named.filter(|_| self.plan.title.is_empty()) {
+            let (title, rest) = title_of(named.trim());
             self.plan.title = title;
-            self.plan.goal = rest.or_else(|| text(&["description", "requirement"]).map(str::to_owned));
+            self.plan.goal = rest.or_else(|| text_at(map, &["description", "requirement"]));
         }
     }
 
     fn read_entry(&mut self, path: &str, at: usize, key: Option<&str>, task: &Value) {
+        let called = key.map_or_else(|| format!("task-{}", at + 1), one_line);
         let Some(map) = task.as_object() else {
-            let called = key.map_or_else(|| format!("task {}", at + 1), str::to_owned);
             let text = format!("{called} is no object; it is left out");
-            return self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(path));
+            return self.notices.push(ImportNotice::problem(text).in_file(path));
         };
-        let id = id_of(map).or_else(|| key.map(one_line)).unwrap_or_else(|| {
-            let id = format!("task-{}", at + 1);
-            let text = format!("task {} has no id; it is called {id}", at + 1);
-            self.notices.push(ImportNotice::new(NoticeKind::UnknownValue, text).in_file(path).about(&id));
-            id
+        let id = id_of(map).unwrap_or_else(|| {
+            if key.is_none() {
+                let text = format!("task {} has no id; it is called {called}", at + 1);
+                self.notices.push(ImportNotice::problem(text).in_file(path));
+            }
+            called
         });
-        let mut task = read_json_task(&id, map, path, &mut self.notices);
-        read_parts(&mut task);
+        let task = read_json_task(&id, map, path, &mut self.notices);
         self.plan.tasks.push(with_goal_as_title(task));
     }
 
@@ -186,38 +174,27 @@ impl MaestroReader {
             csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
         let Ok(heading) = reader.headers().cloned() else { return };
         for (at, record) in reader.records().enumerate() {
-            let line = |position: Option<&csv::Position>| {
-                position.and_then(|position| usize::try_from(position.line()).ok()).unwrap_or_default()
-            };
             let record = match record {
                 Ok(record) => record,
                 Err(error) => {
-                    let text = format!("not a row of a table: {error}; it is left out");
-                    let notice = ImportNotice::new(NoticeKind::Broken, text).in_file(path);
-                    self.notices.push(notice.at_line(line(error.position())));
+                    let text = format!("row {} can't be read: {error}; it is left out", at + 1);
+                    self.notices.push(ImportNotice::problem(text).in_file(path));
                     continue;
                 }
             };
-            let cells = heading.iter().zip(&record).filter(|(_, cell)| !cell.is_empty());
-            let mut map: Map<String, Value> =
-                cells.map(|(name, cell)| (name.to_lowercase(), Value::from(cell))).collect();
-            if map.is_empty() {
-                continue;
-            }
             if record.len() > heading.len() {
-                let text = format!("a row has {} cells, and the heading has {}", record.len(), heading.len());
-                let notice = ImportNotice::new(NoticeKind::UnknownValue, text).in_file(path);
-                self.notices.push(notice.at_line(line(record.position())));
-                map.insert("cells".into(), record.iter().skip(heading.len()).collect());
+                let text = format!("row {} has more cells than the heading", at + 1);
+                self.notices.push(ImportNotice::problem(text).in_file(path));
             }
-            // An empty cell says that there is nothing.
-            if heading.iter().any(|name| name.eq_ignore_ascii_case("deps")) {
-                map.entry("deps").or_insert_with(|| Value::Array(Vec::new()));
+            let cell = |(name, cell): (&str, &str)| match &*name.to_lowercase() {
+                "evaluation_criteria" => (name.to_lowercase(), cell.replace(';', "\n").into()),
+                // An empty cell says that there is nothing.
+                _ => (name.to_lowercase(), Value::from(cell)),
+            };
+            if record.iter().any(|cell| !cell.is_empty()) {
+                let map: Map<String, Value> = heading.iter().zip(&record).map(cell).collect();
+                self.read_entry(path, at, None, &map.into());
             }
-            if let Some(Value::String(criteria)) = map.get("evaluation_criteria").cloned() {
-                map.insert("evaluation_criteria".into(), criteria.split(';').map(str::trim).collect());
-            }
-            self.read_entry(path, at, None, &map.into());
         }
     }
 
@@ -233,18 +210,8 @@ impl MaestroReader {
 
     /// Adds the dependencies of a graph, and compares its nodes with the tasks.
     fn follow_graph(&mut self, path: &str, graph: &BTreeMap<String, Vec<String>>) {
-        let ids: Vec<&String> = self.plan.tasks.iter().map(|task| &task.id).collect();
-        let missing: Vec<String> = graph.keys().filter(|id| !ids.contains(id)).cloned().collect();
-        let unlisted: Vec<String> = ids.into_iter().filter(|id| !graph.contains_key(*id)).cloned().collect();
-        for (ids, what) in
-            [(missing, "in the graph and are no tasks"), (unlisted, "tasks and are not in the graph")]
-        {
-            if !ids.is_empty() {
-                let text = format!("these are {what}: {}", ids.join(", "));
-                let notice = ImportNotice::new(NoticeKind::CountMismatch, text).in_file(path);
-                self.notices.push(notice.about_all(ids));
-            }
-        }
+        let nodes: Vec<String> = graph.keys().cloned().collect();
+        report_mismatch(path, &nodes, &self.plan.tasks, &mut self.notices);
         for task in &mut self.plan.tasks {
             let Some(waits) = graph.get(&task.id) else { continue };
             let known = task.dependencies.is_some();
@@ -253,8 +220,7 @@ impl MaestroReader {
             if known && !more.is_empty() {
                 let text =
                     format!("{} waits for {} by the graph alone; that counts too", task.id, more.join(", "));
-                let notice = ImportNotice::new(NoticeKind::Contradiction, text).in_file(path);
-                self.notices.push(notice.about(&task.id));
+                self.notices.push(ImportNotice::problem(text).in_file(path));
             }
             own.extend(more);
         }
@@ -263,49 +229,10 @@ impl MaestroReader {
 
 /// Takes the first line of what is said for the title, where there is no better one.
 fn with_goal_as_title(mut task: PortableTask) -> PortableTask {
-    if let Some(description) = task.description.take_if(|_| task.title == task.id) {
-        (task.title, task.description) = title_of(&description);
+    if let Some(said) = task.description.as_deref().filter(|_| task.title == task.id) {
+        let purpose = said.trim_start().trim_start_matches("PURPOSE:");
+        task.title = title_of(purpose.split("| Success:").next().unwrap_or_default()).0;
     }
     task.description = task.description.take().filter(|description| *description != task.title);
     task
-}
-
-/// Takes a description apart that has sections: PURPOSE, TASK, CONTEXT, EXPECTED, CONSTRAINTS.
-fn read_parts(task: &mut PortableTask) {
-    const HEADS: [&str; 7] =
-        ["PURPOSE", "TASK", "CONTEXT", "EXPECTED", "CONSTRAINTS", "InnerLoop", "RoleSpec"];
-    let Some(text) = task.description.clone() else { return };
-    let mut under = "";
-    let mut purpose = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "---") {
-        let head =
-            HEADS.into_iter().find_map(|head| Some((head, line.strip_prefix(head)?.strip_prefix(':')?)));
-        let line = one_line(head.map_or_else(|| bare_entry(line), |(_, rest)| rest));
-        under = head.map_or(under, |(head, _)| head);
-        if is_none(&line) {
-            continue;
-        }
-        let one = |line: &str| Some(vec![line.to_owned()]);
-        match under {
-            "PURPOSE" => {
-                let (goal, success) = line.split_once("| Success:").unwrap_or((&line, ""));
-                purpose.push(goal.trim().to_owned());
-                let success = Some(success.trim()).filter(|success| !success.is_empty()).and_then(one);
-                task.acceptance = joined_lists(task.acceptance.take(), success);
-            }
-            "TASK" => task.hints = joined_lists(task.hints.take(), one(&line)),
-            "EXPECTED" => task.acceptance = joined_lists(task.acceptance.take(), one(&line)),
-            "CONSTRAINTS" => task.guardrails = joined_lists(task.guardrails.take(), one(&line)),
-            "CONTEXT" => {
-                if let Some(files) = line.strip_prefix("Key files:") {
-                    task.references = joined_lists(task.references.take(), Some(pieces_of(files)));
-                }
-            }
-            _ => {}
-        }
-    }
-    if !under.is_empty() {
-        task.ext.insert("description".into(), text.into());
-        task.description = joined_paragraphs([purpose.join(" ")]);
-    }
 }

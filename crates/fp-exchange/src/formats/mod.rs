@@ -22,7 +22,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::folder::SourceFolder;
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
 /// Most files or folders that an error names.
 const MAX_LISTED: usize = 5;
@@ -97,7 +97,7 @@ impl SourceFormat {
         }
     }
 
-    fn recognise(self, folder: &SourceFolder) -> Option<String> {
+    fn recognise(self, folder: &SourceFolder) -> Option<&str> {
         match self {
             Self::Uctm => uctm::recognise(folder),
             Self::Maestro => maestro::recognise(folder),
@@ -145,7 +145,7 @@ impl FromStr for SourceFormat {
 pub enum ImportError {
     #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file".to_owned(), |files| format!(" in {files}")))]
     NotRecognised(Option<String>),
-    #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}: {}", found.source, found.because)).collect::<String>())]
+    #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}, {}", found.source, found.because)).collect::<String>())]
     SeveralFormats(Vec<RecognisedSource>),
     #[error("there are several plans of {format} in it: {folders}")]
     SeveralPlans { format: SourceFormat, folders: String },
@@ -194,8 +194,9 @@ fn first_of(names: &[&str]) -> String {
 /// # Errors
 /// None of them, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
-    let recognised =
-        |source: SourceFormat| Some(RecognisedSource { source, because: source.recognise(folder)? });
+    let recognised = |source: SourceFormat| {
+        Some(RecognisedSource { source, because: format!("by {}", source.recognise(folder)?) })
+    };
     let mut found: Vec<RecognisedSource> = SourceFormat::ALL.into_iter().filter_map(recognised).collect();
     match (found.len(), folder.broken().next()) {
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
@@ -216,10 +217,24 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
 pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     let (plan, notices) = format.read(folder)?;
     if plan.tasks.iter().all(|task| task.work == TaskWork::Cancelled) {
-        let broken = notices.into_iter().find(|notice| notice.kind == NoticeKind::Broken);
+        let broken = notices.into_iter().find(|notice| notice.is_problem && notice.file.is_some());
         return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
     }
     Ok((plan, notices))
+}
+
+/// Reports ids that the file `path` lists and no task has, and tasks that it doesn't list.
+fn report_mismatch(path: &str, listed: &[String], tasks: &[PortableTask], notices: &mut Vec<ImportNotice>) {
+    let missing: Vec<&str> =
+        listed.iter().filter(|id| tasks.iter().all(|task| task.id != **id)).map(String::as_str).collect();
+    let unlisted: Vec<&str> =
+        tasks.iter().filter(|task| !listed.contains(&task.id)).map(|task| task.id.as_str()).collect();
+    for (ids, what) in [(missing, "listed and are not there"), (unlisted, "there and are not listed")] {
+        if !ids.is_empty() {
+            let text = format!("these tasks are {what}: {}", ids.join(", "));
+            notices.push(ImportNotice::problem(text).in_file(path));
+        }
+    }
 }
 
 /// The tasks in the order given, but parents first. `parents` has the position of each one's parent; a task that is
@@ -239,7 +254,7 @@ fn parents_first(
             if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
                 let id = &tasks[at].id;
                 let text = format!("{id} is a part of itself; it becomes a task without a parent");
-                notices.push(ImportNotice::new(NoticeKind::AncestorDependency, text).about(id));
+                notices.push(ImportNotice::problem(text));
                 parents[at] = None;
             }
             way.push(at);
@@ -592,9 +607,34 @@ mod tests {
             said[..2],
             [
                 ".task/C.json: T-3 has `predecessor_depends`, which looks like dependencies and can't be read",
-                "plan.json: these tasks are listed and have no file: T-4"
+                "plan.json: these tasks are listed and are not there: T-4"
             ]
         );
+    }
+
+    #[test]
+    fn task_files_keep_their_dependencies_under_every_name_and_in_their_order() {
+        let files = |second: String| {
+            let first = r#"{"id": "IMPL-1", "title": "A", "depends_on": []}"#.to_owned();
+            let third = r#"{"id": "IMPL-10", "title": "C", "depends_on": ["IMPL-2", "IMPL-1"]}"#.to_owned();
+            [(".task/IMPL-1.json", first), (".task/IMPL-10.json", third), (".task/IMPL-2.json", second)]
+        };
+        let mut seconds: Vec<String> = crate::json_task::WAITS_FOR
+            .iter()
+            .map(|name| format!(r#"{{"id": "IMPL-2", "title": "B", "{name}": ["IMPL-1"]}}"#))
+            .collect();
+        seconds.push(r#"{"id": "IMPL-2", "title": "B", "depends_on": "IMPL-1"}"#.into());
+        seconds.push(
+            r#"{"id": "IMPL-2", "title": "B", "context": {"depends_on": ["IMPL-1"]}, "flow_control": {}}"#
+                .into(),
+        );
+        for second in seconds {
+            let files = files(second);
+            let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+            let (tasks, said) = told(SourceFormat::Ccw, &files);
+            assert_eq!(tasks, ["IMPL-1", "IMPL-2 IMPL-1", "IMPL-10 IMPL-2 IMPL-1"], "{files:?}");
+            assert_eq!(said, [""; 0], "{files:?}");
+        }
     }
 
     #[test]

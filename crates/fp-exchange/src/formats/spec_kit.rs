@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use fp_core::text::one_line;
 use regex::{Captures, Regex};
-use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat};
-use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::page::{InCode, PageLine, plain_text, sections_of};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
+use crate::folder::{SourceFolder, folder_of};
+use crate::page::{InCode, plain_text, sections_of};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 use crate::words::{files_named_in, title_of, work_of_box};
 
 /// `- [ ] T001 [P] [US1] what to do`.
@@ -45,10 +44,8 @@ fn has_tasks(text: &str) -> bool {
     text.lines().any(|line| TASK.is_match(line))
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, text) = folder.files_in("md").find(|(_, text)| has_tasks(text))?;
-    let line = text.lines().position(|line| TASK.is_match(line)).unwrap_or_default() + 1;
-    Some(format!("{path}:{line} is a task with a box and a number"))
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.files_in("md").find(|(_, text)| has_tasks(text)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -58,16 +55,11 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
     for (path, text) in pages().filter(|(path, _)| folder_of(path) == base) {
         reader.read_page(path, text);
     }
-    // Requirements and approach stand beside the tasks.
-    for (path, text) in
-        folder.files_in("md").filter(|(path, text)| folder_of(path) == base && !has_tasks(text))
-    {
-        reader.plan.ext.insert(name_of(path).to_owned(), text.into());
-    }
+    reader.plan.ext = folder.pages_of(base);
     if reader.ordered {
         let text = "the order of the page became dependencies: a phase waits for the one before it, a story for the \
                     phases before all stories, and a task without [P] for the tasks above it";
-        reader.notices.push(ImportNotice::new(NoticeKind::Rewritten, text));
+        reader.notices.push(ImportNotice::note(text));
     }
     Ok((reader.plan, reader.notices))
 }
@@ -125,8 +117,6 @@ impl SpecKitReader {
     fn read_page(&mut self, path: &str, text: &str) {
         let mut phase = String::new();
         for section in sections_of(text) {
-            let has_tasks =
-                section.lines.iter().any(|line| line.in_code == InCode::No && TASK.is_match(line.text));
             match section.level {
                 1 if self.plan.title.is_empty() => {
                     let bare = section.heading.strip_prefix("Tasks:").unwrap_or(&section.heading);
@@ -139,43 +129,27 @@ impl SpecKitReader {
                 }
                 _ => {}
             }
-            let prose = match has_tasks {
-                true => self.read_tasks(path, &section.lines, &one_line(&phase)),
-                false => section.text(),
-            };
-            if !prose.is_empty() {
-                let heading = match (section.level, section.heading == phase || phase.is_empty()) {
-                    (0, _) => path.to_owned(),
-                    (_, true) => section.heading.clone(),
-                    (_, false) => format!("{phase} / {}", section.heading),
-                };
-                self.plan.ext.insert(heading, prose.into());
-            }
-        }
-    }
-
-    /// Reads the tasks among `lines`; returns what else they say.
-    fn read_tasks(&mut self, path: &str, lines: &[PageLine<'_>], phase: &str) -> String {
-        let mut prose: Vec<&str> = Vec::new();
-        let mut below_task = false;
-        for line in lines.iter().filter(|line| line.in_code == InCode::No) {
-            let indented = line.text.starts_with(['\t', ' ']) && !line.text.trim().is_empty();
-            if let Some(found) = TASK.captures(line.text) {
-                self.read_task(&found, phase);
-                below_task = true;
-            } else if let Some(task) = self.plan.tasks.last_mut().filter(|_| below_task && indented) {
-                task.add_line(line.text);
-            } else {
-                if ALMOST.is_match(line.text) {
-                    let text = format!("it is no box with a number, and left out: {}", one_line(line.text));
-                    let notice = ImportNotice::new(NoticeKind::Broken, text);
-                    self.notices.push(notice.in_file(path).at_line(line.number));
+            let mut below_task = false;
+            for line in section.lines.iter().filter(|line| line.in_code == InCode::No) {
+                if let Some(found) = TASK.captures(line.text) {
+                    self.read_task(&found, &one_line(&phase));
+                    below_task = true;
+                } else if let Some(task) =
+                    self.plan.tasks.last_mut().filter(|_| below_task && line.is_indented())
+                {
+                    task.add_line(line.text);
+                } else {
+                    below_task &= line.text.trim().is_empty();
+                    // Sections without tasks have lists of other things.
+                    if ALMOST.is_match(line.text) && section.lines.iter().any(|line| TASK.is_match(line.text))
+                    {
+                        let text =
+                            format!("it is no box with a number, and left out: {}", one_line(line.text));
+                        self.notices.push(ImportNotice::problem(text).in_file(path).at_line(line.number));
+                    }
                 }
-                below_task &= line.text.trim().is_empty();
-                prose.push(line.text);
             }
         }
-        prose.join("\n").trim().to_owned()
     }
 
     fn read_task(&mut self, found: &Captures<'_>, phase: &str) {
@@ -184,10 +158,8 @@ impl SpecKitReader {
         let (title, description) = title_of(&text);
         let tags: Vec<String> = TAG.captures_iter(&found[3]).map(|tag| one_line(&tag[1])).collect();
         let is_parallel = tags.iter().any(|tag| tag.eq_ignore_ascii_case("P"));
-        let (covers, others): (Vec<String>, Vec<String>) = tags
-            .into_iter()
-            .filter(|tag| !tag.eq_ignore_ascii_case("P"))
-            .partition(|tag| tag.to_uppercase().starts_with("US"));
+        let covers: Vec<String> =
+            tags.into_iter().filter(|tag| tag.to_uppercase().starts_with("US")).collect();
         let mut waits = self.order.next_waits(&id, is_parallel);
         self.ordered |= !waits.is_empty();
         for list in DEPENDS.captures_iter(&text) {
@@ -195,13 +167,6 @@ impl SpecKitReader {
             waits.extend(named.filter(|number| *number != id).collect::<Vec<_>>());
         }
         waits.dedup();
-        let mut ext = Map::new();
-        if is_parallel {
-            ext.insert("parallel".into(), true.into());
-        }
-        if !others.is_empty() {
-            ext.insert("tags".into(), Value::from(others));
-        }
         let whole = FILE_IN_FOLDER.replace_all(&found[4], "$2$1");
         self.plan.tasks.push(PortableTask {
             title: if title.is_empty() { id.clone() } else { title },
@@ -211,7 +176,6 @@ impl SpecKitReader {
             covers: Some(covers).filter(|covers| !covers.is_empty()),
             group: Some(phase.to_owned()).filter(|phase| !phase.is_empty()),
             work: work_of_box(&found[1]),
-            ext,
             id,
             ..PortableTask::default()
         });

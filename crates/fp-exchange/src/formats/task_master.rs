@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of};
 use crate::json_task::{id_of, ids_in, read_json_task};
-use crate::portable::{ImportNotice, NoticeKind, PortablePlan, PortableTask};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 use crate::words::title_of;
 
 /// The tag that new plans have.
@@ -38,13 +38,8 @@ fn is_plan(map: &Map<String, Value>) -> bool {
     !map.contains_key("schemaVersion") && !is_of_ccw && !lists_of(map).is_empty()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    let (path, map) = folder.objects().find(|(_, map)| is_plan(map))?;
-    let tags: Vec<&str> = lists_of(map).iter().filter_map(|(tag, _)| *tag).collect();
-    Some(match tags[..] {
-        [] => format!("{path} has a list of tasks with `dependencies` or `subtasks`"),
-        _ => format!("{path} has tasks by tag: {}", tags.join(", ")),
-    })
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    folder.objects().find(|(_, map)| is_plan(map)).map(|(path, _)| path)
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
@@ -118,14 +113,13 @@ impl TaskMasterReader {
             let within = within.map(|(id, _)| format!(" of {id}")).unwrap_or_default();
             let Some(map) = task.as_object() else {
                 let text = format!("task {}{within} is no object; it is left out", at + 1);
-                self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(list.path));
+                self.notices.push(ImportNotice::problem(text).in_file(list.path));
                 continue;
             };
             let own = id_of(map).unwrap_or_else(|| {
                 let number = (at + 1).to_string();
                 let text = format!("task {number}{within} has no id; it is called {number}");
-                let notice = ImportNotice::new(NoticeKind::UnknownValue, text);
-                self.notices.push(notice.in_file(list.path).about(&number));
+                self.notices.push(ImportNotice::problem(text).in_file(list.path));
                 number
             });
             self.read_task(&own, map, &list);

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use fp_core::text::one_line;
 use regex::Regex;
-use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat};
 use crate::folder::{SourceFolder, folder_of, name_of};
@@ -14,7 +13,7 @@ use crate::page::{
     InCode, PageLine, PageSection, PageTable, label_and_value, list_entries, page_lines, plain_text,
     sections_of, tables_in,
 };
-use crate::portable::{ImportNotice, NoticeKind, PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
     bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pieces_of, portable_file,
     work_of,
@@ -37,7 +36,6 @@ static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
 enum UctmLabel {
     Goal,
     Dependencies,
-    Scope,
     Files,
     Acceptance,
     Verify,
@@ -52,17 +50,16 @@ enum UctmLabel {
 
 impl UctmLabel {
     /// The words that a label has in it, the first one that fits counting.
-    const WORDS: [(Self, &[&str]); 12] = [
+    const WORDS: [(Self, &[&str]); 11] = [
         (Self::Dependencies, &["depend", "blocked", "의존", "종속", "선행"]),
         (
             Self::Acceptance,
             &["acceptance", "done when", "수용", "인수", "승인", "완료 조건", "완료 기준", "완료조건"],
         ),
         (Self::Verify, &["verif", "검증"]),
-        (Self::Scope, &["scope", "범위"]),
         (Self::Files, &["file", "파일"]),
         (Self::Status, &["status", "상태"]),
-        (Self::Goal, &["goal", "objective", "overview", "목표", "개요"]),
+        (Self::Goal, &["scope", "범위", "goal", "objective", "overview", "목표", "개요"]),
         (Self::Commit, &["commit", "커밋"]),
         (Self::Priority, &["priority", "우선순위"]),
         (Self::Covers, &["requirement", "nfr", "요구사항"]),
@@ -86,42 +83,41 @@ fn ids_named_in(text: &str) -> Vec<String> {
     TASK.captures_iter(text).map(|found| canonical_id(&found[1])).collect()
 }
 
-fn is_plan(path: &str, text: &str) -> bool {
-    name_of(path).eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text)
+fn our_files(folder: &SourceFolder) -> impl Iterator<Item = &str> {
+    let is_plan = |path: &str, text: &str| path.eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text);
+    let is_ours = move |path: &str, text: &str| is_plan(path, text) || FILE.is_match(path);
+    folder.files_in("md").filter(move |(path, text)| is_ours(name_of(path), text)).map(|(path, _)| path)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<String> {
-    folder.files_in("md").find_map(|(path, text)| match () {
-        () if is_plan(path, text) => Some(format!("{path} begins with `# WORK-`")),
-        () if FILE.is_match(name_of(path)) => Some(format!("there is {path}")),
-        () => None,
-    })
+pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
+    our_files(folder).next()
 }
 
 pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let ours =
-        folder.files_in("md").filter(|(path, text)| is_plan(path, text) || FILE.is_match(name_of(path)));
-    let base = folder.only(SourceFormat::Uctm, ours.map(|(path, _)| folder_of(path)))?;
+    let base = folder.only(SourceFormat::Uctm, our_files(folder).map(folder_of))?;
     let mut reader = UctmReader::default();
     if let Some((path, text)) = folder.page(base, "PLAN.md") {
         reader.read_plan(path, text);
     }
     for (path, text) in folder.files_in("md").filter(|(path, _)| folder_of(path) == base) {
-        let Some(found) = FILE.captures(name_of(path)) else { continue };
+        let Some(found) = FILE.captures(name_of(path)) else {
+            reader.plan.ext.insert(name_of(path).to_owned(), text.into());
+            continue;
+        };
         let id = canonical_id(&found[1]);
         match found.get(2).map(|kind| kind.as_str().to_lowercase()).as_deref() {
-            Some("result") => reader.read_result(&id, path, text),
+            Some("result") => reader.read_result(&id, text),
             Some(_) => reader.read_status_lines(&id, path, &page_lines(text)),
             None => reader.read_task_file(&id, path, text),
+        }
+        if let Some(entry) = reader.tasks.get_mut(&id) {
+            entry.task.ext.insert(name_of(path).to_owned(), text.into());
         }
     }
     if let Some((path, text)) = folder.page(base, "PROGRESS.md") {
         for section in sections_of(text) {
             reader.read_tables(path, &section, false);
         }
-    }
-    if let Some((_, text)) = folder.page(base, "Requirement.md") {
-        reader.plan.ext.insert("Requirement.md".into(), text.into());
     }
     Ok(reader.finish())
 }
@@ -131,7 +127,6 @@ struct UctmReader {
     plan: PortablePlan,
     tasks: BTreeMap<String, UctmTask>,
     notices: Vec<ImportNotice>,
-    has_plan: bool,
 }
 
 #[derive(Default)]
@@ -139,8 +134,8 @@ struct UctmTask {
     task: PortableTask,
     in_plan: bool,
     in_file: bool,
-    /// What its pages say, as written.
-    sections: Map<String, Value>,
+    /// Whether the plan has a heading for it.
+    in_block: bool,
 }
 
 impl UctmReader {
@@ -150,54 +145,39 @@ impl UctmReader {
         entry
     }
 
-    fn report(&mut self, kind: NoticeKind, id: &str, path: &str, line: usize, text: String) {
-        self.notices.push(ImportNotice::new(kind, text).in_file(path).at_line(line).about(id));
+    fn report(&mut self, path: &str, line: usize, text: String) {
+        self.notices.push(ImportNotice::problem(text).in_file(path).at_line(line));
     }
 
     fn read_plan(&mut self, path: &str, text: &str) {
-        self.has_plan = true;
         for section in sections_of(text) {
             if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level > 1) {
                 self.read_block(path, &canonical_id(&found[1]), &found[2], &section);
                 continue;
             }
-            let has_rows = self.read_tables(path, &section, true);
-            let text = section.text();
+            self.read_tables(path, &section, true);
             match (section.level, WORK.captures(&format!("# {}", section.heading))) {
-                (1, Some(found)) => {
-                    self.plan.title = plain_text(&found[2]);
-                    self.plan.ext.insert("work".into(), found[1].to_uppercase().into());
-                    self.plan.ext.insert("header".into(), text.into());
-                }
+                (1, Some(found)) => self.plan.title = plain_text(&found[2]),
                 (2.., _) if UctmLabel::new(&section.heading) == UctmLabel::Goal => {
-                    self.plan.goal = Some(text)
-                }
-                (2.., _) if !has_rows && !text.is_empty() => {
-                    self.plan.ext.insert(section.heading.clone(), text.into());
+                    self.plan.goal = Some(section.text()).filter(|goal| !goal.is_empty());
                 }
                 _ => {}
             }
         }
-        self.plan.goal = self.plan.goal.take().filter(|goal| !goal.is_empty());
     }
 
     /// Reads the rows of tables that list tasks. `is_plan` says that a second row of one id is a fault.
-    fn read_tables(&mut self, path: &str, section: &PageSection<'_>, is_plan: bool) -> bool {
-        let mut found = false;
+    fn read_tables(&mut self, path: &str, section: &PageSection<'_>, is_plan: bool) {
         for table in tables_in(&section.lines) {
             for (line, row) in &table.rows {
                 let Some(id) = row.first().and_then(|cell| ids_named_in(cell).pop()) else { continue };
-                found = true;
                 let is_known = self.tasks.get(&id).is_some_and(|entry| entry.in_plan);
-                if is_known && is_plan {
-                    let text = format!("{id} is listed twice; the first one counts");
-                    self.report(NoticeKind::DuplicateId, &id, path, *line, text);
-                    continue;
+                match is_known && is_plan {
+                    true => self.report(path, *line, format!("{id} is listed twice; the first one counts")),
+                    false => self.read_row(&id, path, *line, &table, row, !is_known),
                 }
-                self.read_row(&id, path, *line, &table, row, !is_known);
             }
         }
-        found
     }
 
     fn read_row(
@@ -210,50 +190,42 @@ impl UctmReader {
         is_new: bool,
     ) {
         let mut commit = None;
-        for (heading, cell) in table.heading.iter().zip(row).skip(1).filter(|(_, cell)| !is_none(cell)) {
+        self.entry(id).in_plan = true;
+        for (heading, cell) in table.heading.iter().zip(row).skip(1) {
             let label = UctmLabel::new(heading);
-            let text = plain_text(cell);
-            let entry = self.entry(id);
-            let task = &mut entry.task;
+            let text = Some(plain_text(cell)).filter(|text| !is_none(text));
+            let task = &mut self.entry(id).task;
             match label {
                 UctmLabel::Status => self.read_status(id, cell, path, line),
                 UctmLabel::Commit => commit = Some(cell.trim_matches('`').to_lowercase()),
                 _ if !is_new => {}
-                UctmLabel::Title if task.title.is_empty() => task.title = text,
+                UctmLabel::Title if task.title.is_empty() => task.title = text.unwrap_or_default(),
                 UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
-                UctmLabel::Priority => task.priority = Some(text),
-                UctmLabel::Covers => task.covers = Some(pieces_of(cell)),
-                UctmLabel::Group => task.group = Some(text),
-                UctmLabel::Acceptance => task.acceptance = Some(vec![text]),
+                UctmLabel::Priority => task.priority = text,
+                UctmLabel::Covers => task.covers = text.map(|_| pieces_of(cell)),
+                UctmLabel::Group => task.group = text,
+                UctmLabel::Acceptance => task.acceptance = text.map(|text| vec![text]),
                 UctmLabel::Goal
-                | UctmLabel::Scope
                 | UctmLabel::Files
                 | UctmLabel::Verify
                 | UctmLabel::Title
-                | UctmLabel::Other => drop(entry.sections.insert(heading.clone(), text.into())),
+                | UctmLabel::Other => {}
             }
-        }
-        let waits = table.heading.iter().any(|heading| UctmLabel::new(heading) == UctmLabel::Dependencies);
-        let entry = self.entry(id);
-        entry.in_plan = true;
-        if waits {
-            entry.task.dependencies.get_or_insert_default();
         }
         self.set_commit(id, commit);
     }
 
     /// Reads a task within the plan: `### TASK-01: title` with a list of labels.
     fn read_block(&mut self, path: &str, id: &str, title: &str, section: &PageSection<'_>) {
-        if self.tasks.get(id).is_some_and(|entry| entry.sections.contains_key("PLAN.md")) {
-            let text = format!("{id} is listed twice; the first one counts");
-            return self.report(NoticeKind::DuplicateId, id, path, section.line, text);
-        }
         let entry = self.entry(id);
+        if std::mem::replace(&mut entry.in_block, true) {
+            let text = format!("{id} is listed twice; the first one counts");
+            return self.report(path, section.line, text);
+        }
         entry.in_plan = true;
         if !title.trim().is_empty() {
             entry.task.title = plain_text(title);
         }
-        entry.sections.insert("PLAN.md".into(), section.text().into());
         for part in labelled_parts(section) {
             self.read_section(id, path, &part);
         }
@@ -261,32 +233,20 @@ impl UctmReader {
 
     fn read_task_file(&mut self, id: &str, path: &str, text: &str) {
         if text.trim().is_empty() {
-            let notice = ImportNotice::new(NoticeKind::Broken, "the file is empty");
-            return self.notices.push(notice.in_file(path).about(id));
+            return self.notices.push(ImportNotice::problem("the file is empty").in_file(path));
         }
-        if self.tasks.get(id).is_some_and(|entry| entry.in_file) {
-            let text = format!("{id} has a second file; the first one counts");
-            return self.report(NoticeKind::DuplicateId, id, path, 1, text);
+        if std::mem::replace(&mut self.entry(id).in_file, true) {
+            return self.report(path, 1, format!("{id} has a second file; the first one counts"));
         }
-        self.entry(id).in_file = true;
         for section in sections_of(text) {
-            if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level == 1) {
-                let title = plain_text(&found[2]);
-                if !title.is_empty() {
-                    self.entry(id).task.title = title;
-                }
-            }
-            let text = section.text();
             if section.level > 1 {
                 self.read_section(id, path, &section);
-                if !text.is_empty() {
-                    self.entry(id).sections.insert(section.heading.clone(), text.into());
-                }
-            } else {
-                self.read_status_lines(id, path, &section.lines);
-                if !text.is_empty() {
-                    self.entry(id).sections.insert(name_of(path).to_owned(), text.into());
-                }
+                continue;
+            }
+            self.read_status_lines(id, path, &section.lines);
+            let title = HEADING.captures(&section.heading).map(|found| plain_text(&found[2]));
+            if let Some(title) = title.filter(|title| !title.is_empty()) {
+                self.entry(id).task.title = title;
             }
         }
     }
@@ -311,16 +271,16 @@ impl UctmReader {
         match UctmLabel::new(&section.heading) {
             UctmLabel::Dependencies => self.read_dependencies(id, path, section, nothing),
             UctmLabel::Status => self.read_status(id, &text, path, section.line),
-            UctmLabel::Scope | UctmLabel::Goal => task.description = Some(text).filter(|_| !nothing),
+            UctmLabel::Goal => task.description = Some(text).filter(|_| !nothing),
             UctmLabel::Files => task.files = Some(files_in_section(section)),
             UctmLabel::Acceptance => {
-                let mut criteria: Vec<String> =
-                    list_entries(&section.lines).into_iter().map(|entry| entry.text).collect();
+                let listed = list_entries(&section.lines).into_iter().map(|entry| entry.text);
+                let mut criteria: Vec<String> = listed.collect();
                 if criteria.is_empty() {
                     criteria = entries_of(&text);
                 }
                 criteria.retain(|criterion| !is_none(criterion));
-                task.acceptance = Some(criteria.iter().map(|text| without_emphasis(text)).collect());
+                task.acceptance = Some(criteria);
             }
             UctmLabel::Verify => {
                 let bare = section.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
@@ -342,14 +302,14 @@ impl UctmReader {
         let found = ids_named_in(&text);
         if found.is_empty() && !nothing {
             let text = format!("{id} waits for something that is no id: {}", one_line(&text));
-            return self.report(NoticeKind::UnknownValue, id, path, section.line, text);
+            return self.report(path, section.line, text);
         }
         let before = self.entry(id).task.dependencies.replace(found.clone()).unwrap_or_default();
         let missing: Vec<String> = before.into_iter().filter(|other| !found.contains(other)).collect();
         if !missing.is_empty() {
             let text =
                 format!("PLAN.md has {id} wait for {} as well; its own file counts", missing.join(", "));
-            self.report(NoticeKind::Contradiction, id, path, section.line, text);
+            self.report(path, section.line, text);
         }
     }
 
@@ -358,10 +318,7 @@ impl UctmReader {
         match work_of(&word) {
             Some(work) => self.set_work(id, work),
             None if is_none(&word) => {}
-            None => {
-                let text = format!("{id} has an unknown status: {word}");
-                self.report(NoticeKind::UnknownValue, id, path, line, text);
-            }
+            None => self.report(path, line, format!("{id} has an unknown status: {word}")),
         }
     }
 
@@ -381,7 +338,7 @@ impl UctmReader {
     }
 
     /// A result means that the task is done, unless it says otherwise.
-    fn read_result(&mut self, id: &str, path: &str, text: &str) {
+    fn read_result(&mut self, id: &str, text: &str) {
         let lines = page_lines(text);
         let mut labels = lines.iter().filter_map(|line| label_and_value(line.text));
         let status = labels.find(|(label, _)| UctmLabel::new(label) == UctmLabel::Status);
@@ -392,31 +349,35 @@ impl UctmReader {
             _ => self.set_work(id, TaskWork::Done { commit: None }),
         }
         self.set_commit(id, commit_in(text));
-        self.entry(id).sections.insert(name_of(path).to_owned(), text.into());
     }
 
     fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
-        let ids_where = |is: fn(&UctmTask) -> bool| -> Vec<String> {
-            self.tasks.iter().filter(|(_, entry)| is(entry)).map(|(id, _)| id.clone()).collect()
+        let has_both = self.tasks.values().any(|entry| entry.in_file)
+            && self.plan.ext.keys().any(|name| name.eq_ignore_ascii_case("PLAN.md"));
+        let listed = |is: fn(&UctmTask) -> bool| -> Vec<&str> {
+            self.tasks.values().filter(|entry| is(entry)).map(|entry| entry.task.id.as_str()).collect()
         };
-        let mut mismatches = Vec::new();
-        if self.has_plan && self.tasks.values().any(|entry| entry.in_file) {
-            let without_file = ids_where(|entry| entry.in_plan && !entry.in_file);
-            let unlisted = ids_where(|entry| entry.in_file && !entry.in_plan);
-            mismatches.push((without_file, "these are listed in PLAN.md and have no file"));
-            mismatches.push((unlisted, "these have a file and are not listed in PLAN.md"));
+        let mut differences = vec![(
+            listed(|entry| !entry.in_plan && !entry.in_file),
+            "no tasks and have a result or a progress",
+        )];
+        if has_both {
+            differences.push((
+                listed(|entry| entry.in_plan && !entry.in_file),
+                "listed in PLAN.md and have no file",
+            ));
+            differences.push((
+                listed(|entry| entry.in_file && !entry.in_plan),
+                "not listed in PLAN.md and have a file",
+            ));
         }
-        let orphans = ids_where(|entry| !entry.in_plan && !entry.in_file);
-        mismatches.push((orphans, "these have a result or a progress, and no task"));
-        for (ids, what) in mismatches.into_iter().filter(|(ids, _)| !ids.is_empty()) {
-            let text = format!("{what}: {}", ids.join(", "));
-            self.notices.push(ImportNotice::new(NoticeKind::CountMismatch, text).about_all(ids));
+        for (ids, what) in differences.into_iter().filter(|(ids, _)| !ids.is_empty()) {
+            self.notices.push(ImportNotice::problem(format!("these are {what}: {}", ids.join(", "))));
         }
         for (id, mut entry) in self.tasks.into_iter().filter(|(_, entry)| entry.in_plan || entry.in_file) {
             if entry.task.title.is_empty() {
                 entry.task.title = id;
             }
-            entry.task.ext = entry.sections;
             self.plan.tasks.push(entry.task);
         }
         (self.plan, self.notices)
@@ -442,59 +403,27 @@ fn labelled_parts<'t>(section: &PageSection<'t>) -> Vec<PageSection<'t>> {
 
 /// The files that a section lists, in a table or line by line.
 fn files_in_section(section: &PageSection<'_>) -> Vec<PortableFile> {
-    let tables = tables_in(&section.lines);
-    let in_tables = tables.iter().flat_map(|table| {
-        table.rows.iter().filter_map(|(_, row)| {
-            let cell =
-                |words: &[&str]| table.cell(row, |heading| words.iter().any(|word| heading.contains(word)));
-            let path = cell(&["path", "file", "경로", "파일"]).or(row.first().map(String::as_str))?;
-            let action = cell(&["action", "change", "작업", "동작", "액션", "유형"]).map(plain_text);
-            portable_file(
-                bare_path(path),
-                action.as_deref(),
-                cell(&["description", "purpose", "설명", "내용"]),
-            )
-        })
-    });
+    let mut named: Vec<(String, String)> = Vec::new();
+    for table in tables_in(&section.lines) {
+        for (_, row) in &table.rows {
+            let cell = |words: &[&str]| table.cell(row, |head| words.iter().any(|word| head.contains(word)));
+            let path = cell(&["path", "file", "경로", "파일"]).or(row.first().map(String::as_str));
+            let action = cell(&["action", "change", "작업", "동작", "액션", "유형"]);
+            named.push((path.unwrap_or_default().to_owned(), action.unwrap_or_default().to_owned()));
+        }
+    }
     let lines =
         section.lines.iter().filter(|line| line.in_code == InCode::No && !line.text.trim().starts_with('|'));
-    let in_lines = lines.flat_map(|line| {
+    for line in lines {
         let bare = bare_entry(line.text);
-        let lists = bare.len() < line.text.len() || !paths_in(bare).is_empty();
-        if lists { files_in_line(bare) } else { Vec::new() }
-    });
-    in_tables.chain(in_lines).collect()
-}
-
-/// `` `src/a.rs` — CREATE ``, or several paths.
-fn files_in_line(text: &str) -> Vec<PortableFile> {
-    let dash = [" — ", " – ", " - ", ": "].into_iter().find_map(|dash| text.split_once(dash));
-    let Some((path, action)) = dash else {
-        return pieces_of(text)
-            .iter()
-            .filter_map(|path| portable_file(bare_path(path), None, None))
-            .collect();
-    };
-    let action = plain_text(action);
-    let is_new_or_gone = portable_file("a", Some(&action), None).is_some_and(|file| file.note.is_some());
-    let changes = ["modify", "update", "edit", "수정", "변경"].contains(&action.to_lowercase().as_str());
-    let what = (!is_new_or_gone && !changes).then_some(&*action);
-    portable_file(bare_path(path), Some(&action), what).into_iter().collect()
-}
-
-/// The path in a cell, which may be code, a link, or emphasised.
-fn bare_path(text: &str) -> &str {
-    let text = without_marks(text.trim());
-    let in_link = text.strip_prefix('[').and_then(|rest| rest.split_once("](")).map(|(path, _)| path);
-    in_link.unwrap_or(text).trim_matches('`')
-}
-
-fn without_marks(text: &str) -> &str {
-    text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")).unwrap_or(text)
-}
-
-/// A criterion without the marks of emphasis around all of it.
-fn without_emphasis(text: &str) -> String {
-    let bare = without_marks(text);
-    if bare.contains("**") { text.to_owned() } else { bare.to_owned() }
+        if bare.len() < line.text.len() || !paths_in(bare).is_empty() {
+            // `src/a.rs` — CREATE
+            let dash = [" — ", " – ", " - ", ": "].into_iter().find_map(|dash| bare.split_once(dash));
+            let (paths, action) = dash.unwrap_or((bare, ""));
+            named.extend(pieces_of(&plain_text(paths)).into_iter().map(|path| (path, action.to_owned())));
+        }
+    }
+    let file =
+        |(path, action): &(String, String)| portable_file(&plain_text(path), Some(&plain_text(action)), None);
+    named.iter().filter_map(file).collect()
 }

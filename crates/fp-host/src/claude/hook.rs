@@ -7,88 +7,77 @@ use serde_json::{Value, json};
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A hook event, read field by field.
+/// A hook event: the fields that several events have, and the whole of it.
 #[derive(Debug, Clone)]
-pub struct HookEvent(Value);
+pub struct HookEvent {
+    pub session: Option<String>,
+    /// The session's working directory.
+    pub cwd: Option<String>,
+    /// `fp:builder` for a subagent, its name for a teammate, nothing in the main session.
+    pub agent_type: Option<String>,
+    pub agent_id: Option<String>,
+    /// The teammate's name.
+    pub teammate: Option<String>,
+    /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
+    pub source: Option<String>,
+    whole: Value,
+}
 
 impl HookEvent {
-    /// Reads an event; fails, with what is wrong, on what is no JSON object.
+    /// Reads an event; fails, with the reason, on what is no JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        match serde_json::from_slice(bytes) {
-            Ok(value @ Value::Object(_)) => Ok(Self(value)),
-            Ok(_) => Err("the event is not a JSON object".into()),
-            Err(e) => Err(format!("the event is not JSON: {e}")),
+        let whole: Value =
+            serde_json::from_slice(bytes).map_err(|e| format!("the event is not JSON: {e}"))?;
+        if !whole.is_object() {
+            return Err("the event is not a JSON object".into());
         }
+        let text = |name| text_of(&whole, name).map(str::to_owned);
+        Ok(Self {
+            session: text("session_id"),
+            cwd: text("cwd"),
+            agent_type: text("agent_type"),
+            agent_id: text("agent_id"),
+            teammate: text("teammate_name"),
+            source: text("source"),
+            whole,
+        })
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).and_then(Value::as_str).filter(|s| !s.is_empty())
+    fn tool(&self) -> Option<&str> {
+        text_of(&self.whole, "tool_name")
     }
 
-    /// A text among what a call gives its tool.
+    /// A text of the tool's input.
     fn input(&self, name: &str) -> Option<&str> {
-        self.0.get("tool_input")?.get(name)?.as_str()
-    }
-
-    /// The session.
-    pub fn session(&self) -> Option<&str> {
-        self.text("session_id")
-    }
-
-    /// The session's working directory.
-    pub fn cwd(&self) -> Option<&str> {
-        self.text("cwd")
-    }
-
-    /// The agent's type: `fp:builder` for a subagent, its name for a teammate, nothing in the main session.
-    pub fn agent_type(&self) -> Option<&str> {
-        self.text("agent_type")
-    }
-
-    /// The agent's id.
-    pub fn agent_id(&self) -> Option<&str> {
-        self.text("agent_id")
-    }
-
-    /// The teammate's name.
-    pub fn teammate(&self) -> Option<&str> {
-        self.text("teammate_name")
-    }
-
-    /// The teammate's team.
-    pub fn team(&self) -> Option<&str> {
-        self.text("team_name")
-    }
-
-    /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
-    pub fn source(&self) -> Option<&str> {
-        self.text("source")
+        self.whole.get("tool_input")?.get(name)?.as_str()
     }
 
     /// The command line of a Bash call.
+    #[must_use]
     pub fn command(&self) -> Option<&str> {
-        if self.text("tool_name")? == "Bash" { self.input("command") } else { None }
+        self.input("command").filter(|_| self.tool() == Some("Bash"))
     }
 
     /// The path that a call of a tool edits, as the call has it.
+    #[must_use]
     pub fn edited_path(&self) -> Option<&str> {
-        let field = match self.text("tool_name")? {
-            "Write" | "Edit" | "MultiEdit" => "file_path",
-            "NotebookEdit" => "notebook_path",
-            _ => return None,
-        };
-        self.input(field)
+        match self.tool()? {
+            "Write" | "Edit" | "MultiEdit" => self.input("file_path"),
+            "NotebookEdit" => self.input("notebook_path"),
+            _ => None,
+        }
     }
 
     /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
     /// another tool, for an edit that is still to be made, or where the event does not say.
+    #[must_use]
     pub fn edit(&self) -> Option<(&str, FileEdit<'_>)> {
-        if self.text("hook_event_name").is_some_and(|name| name != "PostToolUse") {
+        if text_of(&self.whole, "hook_event_name").is_some_and(|name| name != "PostToolUse") {
             return None;
         }
-        let input = self.0.get("tool_input")?;
-        let path = input.get("file_path").and_then(Value::as_str).filter(|path| !path.is_empty())?;
-        let action = match self.text("tool_name")? {
+        let input = self.whole.get("tool_input")?;
+        let path = text_of(input, "file_path")?;
+        let action = match self.tool()? {
             "Write" => EditAction::Written(input.get("content")?.as_str()?),
             "Edit" => EditAction::Replaced(vec![replacement(input)?]),
             "MultiEdit" => {
@@ -97,7 +86,7 @@ impl HookEvent {
             }
             _ => return None,
         };
-        let response = self.0.get("tool_response");
+        let response = self.whole.get("tool_response");
         let field = |name: &str| response.and_then(|response| response.get(name));
         let is_new = || field("type").and_then(Value::as_str) == Some("create");
         // The client sends the file before the edit under one of two names, with null for a new file.
@@ -111,24 +100,26 @@ impl HookEvent {
     }
 
     /// Type, name and id of the agent that a call of a tool has started.
+    #[must_use]
     pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
-        if self.text("tool_name") != Some("Agent") {
+        if self.tool() != Some("Agent") {
             return None;
         }
-        let id = self.0.get("tool_response")?.get("agentId")?.as_str()?;
-        let name = self.input("name").or_else(|| self.input("description"));
-        Some((self.input("subagent_type")?, name?, id))
+        let id = self.whole.get("tool_response")?.get("agentId")?.as_str()?;
+        Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
     }
 
     /// Whether the agent goes on only because a stop hook made it.
+    #[must_use]
     pub fn stop_hook_active(&self) -> bool {
-        self.0.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
+        self.whole.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// The description of the background task that this agent is, which the lead makes equal to its name.
+    #[must_use]
     pub fn own_description(&self) -> Option<&str> {
-        let id = self.agent_id()?;
-        let tasks = self.0.get("background_tasks")?.as_array()?;
+        let id = self.agent_id.as_deref()?;
+        let tasks = self.whole.get("background_tasks")?.as_array()?;
         let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
@@ -140,44 +131,47 @@ fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
     Some(TextReplacement { old: text("old_string")?, new: text("new_string")?, everywhere })
 }
 
-/// The reply that lets a tool call through without asking the user.
-pub fn allow(reason: &str) -> String {
-    permission("allow", reason)
+/// What a hook answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookReply<'t> {
+    /// Lets a tool call through without asking the user.
+    Allow(&'t str),
+    /// Refuses a tool call and tells the agent why.
+    Deny(&'t str),
+    /// Tells an agent something after a tool call.
+    AfterTool(&'t str),
+    /// Makes an agent go on and tells it why.
+    Block(&'t str),
+    /// Tells a session that begins something.
+    SessionContext(&'t str),
+    /// Has a summary of the conversation keep something.
+    KeepInSummary(&'t str),
 }
 
-/// The reply that refuses a tool call and tells the agent `reason`.
-pub fn deny(reason: &str) -> String {
-    permission("deny", reason)
+impl HookReply<'_> {
+    /// The reply on the wire.
+    #[must_use]
+    pub fn json(self) -> Value {
+        let permission = |decision: &str, reason: &str| {
+            json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            } })
+        };
+        let context = |event: &str, text: &str| json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } });
+        match self {
+            Self::Allow(reason) => permission("allow", reason),
+            Self::Deny(reason) => permission("deny", reason),
+            Self::AfterTool(text) => context("PostToolUse", text),
+            Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
+            Self::SessionContext(text) => context("SessionStart", text),
+            // The client puts all that was printed before the model that sums up, but refuses `additionalContext` here.
+            Self::KeepInSummary(text) => json!({ "systemMessage": text }),
+        }
+    }
 }
 
-fn permission(decision: &str, reason: &str) -> String {
-    let output = json!({
-        "hookEventName": "PreToolUse",
-        "permissionDecision": decision,
-        "permissionDecisionReason": reason,
-    });
-    json!({ "hookSpecificOutput": output }).to_string()
-}
-
-/// The reply that tells an agent `text` after a tool call.
-pub fn after_tool(text: &str) -> String {
-    let output = json!({ "hookEventName": "PostToolUse", "additionalContext": text });
-    json!({ "hookSpecificOutput": output }).to_string()
-}
-
-/// The reply that makes an agent go on and tells it `reason`.
-pub fn block(reason: &str) -> String {
-    json!({ "decision": "block", "reason": reason }).to_string()
-}
-
-/// The reply that tells a session that begins `text`.
-pub fn session_context(text: &str) -> String {
-    let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
-    json!({ "hookSpecificOutput": output }).to_string()
-}
-
-/// The reply that has a summary of the conversation keep `text`. Of an object that the client knows for this event it
-/// puts all that was printed before the model that sums up; one with `additionalContext` it refuses.
-pub fn keep_in_summary(text: &str) -> String {
-    json!({ "systemMessage": text }).to_string()
+fn text_of<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

@@ -3,10 +3,9 @@
 //! while what is logged is never without its file. The caller holds the lock on the log.
 
 use std::fs;
-use std::path::PathBuf;
 
 use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::{self, EvidenceError, TaskEvidence};
+use fp_core::report::evidence::evidence_page;
 use fp_core::run::{State, notepad};
 use jiff::Timestamp;
 
@@ -16,35 +15,18 @@ use crate::plan::OpenPlan;
 /// Largest evidence file that is read, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
 
-/// Why an evidence file can't be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The file can't be read.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// It is not what `fp` writes.
-    #[error("{}: {source}", path.display())]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: EvidenceError,
-    },
-}
-
-fn name_of(id: &TaskId) -> String {
+/// The path of the evidence file of `id` below the plan's folder.
+pub fn evidence_file(id: &TaskId) -> String {
     format!("evidence/task-{id}-verification.md")
 }
 
-/// The evidence on `id`; `None` where there is no file yet.
-pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<TaskEvidence>, ReadError> {
+/// The evidence file of `id`; `None` where there is none yet.
+pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<String>, FileError> {
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
-        return Err(FileError::Link { path: folder }.into());
+        return Err(FileError::Link { path: folder });
     }
-    let path = plan.folder.path().join(name_of(id));
-    let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(None) };
-    TaskEvidence::parse(&text).map(Some).map_err(|source| ReadError::Form { path, source })
+    file::read_text_if_there(&plan.folder.path().join(evidence_file(id)), CAP)
 }
 
 /// Writes the evidence file of `id`; its last verdict is in `state`. Returns its path below the plan's folder.
@@ -55,14 +37,14 @@ pub fn write(
     criteria: &[String],
     at: Timestamp,
 ) -> Result<String, FileError> {
-    let name = name_of(id);
+    let name = evidence_file(id);
     let Some(task) = state.task(id) else { return Ok(name) };
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
         return Err(FileError::Link { path: folder });
     }
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
-    file::replace(&plan.folder.path().join(&name), evidence::render(task, criteria, at).as_bytes())?;
+    file::replace(&plan.folder.path().join(&name), evidence_page(task, criteria, at).as_bytes())?;
     Ok(name)
 }
 

@@ -22,7 +22,7 @@ use self::model::{
 };
 use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// The lock of the log, in the folder of plans, which git ignores.
 const LOCK: &str = "debt.lock";

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Find out what is wrong with the setup or with a plan, and what fixes it
 ///

@@ -1,14 +1,13 @@
 //! `fp export`.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_core::plan::id::TaskId;
 use fp_core::plan::{Plan, Task};
 use fp_core::run::State;
 use fp_core::run::state::Status;
-use fp_exchange::{ExportFormat, TaskWork, export_text, github_bodies_too_long, portable_plan};
+use fp_exchange::{TaskWork, csv_text, github_text, json_text, markdown_text, portable_plan};
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use serde_json::json;
@@ -86,17 +85,13 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
         return Ok(Exit::Done);
     };
     let path = context.cwd.join(out);
-    let replaced = write_file(context, &path, &text, args.force, file)?;
+    write_file(context, &path, &text, args.force, file)?;
     let shown = context.shown(&path);
-    if context.format == Format::Json {
-        let replaced: Vec<&str> = replaced.then_some(&*shown).into_iter().collect();
-        let told = json!({ "planId": plan.id(), "to": name, "written": [shown], "replaced": replaced });
-        context.printer.json(&told)?;
-    } else {
-        context.printer.note(&format!("note: written to {shown}"));
-        if replaced {
-            context.printer.note(&format!("note: {shown} was replaced"));
+    match context.format {
+        Format::Json => {
+            context.printer.json(&json!({ "planId": plan.id(), "to": name, "written": [shown] }))?;
         }
+        Format::Text => context.printer.note(&format!("note: written to {shown}")),
     }
     Ok(Exit::Done)
 }
@@ -116,23 +111,23 @@ fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError
 
 fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
     let goal = plan.goal_if_kept();
-    let format = match to {
-        ExportTarget::Mermaid => return show::chart(context, tree, state, &plan.settings, goal),
-        ExportTarget::Json => ExportFormat::Json,
-        ExportTarget::Csv => ExportFormat::Csv,
-        ExportTarget::Markdown => ExportFormat::Markdown,
-        ExportTarget::Github => ExportFormat::Github,
-    };
     let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
     if whole.title.is_empty() {
         whole.title = plan.id().to_string();
     }
-    if format == ExportFormat::Github {
-        for task in github_bodies_too_long(&whole) {
-            context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+    match to {
+        ExportTarget::Mermaid => show::chart(context, tree, state, &plan.settings, goal),
+        ExportTarget::Json => json_text(&whole),
+        ExportTarget::Csv => csv_text(&whole),
+        ExportTarget::Markdown => markdown_text(&whole, tree),
+        ExportTarget::Github => {
+            let (text, too_long) = github_text(&whole);
+            for task in too_long {
+                context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+            }
+            text
         }
     }
-    export_text(format, &whole, tree)
 }
 
 fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
@@ -151,15 +146,13 @@ fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
     }
 }
 
-/// Writes one file, and says whether it replaced another.
 fn write_file(
     context: &Context,
     path: &Path,
     text: &str,
     force: bool,
     name: &str,
-) -> Result<bool, CommandError> {
-    let there = fs::symlink_metadata(path).is_ok();
+) -> Result<(), CommandError> {
     if path.is_dir() {
         let hint = format!("name the file too, such as --out {}", context.shown(&path.join(name)));
         return Err(CommandError::failed(FileError::NotAFile { path: path.to_owned() }).hint(hint));
@@ -170,5 +163,5 @@ fn write_file(
         return Err(CommandError::refused(format!("{} is there already", context.shown(path)))
             .hint("name another place, or add --force to replace what is there"));
     }
-    Ok(there)
+    Ok(())
 }

@@ -2,16 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fp_exchange::{ImportNotice, NoticeKind, SourceFolder};
+use fp_exchange::{ImportNotice, SourceFolder};
 use fp_host::file::{self, FileError};
 
 use crate::error::CommandError;
 
 const MAX_FILES: usize = 5_000;
-/// Most folders and files that are looked at.
-const MAX_ENTRIES: usize = 50_000;
 /// Deepest folder that is looked into; the one that is named is 0.
 const MAX_DEPTH: usize = 6;
 /// Largest file that is read, in bytes.
@@ -28,21 +26,22 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         let name = path.file_name().map_or_else(|| "plan".into(), |name| name.to_string_lossy().into_owned());
         return Ok(([(name, text)].into_iter().collect(), Vec::new()));
     }
-    let mut walk = TextWalk { root: path, texts: Vec::new(), notices: Vec::new(), entries: 0 };
+    let root = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut walk = TextWalk { root, texts: Vec::new(), notices: Vec::new() };
     walk.walk()?;
     Ok((walk.texts.into_iter().collect(), walk.notices))
 }
 
-struct TextWalk<'p> {
-    root: &'p Path,
+struct TextWalk {
+    /// Without links.
+    root: PathBuf,
     texts: Vec<(String, String)>,
     notices: Vec<ImportNotice>,
-    entries: usize,
 }
 
-impl TextWalk<'_> {
+impl TextWalk {
     fn walk(&mut self) -> Result<(), CommandError> {
-        let mut open = vec![(self.root.to_owned(), String::new(), 0)];
+        let mut open = vec![(self.root.clone(), String::new(), 0)];
         while let Some((folder, prefix, depth)) = open.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
@@ -54,17 +53,18 @@ impl TextWalk<'_> {
             };
             let mut entries: Vec<fs::DirEntry> = entries.flatten().collect();
             entries.sort_by_key(fs::DirEntry::file_name);
-            self.entries += entries.len();
-            if self.entries > MAX_ENTRIES {
-                return Err(self.too_much(&format!("at most {MAX_ENTRIES} files and folders are looked at")));
-            }
             for entry in entries {
                 let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
                     continue;
                 };
                 let path = format!("{prefix}{name}");
                 if kind.is_symlink() {
-                    self.skip_link(&entry.path(), &path);
+                    // Where it leads within the folder, that is read by itself.
+                    let target = fs::canonicalize(entry.path());
+                    let is_inside = target.is_ok_and(|target| target.starts_with(&self.root));
+                    if !is_inside && (is_read(&name) || !name.contains('.')) {
+                        self.report(&path, "a link that leads out of the folder; it is not followed".into());
+                    }
                 } else if kind.is_dir() && depth < MAX_DEPTH && !NOT_LOOKED_INTO.contains(&&*name) {
                     open.push((entry.path(), format!("{path}/"), depth + 1));
                 } else if kind.is_file() && is_read(&name) {
@@ -77,7 +77,11 @@ impl TextWalk<'_> {
 
     fn read_file(&mut self, file: &Path, path: String) -> Result<(), CommandError> {
         if self.texts.len() == MAX_FILES {
-            return Err(self.too_much(&format!("at most {MAX_FILES} files are read")));
+            let shown = self.root.display();
+            return Err(CommandError::failed(format!(
+                "{shown} has more than a plan: at most {MAX_FILES} files are read"
+            ))
+            .hint("name the folder or the file of the plan itself"));
         }
         match file::read_text(file, MAX_FILE) {
             Ok(text) => self.texts.push((path, text)),
@@ -95,23 +99,8 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// What a link leads to is there by itself, or is no part of the plan.
-    fn skip_link(&mut self, link: &Path, path: &str) {
-        let root = fs::canonicalize(self.root);
-        let inside =
-            fs::canonicalize(link).is_ok_and(|target| root.is_ok_and(|root| target.starts_with(root)));
-        if !inside && (is_read(path) || !path.contains('.')) {
-            self.report(path, "a link that leads out of the folder; it is not followed".into());
-        }
-    }
-
     fn report(&mut self, path: &str, text: String) {
-        self.notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file(path));
-    }
-
-    fn too_much(&self, limit: &str) -> CommandError {
-        CommandError::failed(format!("{} has more than a plan: {limit}", self.root.display()))
-            .hint("name the folder or the file of the plan itself")
+        self.notices.push(ImportNotice::problem(text).in_file(path));
     }
 }
 

@@ -15,10 +15,10 @@ use fp_core::rules::check;
 use fp_core::run::event::{Decider, Event, ImportedTask};
 use fp_core::run::notepad;
 use fp_core::settings::SettingsLayer;
-use fp_core::text::counted;
+use fp_core::text::{counted, wrapped};
 use fp_exchange::{
-    DoneBefore, ImportError, ImportNotice, NoticeKind, PlanDraft, PortablePlan, RecognisedSource,
-    SourceFolder, SourceFormat, read_source, recognise_source, settle,
+    DoneBefore, ImportError, ImportNotice, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
+    SourceFormat, read_source, recognise_source, settle,
 };
 use fp_host::facts;
 use fp_host::file::{self, FileError};
@@ -26,9 +26,7 @@ use fp_host::git::Git;
 use fp_host::plan::TASKS;
 use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use fp_host::store::Store;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use unicode_width::UnicodeWidthStr as _;
 
 use super::gather::gather_texts;
 use crate::context::Context;
@@ -38,8 +36,6 @@ use crate::printer::Format;
 
 /// The record of where a plan came from, in its folder.
 const ORIGIN: &str = "import.json";
-/// Largest such record that is read, in bytes.
-const ORIGIN_CAP: u64 = 512 * 1024 * 1024;
 /// What builders noted, in the plan's folder.
 const NOTEPAD: &str = "notepad.md";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
@@ -91,7 +87,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     let (plan, found) = read_source(recognised.source, &folder).map_err(failed)?;
     notices.extend(found);
     let import = Import::new(recognised, plan, notices, &path, &folder, context);
-    let report = ImportReport::new(&import, args.dry_run, context)?;
+    let report = ImportReport::new(&import, context)?;
     if context.format == Format::Text {
         context.printer.data(&report.text());
     }
@@ -157,7 +153,7 @@ impl Import {
                 Ok(found) => interview = Some(found),
                 Err(error) => {
                     let text = format!("{error}; it does not come along");
-                    notices.push(ImportNotice::new(NoticeKind::Broken, text).in_file("interview.json"));
+                    notices.push(ImportNotice::problem(text).in_file("interview.json"));
                 }
             }
         }
@@ -309,54 +305,34 @@ fn prove_done(done: Vec<DoneBefore>, context: &Context) -> (Vec<DoneBefore>, Vec
         if let (Some(commit), None) = (&done.commit, found) {
             let text =
                 format!("task {} names the commit {commit}, which is not in the history here", done.id);
-            notices.push(ImportNotice::new(NoticeKind::Contradiction, text).about(&done.id));
+            notices.push(ImportNotice::problem(text));
         }
         DoneBefore { commit: found.map(ToString::to_string), ..done }
     };
     (done.into_iter().map(with_commit).collect(), notices)
 }
 
-/// How often each rule finds something in the tree.
-#[derive(Debug, Default, Serialize)]
-struct RuleCounts {
-    errors: usize,
-    warnings: usize,
-    #[serde(rename = "byRule")]
-    by_rule: BTreeMap<&'static str, RuleCount>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-struct RuleCount {
-    severity: Severity,
-    count: usize,
-}
-
 /// What the user is told.
 struct ImportReport<'i> {
     import: &'i Import,
-    counts: RuleCounts,
+    errors: usize,
+    warnings: usize,
+    /// How often each rule finds something in the tree.
+    by_rule: BTreeMap<&'static str, usize>,
     leaves: usize,
-    /// The plans that were imported from the same before.
-    earlier: Vec<PlanId>,
-    dry_run: bool,
 }
 
 impl<'i> ImportReport<'i> {
-    fn new(import: &'i Import, dry_run: bool, context: &Context) -> Result<Self, CommandError> {
+    fn new(import: &'i Import, context: &Context) -> Result<Self, CommandError> {
         let (tree, parsed) = parse(&import.draft.text);
         let max = context.settings()?.max_complexity;
         let facts = facts::gather(&context.repo().root, &tree, max, import.interview.as_ref());
-        let mut counts = RuleCounts::default();
-        for finding in check(&tree, &parsed, &facts) {
-            let severity = finding.severity;
-            counts.by_rule.entry(finding.rule).or_insert(RuleCount { severity, count: 0 }).count += 1;
-            match severity {
-                Severity::Error => counts.errors += 1,
-                Severity::Warning => counts.warnings += 1,
-            }
-        }
-        let earlier = earlier_imports(import, context)?;
-        Ok(Self { import, counts, leaves: tree.leaves().count(), earlier, dry_run })
+        let findings = check(&tree, &parsed, &facts);
+        let mut by_rule = BTreeMap::new();
+        findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
+        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let leaves = tree.leaves().count();
+        Ok(Self { import, errors, warnings: findings.len() - errors, by_rule, leaves })
     }
 
     fn proven(&self) -> usize {
@@ -364,11 +340,11 @@ impl<'i> ImportReport<'i> {
     }
 
     fn notices(&self, problems: bool) -> Vec<&ImportNotice> {
-        self.import.notices.iter().filter(|notice| notice.kind.is_problem() == problems).collect()
+        self.import.notices.iter().filter(|notice| notice.is_problem == problems).collect()
     }
 
     fn json(&self, written: Option<&PlanFolder>) -> Value {
-        let Self { import, counts, leaves, .. } = self;
+        let Self { import, errors, warnings, by_rule, leaves } = self;
         let mut json = json!({
             "from": import.recognised.source,
             "because": import.recognised.because,
@@ -383,8 +359,7 @@ impl<'i> ImportReport<'i> {
             },
             "problems": self.notices(true),
             "notes": self.notices(false),
-            "validation": counts,
-            "earlier": self.earlier,
+            "validation": { "errors": errors, "warnings": warnings, "byRule": by_rule },
             "planId": written.map(PlanFolder::id),
         });
         match written {
@@ -400,7 +375,7 @@ impl<'i> ImportReport<'i> {
 
     /// What was found, before anything is written.
     fn text(&self) -> String {
-        let Self { import, earlier, leaves, .. } = self;
+        let Self { import, leaves, .. } = self;
         let recognised = &import.recognised;
         let leaves = if *leaves == 1 { "1 leaf".to_owned() } else { format!("{leaves} leaves") };
         let mut text = format!("{}: {} ({})\n", import.path, recognised.source, recognised.because);
@@ -409,42 +384,24 @@ impl<'i> ImportReport<'i> {
         text += &format!("  work   {}\n", self.work());
         text += &listed("Problems of the source", &self.notices(true));
         text += &listed("Worth knowing", &self.notices(false));
-        text += &self.validation();
-        let earlier: Vec<&str> = earlier.iter().map(PlanId::as_str).collect();
-        if !earlier.is_empty() {
-            let verb = if self.dry_run { "would be" } else { "is" };
-            let plans = earlier.join(", ");
-            text += &format!("\nThe same was imported before, as {plans}: this {verb} another one\n");
-        }
-        text
+        text + &self.validation()
     }
 
     fn work(&self) -> String {
-        let (done, proven) = (self.import.done.len(), self.proven());
-        let how = match (done, proven) {
-            (0, _) => String::new(),
-            (_, 0) => " by what the source says".into(),
-            (all, some) if all == some => " and proven by their commits".into(),
-            (_, some) => format!(" by what the source says, of which a commit proves {some}"),
-        };
-        format!("{done} done{how}, {} to do", self.leaves - done)
+        let done = self.import.done.len();
+        let proven =
+            if done > 0 { format!(" ({} proven by a commit)", self.proven()) } else { String::new() };
+        format!("{done} done{proven}, {} to do", self.leaves - done)
     }
 
     fn validation(&self) -> String {
-        let RuleCounts { errors, warnings, by_rule } = &self.counts;
-        if by_rule.is_empty() {
+        if self.by_rule.is_empty() {
             return "\nThe tree is valid as it is\n".to_owned();
         }
-        let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
-        let mut text = format!("\nWhat the tree still lacks ({errors}, {warnings}):\n");
-        let width = by_rule.keys().map(|rule| rule.width()).max().unwrap_or(0);
-        let mut rules: Vec<_> = by_rule.iter().collect();
-        rules.sort_by_key(|(_, count)| count.severity);
-        for (rule, RuleCount { severity, count }) in rules {
-            let word = if *severity == Severity::Error { "error" } else { "warning" };
-            text += &format!("  {rule:width$}  {}\n", counted(*count, word));
-        }
-        text
+        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
+        let rules: Vec<String> = self.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let lines = wrapped(&rules.join(", "), 78).into_iter().map(|line| format!("  {line}\n"));
+        format!("\nWhat the tree still lacks ({errors}, {warnings}):\n{}", lines.collect::<String>())
     }
 
     /// What was written, or would be.
@@ -458,8 +415,8 @@ impl<'i> ImportReport<'i> {
         let (mode, reason) = self.import.mode();
         let id = folder.id();
         let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(folder.path()));
-        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.name());
-        if self.counts.errors > 0 {
+        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
+        if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
             text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
         }
@@ -470,23 +427,6 @@ impl<'i> ImportReport<'i> {
         }
         text
     }
-}
-
-/// The plans that were imported from the same path in the same format before.
-fn earlier_imports(import: &Import, context: &Context) -> Result<Vec<PlanId>, CommandError> {
-    #[derive(Deserialize)]
-    struct OriginHead {
-        from: String,
-        path: String,
-    }
-    let plans = context.plans()?;
-    let is_same = |id: &PlanId| {
-        let folder = plans.open(id).ok()?;
-        let text = file::read_text(&folder.file(ORIGIN), ORIGIN_CAP).ok()?;
-        let head: OriginHead = serde_json::from_str(&text).ok()?;
-        (head.from == import.recognised.source.name() && head.path == import.path).then_some(())
-    };
-    Ok(plans.list()?.into_iter().filter(|id| is_same(id).is_some()).collect())
 }
 
 fn listed(heading: &str, notices: &[&ImportNotice]) -> String {

@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use fp_core::diagnostic::{Diagnostic, Severity};
-use fp_core::interview::slug::slug;
+use fp_core::interview::slug;
 use fp_core::plan::Lines;
 use fp_core::plan::id::{RoadmapId, TaskId};
 use fp_core::report::validation::Violations;
@@ -33,7 +33,7 @@ use self::model::{
 use crate::commands::validate::finding_text;
 use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Columns of the id and title of a layer.
 const TITLE: usize = 44;

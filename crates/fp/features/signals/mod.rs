@@ -18,7 +18,7 @@ use self::measure::{FilePresence, MeasuredFile, MeasuredTree, TaskSignals, TestO
 use self::score::{ANOTHER_LOOK, ExplainedSignal};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
 /// Most columns of an id.

@@ -21,7 +21,7 @@ use self::model::{Spec, SpecCategory, applicable_specs, named_line, payload_sect
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
-use crate::render::WIDTH;
+use crate::printer::WIDTH;
 
 /// Columns of a name.
 const NAME: usize = 20;

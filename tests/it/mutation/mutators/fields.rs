@@ -163,7 +163,7 @@ pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
                 let lines = lines_of(base.text, span);
                 let mut copy = base.text[lines.start..lines.end].to_owned();
                 if !copy.ends_with('\n') {
-                    copy.insert_str(0, base.plan.newline.as_str());
+                    copy.insert_str(0, base.plan.newline());
                 }
                 let text = base.replaced(Span::new(lines.end, lines.end), &copy);
                 base.mutant("duplicate-field", leaf, format!("{} twice", kind.label()), text)

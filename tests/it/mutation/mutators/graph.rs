@@ -166,8 +166,7 @@ pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
                 let more: String = ids
                     .iter()
                     .map(|id| {
-                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1)
-                            + base.plan.newline.as_str()
+                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1) + base.plan.newline()
                     })
                     .collect();
                 let text = base.replaced(Span::new(lines.end, lines.end), &more);

@@ -77,7 +77,7 @@ pub(super) fn open_fences(base: &Base) -> Vec<Mutant> {
         let start = lines_of(base.text, leaf.span).start;
         ["```", "~~~", "```rust"]
             .map(|fence| {
-                let line = format!("{fence}{}", base.plan.newline.as_str());
+                let line = format!("{fence}{}", base.plan.newline());
                 let mutant =
                     base.mutant("syntax", leaf, fence, base.replaced(Span::new(start, start), &line));
                 Mutant { at: At::Anywhere, ..mutant }

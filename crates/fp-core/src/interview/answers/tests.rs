@@ -218,9 +218,9 @@ fn what_can_not_be_added_to_is_left_alone() {
         ..Answers::default()
     };
     for (before, message) in [
-        (json!({ "requirements": 3 }), "`requirements` is a number, where a list is expected"),
-        (json!({ "openQuestions": { "a": 1 } }), "`openQuestions` is an object, where a list is expected"),
-        (json!({ "requirements": true }), "`requirements` is a boolean, where a list is expected"),
+        (json!({ "requirements": 3 }), "`requirements` is no list"),
+        (json!({ "openQuestions": { "a": 1 } }), "`openQuestions` is no list"),
+        (json!({ "requirements": true }), "`requirements` is no list"),
     ] {
         let mut interview = Interview::parse(&before.to_string()).unwrap();
         assert_eq!(interview.merge(&answers, Decider::User).unwrap_err().to_string(), message);

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
 use super::super::answers::Answers;
 use super::*;
@@ -41,8 +42,8 @@ fn check(changes: Value, name: &str, what: &str) {
     let clearance = judge(&with(changes.clone()), &GROUNDS);
     for item in &clearance.items {
         let told = match &item.missing {
-            Some(missing) => format!("{}; {missing}", item.state.word()),
-            None => item.state.word().to_owned(),
+            Some(missing) => format!("{}; {missing}", item.state.into_str()),
+            None => item.state.into_str().to_owned(),
         };
         assert_eq!(told, if item.name == name { what } else { "clear" }, "{} of {changes}", item.name);
     }
@@ -144,7 +145,7 @@ fn small_work_needs_little() {
     let one = InterviewRounds { user: 1, auto: 0 };
     let states = |record: &Value, grounds: &Grounds| {
         let clearance = judge(record, grounds);
-        let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
+        let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
         (words.join(" "), clearance.clear)
     };
     let relieved = "clear automatic automatic automatic clear automatic";
@@ -199,7 +200,7 @@ fn where_nobody_is_asked_assumptions_are_enough() {
     assumed.merge(&said("a"), Decider::Auto).unwrap();
     let grounds = Grounds { by: Decider::Auto, rounds: InterviewRounds { user: 0, auto: 1 }, ..GROUNDS };
     let clearance = Clearance::new(&assumed, &grounds);
-    let words: Vec<_> = clearance.items.iter().map(|item| item.state.word()).collect();
+    let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
     assert_eq!(words.join(" "), "assumed assumed clear assumed clear assumed");
     assert!(clearance.clear, "{clearance:?}");
     assert!(!Clearance::new(&assumed, &GROUNDS).clear);
@@ -232,7 +233,7 @@ fn said(text: &str) -> Answers {
 fn grounds() -> impl Strategy<Value = Grounds> {
     let rounds = (0..40_u32, 0..40_u32).prop_map(|(user, auto)| InterviewRounds { user, auto });
     let by = prop_oneof![Just(Decider::User), Just(Decider::Auto)];
-    (prop::sample::select(&Intent::ALL), prop::sample::select(&Mode::ALL), by, rounds)
+    (prop::sample::select(Intent::VARIANTS), prop::sample::select(Mode::VARIANTS), by, rounds)
         .prop_map(|(intent, mode, by, rounds)| Grounds { intent, mode, by, rounds })
 }
 

@@ -22,15 +22,6 @@ pub(super) fn is_frame(title: &str) -> bool {
         || FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title))
 }
 
-/// The two kinds of code blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CodeKind {
-    /// By four blanks.
-    Indented,
-    /// By a fence.
-    Fenced,
-}
-
 impl<'t> Reader<'t> {
     pub(super) fn heading(&mut self, level: u8, range: Range<usize>) {
         let start = if self.text[range.clone()].trim_start().starts_with('#') {
@@ -136,7 +127,7 @@ impl<'t> Reader<'t> {
         own: Range<usize>,
         (head, parent): (TaskHead<'t>, Option<usize>),
     ) {
-        let column = self.columns.of(whole.start);
+        let column = self.column_of(whole.start);
         let line_end = trim(self.text, whole.clone()).end;
         let task = self.builder.task(head, own, parent, column);
         self.builder.tasks[task].line_end = line_end;
@@ -150,22 +141,20 @@ impl<'t> Reader<'t> {
         if let Some((at, _)) = item {
             self.frames[at].has_heading = true;
         }
-        let column = self.columns.of(start);
+        let column = self.column_of(start);
         self.frames.push(ReaderFrame {
             kind,
             column,
             content_column: column,
-            serial: 0,
-            open: false,
             task,
-            tasks_before: 0,
             range: start..start,
             content: start,
-            has_heading: false,
+            ..ReaderFrame::default()
         });
     }
 
-    pub(super) fn code(&mut self, code: CodeKind, range: Range<usize>) {
+    /// Reads code, which is indented where it isn't `fenced`.
+    pub(super) fn code(&mut self, fenced: bool, range: Range<usize>) {
         self.read_head(range.start);
         let lines_of = match self.frames.last() {
             Some(ReaderFrame { kind: FrameKind::Field(field), open: true, .. })
@@ -177,7 +166,7 @@ impl<'t> Reader<'t> {
             _ => None,
         };
         if let (Some(field), Some(task)) = (lines_of, self.enclosing()) {
-            for line in code_lines(self.text, range.clone(), code) {
+            for line in code_lines(self.text, range.clone(), fenced) {
                 if let Some(item) = fields::entry(field, self.text, line) {
                     self.builder.entry(task, field, item, 0);
                 }
@@ -189,35 +178,26 @@ impl<'t> Reader<'t> {
                 && (matches!(frame.kind, FrameKind::Field(field) if !field.form().is_list_of_words())
                     || self.is_whole(frame))
         });
-        let open_fence = if code == CodeKind::Fenced {
-            open_fence(&self.text[range.clone()], self.container_column())
-        } else {
-            None
-        };
-        let unclosed = open_fence.is_some();
-        match code {
-            CodeKind::Indented if !quoted => {
-                // Its indentation is what makes it code.
-                let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
-                let text = dedent_code(&self.text[start..range.end], self.container_column());
-                self.keep_text(text.into(), range.clone());
-            }
-            _ => self.keep_block(range.clone(), open_fence),
+        if !fenced && !quoted {
+            // Its indentation is what makes it code.
+            let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
+            let text = dedent_code(&self.text[start..range.end], self.container_column());
+            self.keep_text(text.into(), range.clone());
+            let why = (
+                "a line that looks like a task is indented so far that Markdown reads it as code",
+                "indent it as much as the tasks beside it",
+            );
+            return self.swallowed(range, true, why);
         }
-        if (code == CodeKind::Indented && !quoted) || (unclosed && self.text[range.end..].trim().is_empty()) {
-            let first_line = code == CodeKind::Indented;
-            let why = if first_line {
-                (
-                    "a line that looks like a task is indented so far that Markdown reads it as code",
-                    "indent it as much as the tasks beside it",
-                )
-            } else {
-                (
-                    "a code fence that is never closed swallows what follows",
-                    "close the fence with a line of ``` of its own",
-                )
-            };
-            self.swallowed(range, first_line, why);
+        let column = self.container_column();
+        let open_fence = fenced.then(|| open_fence(&self.text[range.clone()], column)).flatten();
+        self.keep_block(range.clone(), open_fence);
+        if open_fence.is_some() && self.text[range.end..].trim().is_empty() {
+            let why = (
+                "a code fence that is never closed swallows what follows",
+                "close the fence with a line of ``` of its own",
+            );
+            self.swallowed(range, false, why);
         }
     }
 
@@ -268,38 +248,37 @@ impl<'t> Reader<'t> {
         )
         .unwrap_or_default();
         head.flaw = None;
-        let silent = fault.is_none();
-        head.fault = Some(fault.unwrap_or(SyntaxFault { detail: String::new(), hint: String::new() }));
+        head.fault = Some(fault.unwrap_or_default());
         if heading {
             self.leave_items(0, suspect.range.start);
             let signs = self.text[suspect.range.clone()].bytes().take_while(|b| *b == b'#').count();
             let level = u8::try_from(signs).unwrap_or(6).min(6);
             self.leave_headings(level);
             let start = suspect.range.start;
-            let task = self.builder.broken_task(head, own, self.enclosing(), self.columns.of(start), silent);
+            let column = self.column_of(start);
+            let task = self.builder.task(head, own, self.enclosing(), column);
             self.builder.tasks[task].line_end = suspect.range.end;
             self.push_heading(FrameKind::HeadingTask(level), start, Some(task));
             return;
         }
-        let column = self.columns.of(suspect.range.start);
+        let column = self.column_of(suspect.range.start);
         let stays = |frame: &ReaderFrame| !frame.is_item() || frame.column + 2 <= column;
         let from = self.frames.iter().rposition(stays).map_or(0, |at| at + 1);
         self.cut_fields(from, suspect.range.start);
         self.leave_items(column, suspect.range.start);
         let parent = self.parent_of_next();
-        let task = self.builder.broken_task(head, own, parent, column + 2, silent);
+        let task = self.builder.task(head, own, parent, column + 2);
         self.serial += 1;
         self.frames.push(ReaderFrame {
             kind: FrameKind::Task,
             column,
             content_column: column + 2,
             serial: self.serial,
-            open: false,
             task: Some(task),
             tasks_before: self.builder.tasks.len(),
             range: suspect.range.clone(),
             content: suspect.task_start,
-            has_heading: false,
+            ..ReaderFrame::default()
         });
     }
 }
@@ -351,14 +330,14 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     trim(text, inner.start..end)
 }
 
-fn code_lines(text: &str, range: Range<usize>, code: CodeKind) -> Vec<Range<usize>> {
+fn code_lines(text: &str, range: Range<usize>, fenced: bool) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let mut start = range.start;
     for line in text[range].split_inclusive('\n') {
         lines.push(trim(text, start..start + line.len()));
         start += line.len();
     }
-    if code == CodeKind::Fenced {
+    if fenced {
         lines.remove(0);
         lines.pop_if(|line| text[line.clone()].starts_with("```") || text[line.clone()].starts_with("~~~"));
     }

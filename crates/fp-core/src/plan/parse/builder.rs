@@ -7,7 +7,7 @@ use super::fields;
 use super::task_line::{self, SyntaxFault, TaskHead, within};
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::plan::field::{FieldForm, FieldKind};
-use crate::plan::task::{Field, Item, Newline, Plan, Task, TaskIndex};
+use crate::plan::task::{Field, Item, Plan, Task, TaskIndex};
 
 struct Misreading {
     span: Span,
@@ -37,7 +37,7 @@ impl<'t> TreeBuilder<'t> {
         let index = self.tasks.len();
         let span = Span::new(own.start, own.end);
         let broken = head.fault.is_some();
-        if let Some(fault) = head.fault.or(head.flaw) {
+        if let Some(fault) = head.fault.or(head.flaw).filter(|fault| !fault.detail.is_empty()) {
             self.findings.push(Misreading { span, task: Some(index), fault });
         }
         self.given.push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
@@ -55,22 +55,6 @@ impl<'t> TreeBuilder<'t> {
             broken,
             ..Task::default()
         });
-        index
-    }
-
-    /// Adds a task that a line only looks like; `silent` where that was reported for a line before it.
-    pub(super) fn broken_task(
-        &mut self,
-        head: TaskHead<'t>,
-        own: Range<usize>,
-        parent: Option<TaskIndex>,
-        indent: usize,
-        silent: bool,
-    ) -> TaskIndex {
-        let index = self.task(head, own, parent, indent);
-        if silent {
-            self.findings.pop();
-        }
         index
     }
 
@@ -241,11 +225,8 @@ impl<'t> TreeBuilder<'t> {
         let mut diagnostics: Vec<Diagnostic> =
             self.findings.into_iter().map(|finding| diagnostic(finding, &self.tasks)).collect();
         diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-        let newline = match text.find('\n') {
-            Some(at) if at > 0 && text.as_bytes()[at - 1] == b'\r' => Newline::CrLf,
-            _ => Newline::Lf,
-        };
-        (Plan { tasks: self.tasks, root, prose: self.prose, newline }, diagnostics)
+        let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
+        (Plan { tasks: self.tasks, root, prose: self.prose, crlf }, diagnostics)
     }
 }
 

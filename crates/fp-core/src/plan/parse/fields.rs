@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::task_line::joined_lines;
 use crate::diagnostic::Span;
 use crate::plan::field::{FieldForm, FieldKind};
+use crate::plan::marker_length;
 use crate::plan::task::Item;
 
 /// Longest label of a field that isn't of the language, in bytes and in words: longer ones are prose.
@@ -242,7 +243,6 @@ pub(super) fn is_more_than_a_word(text: &str) -> bool {
 
 /// The entries of `item`, an unknown field of the tree that was read from `text`, each with its place, as the field
 /// `kind` would have them: those on the line of its label, and those on lines of their own below it.
-#[must_use]
 pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
     let Span { start, end } = item.span;
     let Some((_, value)) = label(text, start..end) else { return Vec::new() };
@@ -253,25 +253,18 @@ pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<It
         let range = at..at + line.len();
         at = range.end;
         let blanks = line.len() - line.trim_start().len();
-        let marker = bullet_length(&line[blanks..]);
-        match (marker, found.last_mut()) {
-            (None, Some(last)) if !line.trim().is_empty() => {
+        let marker = marker_length(&line[blanks..]);
+        let is_item = marker > 0 && line[blanks + marker..].starts_with([' ', '\t']);
+        match found.last_mut() {
+            _ if is_item => found.extend(entry(kind, text, range.start + blanks + marker..range.end)),
+            Some(last) if !line.trim().is_empty() => {
                 last.text = format!("{} {}", last.text, line.trim()).into();
                 last.span.end = range.start + line.trim_end().len();
             }
-            (None, _) => {}
-            (Some(marker), _) => found.extend(entry(kind, text, range.start + blanks + marker..range.end)),
+            _ => {}
         }
     }
     found
-}
-
-/// The length of the bullet that a line begins with.
-fn bullet_length(line: &str) -> Option<usize> {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let sign = line[digits..].chars().next()?;
-    let is_marker = if digits > 0 { matches!(sign, '.' | ')') } else { matches!(sign, '-' | '*' | '+') };
-    (is_marker && line[digits + 1..].starts_with([' ', '\t'])).then_some(digits + 1)
 }
 
 /// What separates entries.

@@ -18,7 +18,7 @@ impl<'t> Reader<'t> {
     pub(super) fn start_item(&mut self, range: Range<usize>) {
         self.read_head(range.start);
         let marker = range.end - self.text[range.clone()].trim_start().len();
-        let column = self.columns.of(marker);
+        let column = self.column_of(marker);
         self.leave_items(column, range.start);
         while self
             .frames
@@ -29,7 +29,7 @@ impl<'t> Reader<'t> {
         }
         let content = content_start(self.text, marker, range.end);
         let behind_marker = column + marker_len(&self.text[marker..content]);
-        let content_column = match self.columns.of(content) {
+        let content_column = match self.column_of(content) {
             _ if self.text[content..range.end].starts_with(['\n', '\r']) => column + 2,
             // Five blanks are one, and code.
             far if far > behind_marker + 4 => behind_marker + 1,
@@ -288,11 +288,7 @@ impl<'t> Reader<'t> {
             return false;
         }
         let at = self.frames.len() - 1;
-        let serial = self.frames[at].serial;
-        let frame = self.frames.pop();
-        let parent = self.parent_of_next();
-        self.frames.extend(frame);
-        debug_assert_eq!(self.frames[at].serial, serial, "the frame was put back");
+        let parent = at.checked_sub(1).and_then(|around| self.parent_below(&self.frames[around]));
         head.fault.get_or_insert_with(|| task_line::inside_field(head.id));
         let indent = self.frames[at].content_column;
         self.frames[at].kind = FrameKind::Task;

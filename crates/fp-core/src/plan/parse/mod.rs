@@ -17,7 +17,6 @@ use pulldown_cmark::{CodeBlockKind, Event, OffsetIter, Options, Parser, Tag, Tag
 
 pub use self::fields::entries_of;
 
-use self::blocks::CodeKind;
 use self::builder::TreeBuilder;
 use super::field::FieldKind;
 use super::position::BOM;
@@ -26,12 +25,10 @@ use crate::diagnostic::Diagnostic;
 
 /// Reads a task tree. Never fails: what can't be read is in the diagnostics, all of the rule `syntax` and
 /// in source order, and every task that can be made out is in the plan.
-#[must_use]
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
-    let mut reader = Reader::new(text);
-    reader.definitions_ahead = definitions(&events, base);
+    let mut reader = Reader { text, definitions_ahead: definitions(&events, base), ..Reader::default() };
     for (event, range) in events {
         reader.event(&event, range.start + base..range.end + base);
     }
@@ -51,47 +48,12 @@ fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// A block of Markdown that begins, or one of those whose end counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MarkdownBlock {
-    QuoteStart,
-    QuoteEnd,
-    ItemStart,
-    ItemEnd,
-    /// A list, or a rule between blocks.
-    Break,
-    Paragraph,
-    Heading(u8),
-    Code(CodeKind),
-    Html,
-}
-
-impl MarkdownBlock {
-    fn of_event(event: &Event<'_>) -> Option<Self> {
-        Some(match event {
-            Event::Start(Tag::BlockQuote(_)) => Self::QuoteStart,
-            Event::End(TagEnd::BlockQuote(_)) => Self::QuoteEnd,
-            Event::Start(Tag::Item) => Self::ItemStart,
-            Event::End(TagEnd::Item) => Self::ItemEnd,
-            Event::Start(Tag::List(_)) | Event::Rule => Self::Break,
-            Event::Start(Tag::Paragraph) => Self::Paragraph,
-            Event::Start(Tag::Heading { level, .. }) => Self::Heading(*level as u8),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => Self::Code(CodeKind::Indented),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Self::Code(CodeKind::Fenced),
-            Event::Start(Tag::HtmlBlock) => Self::Html,
-            _ => return None,
-        })
-    }
-
-    fn holds_text(self) -> bool {
-        matches!(self, Self::Paragraph | Self::Heading(_) | Self::Code(_) | Self::Html)
-    }
-}
-
 /// Where the reader is in the document.
+#[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
-    columns: Columns<'t>,
+    /// The offset whose column was found last, and that column.
+    known_column: (usize, usize),
     frames: Vec<ReaderFrame>,
     /// Of every item that Markdown has open, its place in `frames` and its serial number.
     open: Vec<(usize, usize)>,
@@ -110,45 +72,37 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            columns: Columns::new(text),
-            frames: Vec::new(),
-            open: Vec::new(),
-            serial: 0,
-            quotes: 0,
-            tight: None,
-            in_text: false,
-            definitions: None,
-            definitions_ahead: Vec::new(),
-            builder: TreeBuilder::default(),
-        }
-    }
-
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
         let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
         while let Some(definition) = self.definitions_ahead.pop_if(|definition| definition.start < reached) {
             self.link_definition(definition);
         }
-        match (MarkdownBlock::of_event(event), event) {
-            (Some(block), _) => {
-                self.in_text |= block.holds_text();
+        match event {
+            Event::Start(Tag::Paragraph | Tag::Heading { .. }) => {
+                self.in_text = true;
                 self.end_tight();
-                if !matches!(block, MarkdownBlock::Paragraph | MarkdownBlock::Heading(_)) {
-                    self.end_definitions();
-                }
-                self.block(block, range);
             }
-            (None, Event::End(TagEnd::List(_))) => {}
-            (
-                None,
-                Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock),
-            ) => self.in_text = false,
+            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => {
+                self.in_text = true;
+                self.end_tight();
+                self.end_definitions();
+            }
+            Event::Start(Tag::BlockQuote(_) | Tag::Item | Tag::List(_))
+            | Event::End(TagEnd::BlockQuote(_) | TagEnd::Item)
+            | Event::Rule => {
+                self.end_tight();
+                self.end_definitions();
+            }
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
+                self.in_text = false;
+                return;
+            }
+            Event::End(TagEnd::List(_)) => return,
             // Text outside any block of its own is that of a tight item.
-            (None, _) if !self.in_text => self.text_in_item(range),
-            (None, _) => {}
+            _ if !self.in_text => return self.text_in_item(range),
+            _ => return,
         }
+        self.block(event, range);
     }
 
     /// Notes where the text stands of a tight item, other than the text that the item begins with.
@@ -171,25 +125,50 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn block(&mut self, block: MarkdownBlock, range: Range<usize>) {
-        match block {
-            MarkdownBlock::QuoteStart => {
+    /// Reads a block that begins, or a quote or item that ends.
+    fn block(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => {
                 if self.quotes == 0 {
                     self.read_head(range.start);
                     self.keep_block(range, None);
                 }
                 self.quotes += 1;
             }
-            MarkdownBlock::QuoteEnd => self.quotes -= 1,
+            Event::End(TagEnd::BlockQuote(_)) => self.quotes -= 1,
             _ if self.quotes > 0 => {}
-            MarkdownBlock::ItemStart => self.start_item(range),
-            MarkdownBlock::ItemEnd => self.end_item(range),
-            MarkdownBlock::Break => self.read_head(range.start),
-            MarkdownBlock::Paragraph => self.paragraph(range),
-            MarkdownBlock::Heading(level) => self.heading(level, range),
-            MarkdownBlock::Code(code) => self.code(code, range),
-            MarkdownBlock::Html => self.html(range),
+            Event::Start(Tag::Item) => self.start_item(range),
+            Event::End(TagEnd::Item) => self.end_item(range),
+            Event::Start(Tag::Paragraph) => self.paragraph(range),
+            Event::Start(Tag::Heading { level, .. }) => self.heading(*level as u8, range),
+            Event::Start(Tag::CodeBlock(kind)) => self.code(matches!(kind, CodeBlockKind::Fenced(_)), range),
+            Event::Start(Tag::HtmlBlock) => self.html(range),
+            // A list, or a rule between blocks.
+            _ => self.read_head(range.start),
         }
+    }
+
+    /// The column of `offset`, from 0, a tab reaching to the next multiple of 4. Offsets that ascend are found without
+    /// going back to the start of their line.
+    fn column_of(&mut self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let known = if self.known_column.0 <= offset { self.known_column.0 } else { 0 };
+        let mut start = offset;
+        while start > known && !matches!(bytes[start - 1], b'\n' | b'\r') {
+            start -= 1;
+        }
+        let mut column = if start == known && start == self.known_column.0 { self.known_column.1 } else { 0 };
+        for &byte in &bytes[start..offset] {
+            match byte {
+                b'\t' => column += 4 - column % 4,
+                // Only the first byte of a character counts, and of a byte-order mark none.
+                0xef if start == 0 && self.text.starts_with(BOM) => {}
+                0x80..=0xbf => {}
+                _ => column += 1,
+            }
+        }
+        self.known_column = (offset, column);
+        column
     }
 
     /// The task that encloses what comes next.
@@ -200,7 +179,11 @@ impl<'t> Reader<'t> {
     /// The parent of a task that begins here. Inside a field it can't be the field's task, which would
     /// stop being a leaf, so it is that one's parent.
     fn parent_of_next(&self) -> Option<TaskIndex> {
-        let frame = self.frames.last()?;
+        self.parent_below(self.frames.last()?)
+    }
+
+    /// The parent of a task that begins in `frame`.
+    fn parent_below(&self, frame: &ReaderFrame) -> Option<TaskIndex> {
         match frame.kind {
             FrameKind::Field(_) | FrameKind::Entry(_) | FrameKind::Labelled { .. } => {
                 frame.task.and_then(|task| self.builder.tasks[task].parent)
@@ -233,9 +216,10 @@ impl<'t> Reader<'t> {
 }
 
 /// What a level is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum FrameKind {
     /// An item whose own text isn't complete yet.
+    #[default]
     Unread,
     /// A task in a list.
     Task,
@@ -254,7 +238,7 @@ pub(super) enum FrameKind {
 }
 
 /// One level: an item or a heading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ReaderFrame {
     pub(super) kind: FrameKind,
     /// Column of the marker.
@@ -285,41 +269,6 @@ impl ReaderFrame {
     /// Whether what stands inside is the text of a field or of prose and kept as such.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group)
-    }
-}
-
-/// Finds columns of ascending offsets.
-#[derive(Debug)]
-pub(super) struct Columns<'t> {
-    text: &'t str,
-    last: (usize, usize),
-}
-
-impl<'t> Columns<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, last: (0, 0) }
-    }
-
-    /// The column of `offset`, from 0, a tab reaching to the next multiple of 4.
-    pub(super) fn of(&mut self, offset: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        let known = if self.last.0 <= offset { self.last.0 } else { 0 };
-        let mut start = offset;
-        while start > known && !matches!(bytes[start - 1], b'\n' | b'\r') {
-            start -= 1;
-        }
-        let mut column = if start == known && start == self.last.0 { self.last.1 } else { 0 };
-        for &byte in &bytes[start..offset] {
-            match byte {
-                b'\t' => column += 4 - column % 4,
-                // Only the first byte of a character counts, and of a byte-order mark none.
-                0x80..=0xbf | 0xef if start == 0 && self.text.starts_with(BOM) => {}
-                0x80..=0xbf => {}
-                _ => column += 1,
-            }
-        }
-        self.last = (offset, column);
-        column
     }
 }
 

@@ -9,6 +9,7 @@ use super::task_line::{self, Suspect};
 use super::{FrameKind, ReaderFrame};
 use crate::diagnostic::Span;
 use crate::plan::field::FieldKind;
+use crate::plan::marker_length;
 use crate::plan::task::Item;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -84,14 +85,14 @@ impl<'t> Reader<'t> {
     /// Keeps a block that is no list: as entry of the field it stands in, else as prose.
     pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
-            Some(ReaderFrame {
-                kind: FrameKind::Field(field), open: true, task: Some(task), column, ..
-            }) if !field.form().is_list_of_words() => {
+            Some(&ReaderFrame { kind: FrameKind::Field(field), open: true, task: Some(task), .. })
+                if !field.form().is_list_of_words() =>
+            {
                 let range = trim(self.text, range);
-                let column = self.columns.of(range.start);
+                let column = self.column_of(range.start);
                 let text = dedent(&self.text[range.clone()], column, column);
                 let item = Item { text, span: Span::new(range.start, range.end), note: None };
-                self.builder.entry(*task, *field, item, column + 2);
+                self.builder.entry(task, field, item, column + 2);
             }
             _ => self.keep_prose(range, close),
         }
@@ -101,7 +102,7 @@ impl<'t> Reader<'t> {
     /// stand anywhere.
     pub(super) fn keep_prose(&mut self, range: Range<usize>, close: Option<&str>) {
         let range = trim_block(self.text, range);
-        let start = self.columns.of(range.start);
+        let start = self.column_of(range.start);
         let mut text = dedent(&self.text[range.clone()], start, self.container_column());
         if let Some(close) = close {
             text = format!("{text}\n{close}").into();
@@ -111,7 +112,7 @@ impl<'t> Reader<'t> {
 
     fn keep_paragraph(&mut self, range: Range<usize>) {
         let range = trim_block(self.text, range);
-        let start = self.columns.of(range.start);
+        let start = self.column_of(range.start);
         let text = dedent_paragraph(&self.text[range.clone()], start, self.container_column());
         self.keep_text(text, range);
     }
@@ -119,7 +120,7 @@ impl<'t> Reader<'t> {
     /// Keeps a heading; one of several lines is a paragraph above a line of signs.
     pub(super) fn keep_heading(&mut self, range: Range<usize>) {
         let range = trim_block(self.text, range);
-        let start = self.columns.of(range.start);
+        let start = self.column_of(range.start);
         let source = &self.text[range.clone()];
         let last = source.rfind(['\n', '\r']).unwrap_or(0);
         let above = dedent_paragraph(&source[..last], start, self.container_column());
@@ -350,7 +351,7 @@ fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
         }
         out.extend(std::iter::repeat_n(' ', (column - from).saturating_sub(skip)));
         skip = 0;
-        let marker = marker(&bytes[at..]);
+        let marker = marker(&line[at..]);
         out.push_str(&line[at..at + marker]);
         at += marker;
         column += marker;
@@ -361,14 +362,9 @@ fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
     }
 }
 
-/// The length of the marker of an item or a quote that `bytes` begin with; 0 where they don't.
-fn marker(bytes: &[u8]) -> usize {
-    let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    match bytes.get(digits) {
-        Some(b'-' | b'*' | b'+' | b'>') if digits == 0 => 1,
-        Some(b'.' | b')') if digits > 0 => digits + 1,
-        _ => 0,
-    }
+/// The length of the marker of an item or a quote that `text` begins with; 0 where it doesn't.
+fn marker(text: &str) -> usize {
+    if text.starts_with('>') { 1 } else { marker_length(text) }
 }
 
 /// Columns of blanks before a line.
@@ -382,7 +378,7 @@ fn text_column(line: &str) -> usize {
     let mut at = 0;
     loop {
         at += line[at..].len() - line[at..].trim_start_matches(' ').len();
-        match marker(&line.as_bytes()[at..]) {
+        match marker(&line[at..]) {
             0 => return at,
             len if line[at + len..].starts_with(' ') => at += len,
             _ => return at,

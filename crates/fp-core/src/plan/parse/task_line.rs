@@ -26,8 +26,9 @@ pub(super) enum HeadPlace {
 }
 
 /// What is wrong with a line that starts like a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SyntaxFault {
+    /// Empty where a line before says it as well.
     pub(super) detail: String,
     pub(super) hint: String,
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{Columns, parse};
+use super::{Reader, parse};
 use crate::plan::FieldKind;
 use crate::plan::meaning::leaf_text;
-use crate::plan::task::{Field, Item, Newline};
+use crate::plan::task::{Field, Item};
 
 fn entries(out: &mut String, name: &str, list: Option<&Field>) {
     if let Some(list) = list {
@@ -496,7 +496,7 @@ fn spans_lead_back_to_the_source() {
     let files = task.fields.get(FieldKind::Files).unwrap();
     assert_eq!(at(files.span), "Files: `a`,  b\r\n    - c");
     assert_eq!(files.items.iter().map(|item| at(item.span)).collect::<Vec<_>>(), ["a", "b", "c"]);
-    assert_eq!((task.field_indent, plan.newline), (2, Newline::CrLf));
+    assert_eq!((task.field_indent, plan.newline()), (2, "\r\n"));
 }
 
 #[test]
@@ -708,7 +708,8 @@ fn same_in_both_dialects(field: &str, expect: &str) {
 #[test]
 fn columns() {
     let check = |text: &str, offset: usize, expect: usize| {
-        assert_eq!(Columns::new(text).of(offset), expect, "{text:?} {offset}");
+        let mut reader = Reader { text, ..Reader::default() };
+        assert_eq!(reader.column_of(offset), expect, "{text:?} {offset}");
     };
     check("- a", 0, 0);
     check("x\n  - a", 4, 2);
@@ -720,6 +721,6 @@ fn columns() {
 
 #[test]
 fn going_on_in_a_line_and_back() {
-    let mut columns = Columns::new("- \t- a\n  - b");
-    assert_eq!([columns.of(0), columns.of(3), columns.of(9), columns.of(0), columns.of(9)], [0, 4, 2, 0, 2]);
+    let mut reader = Reader { text: "- \t- a\n  - b", ..Reader::default() };
+    assert_eq!([0, 3, 9, 0, 9].map(|offset| reader.column_of(offset)), [0, 4, 2, 0, 2]);
 }

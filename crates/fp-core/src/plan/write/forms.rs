@@ -157,32 +157,17 @@ fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String
 
 /// The ways to write one entry of a list.
 fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
-    let text = &item.text;
-    let mut forms = match (kind.form(), &item.note) {
-        (FieldForm::Paths, None) => vec![text.to_string(), code_span(text), format!("[{text}]({text})")],
-        (FieldForm::Paths, Some(note)) => {
-            vec![
-                format!("{text} {note}"),
-                format!("{} {note}", code_span(text)),
-                format!("{}{note}", code_span(text)),
-                format!("[{text}]({text}) {note}"),
-            ]
-        }
-        (FieldForm::Ids, None) => {
-            vec![text.to_string(), format!("[{text}]"), format!("[ID: {text}]")]
-        }
-        (FieldForm::Ids, Some(note)) => {
-            vec![
-                format!("{text} {note}"),
-                format!("{text}{note}"),
-                format!("[{text}] {note}"),
-                format!("[{text}]{note}"),
-                format!("[ID: {text}] {note}"),
-            ]
-        }
-        (FieldForm::Commands | FieldForm::Command, _) => vec![text.to_string(), code_span(text)],
-        _ => vec![text.to_string()],
+    let text = &*item.text;
+    let plain = text.to_owned();
+    let mut forms = match kind.form() {
+        FieldForm::Paths => vec![plain, code_span(text), format!("[{text}]({text})")],
+        FieldForm::Ids => vec![plain, format!("[{text}]"), format!("[ID: {text}]")],
+        FieldForm::Commands | FieldForm::Command => vec![plain, code_span(text)],
+        _ => vec![plain],
     };
+    if let Some(note) = &item.note {
+        forms = forms.iter().flat_map(|form| [format!("{form} {note}"), format!("{form}{note}")]).collect();
+    }
     // As a block of its own below the bullet.
     forms.push(format!("\n{text}"));
     forms

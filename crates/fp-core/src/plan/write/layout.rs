@@ -1,7 +1,7 @@
 //! Blocks of Markdown one below the other: where they are indented to, and what has to stand between two of
 //! them so that each stays what it is.
 
-use crate::plan::task::Newline;
+use crate::plan::marker_length;
 
 /// A document as far as it has been written, with `\n` for line ends.
 #[derive(Debug, Default)]
@@ -87,21 +87,16 @@ impl Layout {
     }
 
     /// The whole document.
-    pub(super) fn into_text(self, newline: Newline) -> String {
-        match newline {
-            Newline::Lf => self.out,
-            Newline::CrLf => self.out.replace('\n', newline.as_str()),
-        }
+    pub(super) fn into_text(self, newline: &str) -> String {
+        if newline == "\n" { self.out } else { self.out.replace('\n', newline) }
     }
 }
 
 /// The length of the bullet or number that a text begins with; 0 where it doesn't.
 pub(super) fn marker(text: &str) -> usize {
-    let word = text.split([' ', '\n']).next().unwrap_or_default();
-    let number = word.trim_end_matches(['.', ')']);
-    let numbered =
-        word.len() == number.len() + 1 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    if numbered || matches!(word, "-" | "*" | "+") { word.len() } else { 0 }
+    let length = marker_length(text);
+    let rest = &text[length..];
+    if rest.is_empty() || rest.starts_with([' ', '\n']) { length } else { 0 }
 }
 
 /// Whether a block is an item that needs no blank line between it and others.

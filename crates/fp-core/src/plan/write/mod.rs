@@ -14,11 +14,10 @@ use super::task::{Plan, Task};
 
 /// The text of `plan` in the list dialect, with the line ends of its source. A synthetic root is not written:
 /// it is made again when the text is read.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut writer = Writer { plan, layout: Layout::default(), has_frame: false };
     writer.plan();
-    writer.layout.into_text(plan.newline)
+    writer.layout.into_text(plan.newline())
 }
 
 struct Writer<'p> {

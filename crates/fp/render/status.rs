@@ -1,1 +1,0 @@
-pub(crate) use fp_core::report::status::state_word as word;
