@@ -4,9 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use fp_core::plan::{format, parse};
-use fp_core::rules::{RuleFacts, check};
-use fp_core::schedule::{ScheduleOptions, schedule};
+use fp_plan::plan::{format, parse};
+use fp_plan::rules::{RuleFacts, check};
+use fp_plan::schedule::{ScheduleOptions, schedule};
 use pulldown_cmark::Parser;
 
 mod trees;

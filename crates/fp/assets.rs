@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use fp_core::settings;
+use fp_plan::settings;
 use include_dir::{Dir, DirEntry, include_dir};
 
 /// Each embedded tree and the folder of the plugin that it fills.

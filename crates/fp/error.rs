@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::process::ExitCode;
 
-use fp_core::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{ErrorEnd, Hint};
 
 /// How a command ended. The numbers are public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
-use fp_core::text::visible;
+use fp_plan::text::visible;
 use serde::Serialize;
 
 use crate::error::CommandError;

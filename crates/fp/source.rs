@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_core::diagnostic::{Diagnostic, Severity};
-use fp_core::interview::Interview;
-use fp_core::plan::{Plan, parse};
-use fp_core::rules::{RuleFacts, check};
-use fp_core::text::shell_quoted;
 use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
+use fp_plan::diagnostic::{Diagnostic, Severity};
+use fp_plan::plan::{Plan, parse};
+use fp_plan::rules::{RuleFacts, check};
+use fp_plan::text::shell_quoted;
+use fp_run::interview::Interview;
 
 use crate::context::Context;
 use crate::error::CommandError;

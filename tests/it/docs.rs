@@ -51,7 +51,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo build\ncargo test --workspace\n", "it is what runs this test"),
     ("cargo test --workspace\n", "it is what runs this test"),
     (
-        "cargo test -p fp-core rules\ncargo test -p fp-host store\ncargo test --test it config::\n",
+        "cargo test -p fp-plan rules\ncargo test -p fp-host store\ncargo test --test it config::\n",
         "they run as a part of all tests",
     ),
     ("cargo test --test it -- --nocapture rules:: mutation::\n", "they run as a part of all tests"),
@@ -263,7 +263,7 @@ fn diagrams_have_something_in_them() {
         let arrows = lines.filter(|line| line.contains("--")).count();
         assert!(arrows >= 5, "{}: {arrows} arrows", block.place);
         for word in state.find_iter(&block.text) {
-            let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(word.as_str().into());
+            let state: Result<fp_run::run::state::Status, _> = serde_json::from_value(word.as_str().into());
             assert!(state.is_ok(), "{}: {} is no state", block.place, word.as_str());
         }
     }

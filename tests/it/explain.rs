@@ -1,7 +1,7 @@
 //! `fp explain`: all rules, one rule, and a name that is none.
 
 use crate::common::{Environment, Output};
-use fp_core::rules::RULES;
+use fp_plan::rules::RULES;
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -8,9 +8,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_core::plan::id::PlanId;
-use fp_core::run::State;
-use fp_core::run::event::Entry;
+use fp_plan::plan::id::PlanId;
+use fp_run::run::State;
+use fp_run::run::event::Entry;
 use serde_json::{Value, json};
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};

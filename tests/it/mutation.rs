@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use base::{At, Base, Mutant};
-use fp_core::diagnostic::Diagnostic;
-use fp_core::plan::{FieldKind, Lines, Plan, parse};
-use fp_core::rules::fix::{apply, fix_all};
-use fp_core::rules::{RULES, check, rule};
+use fp_plan::diagnostic::Diagnostic;
+use fp_plan::plan::{FieldKind, Lines, Plan, parse};
+use fp_plan::rules::fix::{apply, fix_all};
+use fp_plan::rules::{RULES, check, rule};
 
 /// Least share of the mutants that has to be found.
 const FOUND: f64 = 0.95;

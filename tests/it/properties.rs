@@ -5,7 +5,7 @@ mod texts;
 
 use std::collections::BTreeSet;
 
-use fp_core::plan::format;
+use fp_plan::plan::format;
 use proptest::prelude::*;
 
 /// Words that stand nowhere else.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::common::fixture::Fixture;
 use crate::common::{Environment, Output};
-use fp_core::rules::{RULES, rule};
+use fp_plan::rules::{RULES, rule};
 use insta::{assert_snapshot, with_settings};
 
 /// Where the tree of a fixture stands while it is checked.

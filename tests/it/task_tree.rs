@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
-use fp_core::plan::format;
+use fp_plan::plan::format;
 use insta::assert_snapshot;
 
 fn place(text: &str) -> Environment {

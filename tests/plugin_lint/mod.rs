@@ -109,14 +109,14 @@ fn the_plugins_options_are_settings() {
     let mut names: Vec<&str> = fp_host::config::PLUGIN_OPTIONS.iter().map(|(option, _)| *option).collect();
     names.sort_unstable();
     assert_eq!(options.keys().collect::<Vec<_>>(), names);
-    let schema = fp_core::settings::schema();
+    let schema = fp_plan::settings::schema();
     for (option, setting) in fp_host::config::PLUGIN_OPTIONS {
         let said = &options[option];
         let meant = setting.split('.').fold(&schema, |group, key| &group["properties"][key]);
         let kind = said["type"].as_str().map(|kind| if kind == "number" { "integer" } else { kind });
         assert_eq!(kind, meant["type"][0].as_str(), "{option}");
         assert_eq!((&said["min"], &said["max"]), (&meant["minimum"], &meant["maximum"]), "{option}");
-        let defaults = serde_json::to_value(fp_core::settings::Settings::default()).unwrap();
+        let defaults = serde_json::to_value(fp_plan::settings::Settings::default()).unwrap();
         let default = setting.split('.').fold(&defaults, |group, key| &group[key]);
         assert_eq!(&said["default"], default, "{option}");
     }

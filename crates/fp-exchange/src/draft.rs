@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
-use fp_core::plan::id::TaskId;
-use fp_core::plan::meaning::{Difference, difference};
-use fp_core::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
-use fp_core::text::one_line;
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::meaning::{Difference, difference};
+use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
+use fp_plan::text::one_line;
 use jiff::Timestamp;
 use regex::Regex;
 use serde::Serialize;
@@ -69,7 +69,6 @@ pub struct TaskOrigin {
 
 impl PlanDraft {
     /// The tree of `plan`, which [`settle`](crate::settle()) has been through.
-    #[must_use]
     pub fn new(plan: &PortablePlan) -> Self {
         let (ids, own) = assign_ids(plan);
         let mut drafted: Vec<DraftedTask> =
@@ -108,7 +107,6 @@ impl PlanDraft {
     }
 
     /// The leaves of `plan` that are done.
-    #[must_use]
     pub fn done(&self, plan: &PortablePlan) -> Vec<DoneBefore> {
         let (tree, _) = parse(&self.text);
         let titles: HashMap<&str, &str> = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description)).collect();
@@ -121,7 +119,6 @@ impl PlanDraft {
     }
 
     /// The record of an import from `path` in the format `from`.
-    #[must_use]
     pub fn origin(&self, plan: &PortablePlan, from: &str, path: &str, at: Timestamp) -> PlanOrigin {
         let tasks = plan.tasks.iter().zip(&self.ids).zip(&self.unwritten).map(|((task, id), unwritten)| {
             let mut ext = task.ext.clone();
@@ -453,7 +450,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::settle::settle;
-    use fp_core::plan::format;
+    use fp_plan::plan::format;
 
     /// The tree of a draft, which has to be canonical.
     fn tree(draft: &PlanDraft) -> Plan<'_> {

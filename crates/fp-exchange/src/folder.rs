@@ -33,7 +33,6 @@ impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for SourceFolder {
 }
 
 impl SourceFolder {
-    #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }

@@ -1,7 +1,7 @@
 //! A task as an object of JSON, read by all the names that the systems have for its fields. The object stays beside the
 //! task as it is.
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use serde_json::{Map, Value, json};
 
 use crate::portable::{ImportNotice, PortableFile, PortableTask, TaskWork};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use regex::Regex;
 
 use crate::words::bare_entry;

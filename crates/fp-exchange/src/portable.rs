@@ -139,23 +139,19 @@ pub struct ImportNotice {
 }
 
 impl ImportNotice {
-    #[must_use]
     pub fn problem(text: impl Into<String>) -> Self {
         Self { is_problem: true, file: None, line: None, column: None, text: text.into() }
     }
 
-    #[must_use]
     pub(crate) fn note(text: impl Into<String>) -> Self {
         Self { is_problem: false, ..Self::problem(text) }
     }
 
-    #[must_use]
     pub fn in_file(mut self, file: &str) -> Self {
         self.file = Some(file.to_owned());
         self
     }
 
-    #[must_use]
     pub(crate) fn at_line(mut self, line: usize) -> Self {
         self.line = Some(line);
         self

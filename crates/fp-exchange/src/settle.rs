@@ -10,7 +10,6 @@ const MAX_NAMED: usize = 12;
 /// Makes a plan that a tree can hold, and reports each step. Cancelled tasks stay out. Two tasks with one id both
 /// stay, and what waits for the id waits for the first. Dependencies that lead nowhere, to the task itself or around
 /// in a cycle are left out. Dependencies of parents go to their leaves. Work that has begun or failed begins anew.
-#[must_use]
 pub fn settle(plan: &mut PortablePlan) -> Vec<ImportNotice> {
     let mut notices = Vec::new();
     let cancelled = leave_cancelled_out(plan, &mut notices);

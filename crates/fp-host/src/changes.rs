@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::GitSurroundings;
-use fp_core::verification::change::Change;
-use fp_core::verification::ownership::{Divided, OwnershipEvidence, divide};
-use fp_core::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_text};
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::GitSurroundings;
+use fp_run::verification::change::Change;
+use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
+use fp_run::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_text};
 
 use crate::git::{Blobs, Git, GitCommit, GitError, Oid, Snapshot};
 

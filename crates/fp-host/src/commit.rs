@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_core::repo_path::RepoPath;
+use fp_plan::repo_path::RepoPath;
 
 use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
 

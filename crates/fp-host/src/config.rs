@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fp_core::settings::{Settings, SettingsLayer};
+use fp_plan::settings::{Settings, SettingsLayer};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

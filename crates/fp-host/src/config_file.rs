@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_core::hint::Hint;
-use fp_core::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of};
+use fp_plan::hint::Hint;
+use fp_plan::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of};
 use jsonc_parser::ast;
 use serde_json::{Value, json};
 

@@ -6,16 +6,15 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use fp_core::interview::Interview;
-use fp_core::plan::Plan;
-use fp_core::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+use fp_plan::plan::Plan;
+use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+use fp_run::interview::Interview;
 
 /// Largest file whose lines are counted, in bytes; in a larger one every line number is believed.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
 
 /// The facts about `plan` in the repository at `root`, which is absolute and without links. `interview` is what
 /// the user confirmed, where that is known.
-#[must_use]
 pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {

@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use fp_core::hint::Hint;
+use fp_plan::hint::Hint;
 
 /// Largest `tasks.md` that is read, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;

@@ -31,13 +31,11 @@ impl Interrupt {
     }
 
     /// Whether the end was asked for.
-    #[must_use]
     pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Waits for `time`, or until the end is asked for; whether it was.
-    #[must_use]
     pub fn within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         while !self.came() {

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_core::hint::Hint;
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::plan::{self, Plan, Task};
-use fp_core::run::event::Leaf;
-use fp_core::run::{State, approval};
-use fp_core::settings::Settings;
-use fp_core::signals_record::{SignalsRecordError, composites_in};
+use fp_plan::hint::Hint;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::{self, Plan, Task};
+use fp_plan::settings::Settings;
+use fp_plan::signals_record::{SignalsRecordError, composites_in};
+use fp_run::run::event::Leaf;
+use fp_run::run::{State, approval};
 use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use fp_core::hint::Hint;
-use fp_core::interview::slug;
-use fp_core::plan::id::{InvalidId, PlanId};
-use fp_core::settings::Settings;
+use fp_plan::hint::Hint;
+use fp_plan::plan::id::{InvalidId, PlanId};
+use fp_plan::settings::Settings;
+use fp_run::interview::slug;
 use jiff::civil::Date;
 
 use crate::file::{self, FileError};

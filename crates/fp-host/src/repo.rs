@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use fp_core::settings::Settings;
+use fp_plan::settings::Settings;
 
 use crate::file::{self, FileError};
 

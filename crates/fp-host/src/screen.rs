@@ -47,7 +47,6 @@ pub struct Screen {
 
 impl Screen {
     /// Whether this process has a terminal that can be drawn on; `term` is what `TERM` says.
-    #[must_use]
     pub fn is_there(term: Option<&str>) -> bool {
         let draws = cfg!(windows) || term.is_some_and(|term| term != "dumb");
         draws && io::stdin().is_terminal() && io::stdout().is_terminal()
@@ -72,7 +71,6 @@ impl Screen {
     }
 
     /// Columns and rows; those of a terminal of old where it does not say.
-    #[must_use]
     pub fn size(&self) -> (usize, usize) {
         let (columns, rows) = terminal::size().unwrap_or((80, 24));
         (columns.into(), rows.into())

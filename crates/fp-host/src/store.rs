@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use fp_core::hint::Hint;
-use fp_core::plan::id::PlanId;
-use fp_core::run::State;
-use fp_core::run::event::{Entry, Event, LOG_VERSION};
+use fp_plan::hint::Hint;
+use fp_plan::plan::id::PlanId;
+use fp_run::run::State;
+use fp_run::run::event::{Entry, Event, LOG_VERSION};
 use jiff::Timestamp;
 
 pub use self::reader::{ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion};

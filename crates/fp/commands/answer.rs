@@ -1,9 +1,9 @@
 //! `fp answer`.
 
-use fp_core::run::State;
-use fp_core::run::event::Decider;
 use fp_host::run::commit::before_answer;
 use fp_host::run::fresh_token;
+use fp_run::run::State;
+use fp_run::run::event::Decider;
 use serde_json::json;
 
 use crate::context::Context;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::decide::Approve;
-use fp_core::run::event::Decider;
-use fp_core::run::{State, approval};
-use fp_core::text::counted;
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::counted;
+use fp_run::run::decide::Approve;
+use fp_run::run::event::Decider;
+use fp_run::run::{State, approval};
 use serde_json::json;
 
 use crate::context::Context;

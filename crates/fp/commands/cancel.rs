@@ -1,6 +1,6 @@
 //! `fp cancel`.
 
-use fp_core::run::event::Decider;
+use fp_run::run::event::Decider;
 use serde_json::json;
 
 use crate::context::Context;

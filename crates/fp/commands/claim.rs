@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::plan::{Plan, Task, parse};
-use fp_core::reading_language;
-use fp_core::run::State;
-use fp_core::run::event::{Base, Event, Leaf};
-use fp_core::run::payload::{Around, payload};
-use fp_core::run::state::{Status, TaskState};
-use fp_core::verification::Check;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::check_before;
 use fp_host::run::worktree::{self, Worktrees};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::{Plan, Task, parse};
+use fp_plan::reading_language;
+use fp_run::run::State;
+use fp_run::run::event::{Base, Event, Leaf};
+use fp_run::run::payload::{Around, payload};
+use fp_run::run::state::{Status, TaskState};
+use fp_run::verification::Check;
 use serde_json::json;
 
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! `fp clarify`.
 
-use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::run::question::AnswerOption;
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_run::run::question::AnswerOption;
 use serde_json::json;
 
 use crate::context::Context;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
-use fp_core::plan::path::normal;
-use fp_core::repo_path::RepoPath;
-use fp_core::settings::CommentMode;
-use fp_core::test_files::is_test_file;
-use fp_core::text::{counted, visible_line};
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
 use fp_host::plan::WORKTREES;
+use fp_plan::plan::path::normal;
+use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::CommentMode;
+use fp_plan::text::{counted, visible_line};
+use fp_run::test_files::is_test_file;
 use globset::GlobBuilder;
 use serde::Serialize;
 

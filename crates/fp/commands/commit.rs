@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use fp_core::commit_style::{CommitHistory, CommitStyle, SUBJECTS, style_of};
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::change::ChangeStatus;
 use fp_host::commit::{ChoiceError, ChosenChanges, choose};
 use fp_host::git::{Blocked, CommitOutcome, FileStat, Git};
+use fp_plan::repo_path::RepoPath;
+use fp_run::commit_style::{CommitHistory, CommitStyle, SUBJECTS, style_of};
+use fp_run::verification::change::ChangeStatus;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use fp_core::text::{fitted, one_line};
+use fp_plan::text::{fitted, one_line};
 
 /// Changed files that the hint lists where none was named.
 const LISTED: usize = 20;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fp_core::settings;
-use fp_core::text::fitted;
 use fp_host::config::{self, SettingOrigin};
 use fp_host::config_file::{ConfigError, change_setting, create_file, parse_value, read_layer};
+use fp_plan::settings;
+use fp_plan::text::fitted;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

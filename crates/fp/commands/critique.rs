@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use fp_core::critique::{
+use fp_host::file;
+use fp_plan::settings::closest_name;
+use fp_plan::text::{clipped, counted};
+use fp_run::critique::{
     CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
 };
-use fp_core::run::approval;
-use fp_core::run::planning::ROUNDS;
-use fp_core::settings::closest_name;
-use fp_core::text::{clipped, counted};
-use fp_host::file;
+use fp_run::run::approval;
+use fp_run::run::planning::ROUNDS;
 use serde_json::json;
 use strum::VariantArray as _;
 

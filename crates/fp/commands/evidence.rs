@@ -1,9 +1,9 @@
 //! `fp evidence`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::evidence_head;
-use fp_core::run::state::TaskState;
 use fp_host::run::evidence;
+use fp_plan::plan::id::TaskId;
+use fp_run::report::evidence::evidence_head;
+use fp_run::run::state::TaskState;
 use serde_json::json;
 
 use crate::context::Context;

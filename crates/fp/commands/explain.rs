@@ -1,8 +1,8 @@
 //! `fp explain`.
 
-use fp_core::rules::{RULES, Rule, rule};
-use fp_core::settings::closest_name;
-use fp_core::text::wrapped;
+use fp_plan::rules::{RULES, Rule, rule};
+use fp_plan::settings::closest_name;
+use fp_plan::text::wrapped;
 use serde_json::json;
 
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! `fp fmt`.
 
-use fp_core::plan::{FormatError, format};
 use fp_host::file;
+use fp_plan::plan::{FormatError, format};
 use serde_json::json;
 use similar::TextDiff;
 

@@ -1,9 +1,9 @@
 //! `fp handoff`.
 
-use fp_core::interview::Interview;
-use fp_core::report::handoff::HandoffReport;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use fp_run::interview::Interview;
+use fp_run::report::handoff::HandoffReport;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};

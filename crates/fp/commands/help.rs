@@ -1,8 +1,8 @@
 //! `fp help`.
 
 use clap::{Command, CommandFactory as _};
-use fp_core::settings::closest_name;
-use fp_core::text::wrapped;
+use fp_plan::settings::closest_name;
+use fp_plan::text::wrapped;
 use serde_json::json;
 
 use crate::cli::Cli;

@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::hook::guard::{EditPlace, GuardedEdit, edit_seen};
-use fp_core::hook::own_command::own_calls;
-use fp_core::hook::recovery::{self, LedRun, RunLeader};
-use fp_core::hook::{
-    BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-};
-use fp_core::plan::id::AgentName;
-use fp_core::run::State;
-use fp_core::run::event::Event;
-use fp_core::run::next::RunSurroundings;
-use fp_core::settings::{CommentMode, GuardMode};
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 use fp_host::run::place::Site;
+use fp_plan::plan::id::AgentName;
+use fp_plan::settings::{CommentMode, GuardMode};
+use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
+use fp_run::hook::own_command::own_calls;
+use fp_run::hook::recovery::{self, LedRun, RunLeader};
+use fp_run::hook::{
+    BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
+};
+use fp_run::run::State;
+use fp_run::run::event::Event;
+use fp_run::run::next::RunSurroundings;
 
 use crate::cli::Cli;
 use crate::commands::comments;

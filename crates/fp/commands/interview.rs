@@ -1,15 +1,15 @@
 //! `fp interview`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::interview::clearance::Grounds;
-use fp_core::interview::record::interview_page;
-use fp_core::interview::{Answers, Clearance, Interview, PlanningStep};
-use fp_core::plan::id::PlanId;
-use fp_core::run::event::{Decider, Event};
-use fp_core::run::state::InterviewRounds;
-use fp_core::text::wrapped_within;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use fp_plan::plan::id::PlanId;
+use fp_plan::text::wrapped_within;
+use fp_run::interview::clearance::Grounds;
+use fp_run::interview::record::interview_page;
+use fp_run::interview::{Answers, Clearance, Interview, PlanningStep};
+use fp_run::run::event::{Decider, Event};
+use fp_run::run::state::InterviewRounds;
 use serde::Serialize;
 use serde_json::json;
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use fp_core::plan::id::TaskId;
-use fp_core::report::log::{TaskConcern, ToldEvent, tell};
-use fp_core::report::status::Phase;
-use fp_core::run::State;
-use fp_core::text::{fitted, wrapped_within};
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::store::{LogLine, Portion};
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::{fitted, wrapped_within};
+use fp_run::report::log::{TaskConcern, ToldEvent, tell};
+use fp_run::report::status::Phase;
+use fp_run::run::State;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::commit_style::{CommitHistory, SUBJECTS};
-use fp_core::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::reading_language;
-use fp_core::run::event::Decider;
-use fp_core::run::state::Status;
-use fp_core::settings::{self, Settings, SettingsLayer};
 use fp_host::config::SettingOrigin;
 use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::{OfLayer, PlanRecord};
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::reading_language;
+use fp_plan::settings::{self, Settings, SettingsLayer};
+use fp_run::commit_style::{CommitHistory, SUBJECTS};
+use fp_run::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
+use fp_run::run::event::Decider;
+use fp_run::run::state::Status;
 use serde::Serialize;
 use serde_json::json;
 use strum::VariantArray as _;

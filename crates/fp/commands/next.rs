@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use fp_core::plan::id::{AgentName, PlanId, TaskId};
-use fp_core::report::status::StatusReport;
-use fp_core::run::next::{LeadAction, RunSurroundings};
-use fp_core::run::state::{Activity, RunAgent};
-use fp_core::run::{State, approval};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::fresh_token;
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_run::report::status::StatusReport;
+use fp_run::run::next::{LeadAction, RunSurroundings};
+use fp_run::run::state::{Activity, RunAgent};
+use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
 use super::status::status_text;

@@ -1,11 +1,11 @@
 //! `fp note`.
 
-use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::run::event::{Event, Note};
-use fp_core::run::notepad::relevant;
-use fp_core::run::peer_message::{PeerKind, PeerMessage};
 use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_run::run::event::{Event, Note};
+use fp_run::run::notepad::relevant;
+use fp_run::run::peer_message::{PeerKind, PeerMessage};
 use serde_json::json;
 
 use crate::context::Context;

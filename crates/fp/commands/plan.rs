@@ -1,12 +1,12 @@
 //! `fp plan`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::critique::CritiqueLine;
-use fp_core::plan::parse;
-use fp_core::schedule::{Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule};
-use fp_core::settings::ExecutionOrder;
-use fp_core::text::{counted, fitted, wrapped};
 use fp_host::file;
+use fp_plan::plan::parse;
+use fp_plan::schedule::{Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule};
+use fp_plan::settings::ExecutionOrder;
+use fp_plan::text::{counted, fitted, wrapped};
+use fp_run::critique::CritiqueLine;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use fp_core::report::status::{Phase, StatusReport};
 use fp_host::store::Store;
+use fp_run::report::status::{Phase, StatusReport};
 use jiff::Timestamp;
 use serde_json::json;
 

@@ -1,11 +1,11 @@
 //! `fp ready`.
 
-use fp_core::plan::id::PlanId;
-use fp_core::plan::parse;
-use fp_core::report::status::Phase;
-use fp_core::run::State;
-use fp_core::run::ready::Obstacle;
-use fp_core::text::fitted;
+use fp_plan::plan::id::PlanId;
+use fp_plan::plan::parse;
+use fp_plan::text::fitted;
+use fp_run::report::status::Phase;
+use fp_run::run::State;
+use fp_run::run::ready::Obstacle;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -77,7 +77,7 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
     Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })
 }
 
-fn ready_line(state: &State, task: &fp_core::run::state::TaskState, why: Option<Obstacle>) -> ReadyLine {
+fn ready_line(state: &State, task: &fp_run::run::state::TaskState, why: Option<Obstacle>) -> ReadyLine {
     ReadyLine {
         id: task.leaf.id.to_string(),
         title: task.leaf.title.clone(),
@@ -90,7 +90,7 @@ fn ready_line(state: &State, task: &fp_core::run::state::TaskState, why: Option<
 /// The tasks of a tree that nobody has approved.
 fn unapproved(state: &State, source: &PlanSource) -> Result<ReadyReport, CommandError> {
     let text = source.text()?;
-    let line = |task: &fp_core::plan::Task| ReadyLine {
+    let line = |task: &fp_plan::plan::Task| ReadyLine {
         id: task.id.to_string(),
         title: task.description.to_string(),
         ready: false,

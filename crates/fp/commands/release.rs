@@ -1,7 +1,7 @@
 //! `fp release`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::state::Status;
+use fp_plan::plan::id::TaskId;
+use fp_run::run::state::Status;
 use serde_json::json;
 
 use crate::context::Context;

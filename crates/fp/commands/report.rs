@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_core::plan::{Plan, parse};
-use fp_core::report::results::results_page;
-use fp_core::report::run_page::RunPage;
-use fp_core::report::tree::TreeReport;
 use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
+use fp_plan::plan::{Plan, parse};
+use fp_run::report::results::results_page;
+use fp_run::report::run_page::RunPage;
+use fp_run::report::tree::TreeReport;
 
 use super::show::schedule_options;
 use crate::context::Context;

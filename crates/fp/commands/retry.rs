@@ -1,8 +1,8 @@
 //! `fp retry`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::event::Event;
-use fp_core::run::state::Status;
+use fp_plan::plan::id::TaskId;
+use fp_run::run::event::Event;
+use fp_run::run::state::Status;
 use serde_json::json;
 
 use crate::context::Context;

@@ -1,11 +1,11 @@
 //! `fp rollback`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::Refusal;
-use fp_core::run::state::Status;
 use fp_host::git::Oid;
 use fp_host::run::RunError;
 use fp_host::run::rollback::{Prepared, prepare, roll_back};
+use fp_plan::plan::id::TaskId;
+use fp_run::run::Refusal;
+use fp_run::run::state::Status;
 use serde_json::json;
 
 use crate::context::Context;

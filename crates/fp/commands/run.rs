@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use fp_core::interview::Mode;
-use fp_core::plan::id::TaskId;
-use fp_core::reading_language;
-use fp_core::run::Policy;
-use fp_core::run::event::RunTerms;
-use fp_core::run::state::{State, Status};
-use fp_core::settings::Isolation;
-use fp_core::signals_record;
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
+use fp_plan::plan::id::TaskId;
+use fp_plan::reading_language;
+use fp_plan::settings::Isolation;
+use fp_plan::signals_record;
+use fp_run::interview::Mode;
+use fp_run::run::Policy;
+use fp_run::run::event::RunTerms;
+use fp_run::run::state::{State, Status};
 use serde_json::json;
 
 use crate::context::Context;
@@ -148,7 +148,7 @@ fn scaled_iterations(
 /// The uncommitted files that the plan may change.
 fn concerned(state: &State, dirty: impl Iterator<Item = String>) -> Vec<String> {
     let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
-    dirty.filter(|path| fp_core::plan::path::overlap(&listed, std::slice::from_ref(path))).collect()
+    dirty.filter(|path| fp_plan::plan::path::overlap(&listed, std::slice::from_ref(path))).collect()
 }
 
 fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {

@@ -1,7 +1,7 @@
 //! `fp scope`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::inquiry::Extension;
+use fp_plan::plan::id::TaskId;
+use fp_run::run::inquiry::Extension;
 use serde_json::json;
 
 use super::clarify::asked;

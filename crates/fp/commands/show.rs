@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use fp_core::critique::CritiqueLine;
-use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::tree::{TaskRow, TreeReport};
-use fp_core::rules::{RuleFacts, check};
-use fp_core::run::State;
-use fp_core::schedule::{BUILDERS, ScheduleOptions};
-use fp_core::settings::Settings;
-use fp_core::text::fitted;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use fp_plan::plan::{Lines, Plan, parse};
+use fp_plan::rules::{RuleFacts, check};
+use fp_plan::schedule::{BUILDERS, ScheduleOptions};
+use fp_plan::settings::Settings;
+use fp_plan::text::fitted;
+use fp_run::critique::CritiqueLine;
+use fp_run::report::tree::{TaskRow, TreeReport};
+use fp_run::run::State;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;

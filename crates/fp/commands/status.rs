@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use fp_core::critique::CritiqueLine;
-use fp_core::plan::id::AgentName;
-use fp_core::report::lasted;
-use fp_core::report::status::{Phase, StatusReport, TaskLine};
-use fp_core::run::State;
-use fp_core::run::event::Decider;
-use fp_core::run::payload::short;
-use fp_core::run::state::{Activity, Role, RunAgent, Status};
-use fp_core::text::fitted;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
 use fp_host::store::{Portion, StoreError};
+use fp_plan::plan::id::AgentName;
+use fp_plan::text::fitted;
+use fp_run::critique::CritiqueLine;
+use fp_run::report::lasted;
+use fp_run::report::status::{Phase, StatusReport, TaskLine};
+use fp_run::run::State;
+use fp_run::run::event::Decider;
+use fp_run::run::payload::short;
+use fp_run::run::state::{Activity, Role, RunAgent, Status};
 use jiff::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
@@ -294,9 +294,9 @@ fn at_sides(left: &str, right: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fp_core::plan::id::PlanId;
-    use fp_core::run::State;
-    use fp_core::run::event::Entry;
+    use fp_plan::plan::id::PlanId;
+    use fp_run::run::State;
+    use fp_run::run::event::Entry;
     use insta::assert_snapshot;
     use proptest::prelude::*;
     use serde_json::json;

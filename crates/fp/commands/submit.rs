@@ -1,11 +1,11 @@
 //! `fp submit`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::event::{Event, Note};
-use fp_core::run::state::TaskState;
 use fp_host::run::evidence::write_notepad;
 use fp_host::run::verify::measure;
 use fp_host::run::worktree::path;
+use fp_plan::plan::id::TaskId;
+use fp_run::run::event::{Event, Note};
+use fp_run::run::state::TaskState;
 use serde_json::json;
 
 use crate::context::Context;

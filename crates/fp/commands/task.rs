@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use fp_core::diagnostic::Severity;
-use fp_core::plan::edit::{LeafPlace, NotPlaced, with_leaf};
-use fp_core::plan::id::TaskId;
-use fp_core::plan::parse;
-use fp_core::rules::check;
-use fp_core::run::approval;
-use fp_core::run::decide::Approve;
-use fp_core::run::event::Decider;
 use fp_host::file::{self, TASKS_CAP};
+use fp_plan::diagnostic::Severity;
+use fp_plan::plan::edit::{LeafPlace, NotPlaced, with_leaf};
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::parse;
+use fp_plan::rules::check;
+use fp_run::run::approval;
+use fp_run::run::decide::Approve;
+use fp_run::run::event::Decider;
 use serde_json::json;
 
 use crate::context::Context;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let errors: Vec<_> = found.iter().filter(|finding| finding.severity == Severity::Error).collect();
     if !errors.is_empty() {
         let error = CommandError::refused(format!("with what {} says, the tree is not valid", given.name));
-        let line = |error, finding: &&fp_core::diagnostic::Diagnostic| {
+        let line = |error, finding: &&fp_plan::diagnostic::Diagnostic| {
             CommandError::hint(error, format!("{}: {}", finding.task_id, finding.detail))
         };
         return Err(errors.iter().take(SHOWN).fold(error, line));

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use fp_core::diagnostic::{Diagnostic, Severity};
-use fp_core::plan::{Lines, Plan, parse};
-use fp_core::report::validation::{Gate, GateVerdict, ValidationReport};
-use fp_core::rules::{RuleFacts, check, fix};
-use fp_core::run::approval;
-use fp_core::run::planning::{PASSES, Planning, Seen};
-use fp_core::text::{counted, one_column, visible_line};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::store::StoreError;
+use fp_plan::diagnostic::{Diagnostic, Severity};
+use fp_plan::plan::{Lines, Plan, parse};
+use fp_plan::rules::{RuleFacts, check, fix};
+use fp_plan::text::{counted, one_column, visible_line};
+use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
+use fp_run::run::approval;
+use fp_run::run::planning::{PASSES, Planning, Seen};
 use serde::Serialize;
 use serde_json::json;
 use similar::TextDiff;

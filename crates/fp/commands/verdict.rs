@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use fp_core::plan::id::TaskId;
-use fp_core::run::event::Judgement;
-use fp_core::run::state::{State, Status};
-use fp_core::run::verdict::VerifierOpinion;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
+use fp_plan::plan::id::TaskId;
+use fp_run::run::event::Judgement;
+use fp_run::run::state::{State, Status};
+use fp_run::run::verdict::VerifierOpinion;
 use serde::Deserialize;
 use serde_json::json;
 

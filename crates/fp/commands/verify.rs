@@ -1,9 +1,9 @@
 //! `fp verify`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::reading_language;
-use fp_core::verification::CheckVerdict;
 use fp_host::run::verify::{Verified, verify};
+use fp_plan::plan::id::TaskId;
+use fp_plan::reading_language;
+use fp_run::verification::CheckVerdict;
 use serde_json::json;
 
 use crate::context::Context;

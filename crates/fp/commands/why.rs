@@ -1,9 +1,9 @@
 //! `fp why`.
 
-use fp_core::plan::id::TaskId;
-use fp_core::report::status::state_word;
-use fp_core::report::why::{WhyLink, WhyReport};
-use fp_core::text::{fitted, wrapped_within};
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::{fitted, wrapped_within};
+use fp_run::report::status::state_word;
+use fp_run::report::why::{WhyLink, WhyReport};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::log::LogText;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fp_core::report::tree::{TaskRow, TreeReport};
+use fp_run::report::tree::{TaskRow, TreeReport};
 
 use crate::commands::show::complexity_and_state;
 

@@ -17,7 +17,7 @@ pub(crate) mod run;
 
 use std::borrow::Cow;
 
-use fp_core::report::tree::TreeReport;
+use fp_run::report::tree::TreeReport;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 

@@ -2,8 +2,8 @@
 //! trees, the waves, and the details of one task. The rows are flat and say their level, so that a tree may be deeper than
 //! browsers nest elements.
 
-use fp_core::report::tree::{Problem, TaskRow, TreeReport};
-use fp_core::text::counted;
+use fp_plan::text::counted;
+use fp_run::report::tree::{Problem, TaskRow, TreeReport};
 
 use super::{GRAPH, data, end, escaped, head, progress, prose, states};
 

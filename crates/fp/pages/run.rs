@@ -1,14 +1,14 @@
 //! The page of a run: what came of it, who did what when, and what each verdict rests on. Tasks, questions and commits
 //! are in the page as it is sent; the course of time and the waves are drawn in the browser.
 
-use fp_core::report::run_page::{
+use fp_plan::text::counted;
+use fp_run::report::run_page::{
     AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunQuestion, RunTask, RunTimes, TaskTry,
 };
-use fp_core::report::took;
-use fp_core::run::event::Decider;
-use fp_core::run::payload::short;
-use fp_core::text::counted;
-use fp_core::verification::{Check, CheckVerdict};
+use fp_run::report::took;
+use fp_run::run::event::Decider;
+use fp_run::run::payload::short;
+use fp_run::verification::{Check, CheckVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 

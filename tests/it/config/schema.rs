@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use fp_core::settings::{Settings, SettingsLayer};
+use fp_plan::settings::{Settings, SettingsLayer};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::common::Environment;
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(fp_core::settings::schema);
+static SCHEMA: LazyLock<Value> = LazyLock::new(fp_plan::settings::schema);
 static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).unwrap());
 
 /// Fails unless schema and program are of one mind about `document`; that mind.

@@ -26,7 +26,7 @@ fn every_event_is_told() {
     let page = Page::read("docs/internals/run.md");
     let told: Vec<String> =
         rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
-    let text = source("crates/fp-core/src/run/event.rs");
+    let text = source("crates/fp-run/src/run/event.rs");
     let (_, events) = text.split_once("pub enum Event {").unwrap();
     let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|\(\w+\),|,)$").unwrap();
     let events: Vec<String> =
@@ -66,7 +66,7 @@ fn every_event_tells_what_it_carries() {
     let told: Vec<(String, String)> =
         rows(&page, &["event", "carries"]).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let field = Regex::new(r"(?m)^        (#\[serde\(default[^\n]*\n\s*)?(\w+): ").unwrap();
-    let real: Vec<(String, String)> = variants("crates/fp-core/src/run/event.rs", "Event")
+    let real: Vec<(String, String)> = variants("crates/fp-run/src/run/event.rs", "Event")
         .into_iter()
         .map(|(name, carries)| {
             let fields: Vec<String> = field
@@ -101,7 +101,7 @@ fn every_field_of_a_task_is_told() {
         .iter()
         .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
         .collect();
-    let fields = fp_core::plan::field::FieldKind::ALL.map(|field| field.label().to_owned());
+    let fields = fp_plan::plan::field::FieldKind::ALL.map(|field| field.label().to_owned());
     assert_eq!(told, fields.into());
 }
 
@@ -110,14 +110,14 @@ fn every_action_and_every_state_is_told() {
     let page = Page::read("docs/run-protocol.md");
     let told: Vec<String> =
         rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
-    let actions = variants("crates/fp-core/src/run/next.rs", "LeadAction");
+    let actions = variants("crates/fp-run/src/run/next.rs", "LeadAction");
     assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
     let states = rows(&page, &["state", "meaning"]);
     for row in &states {
-        let state: Result<fp_core::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
+        let state: Result<fp_run::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
         assert!(state.is_ok(), "{} is no state", row[0]);
     }
-    assert_eq!(states.len(), variants("crates/fp-core/src/run/task_state.rs", "Status").len());
+    assert_eq!(states.len(), variants("crates/fp-run/src/run/task_state.rs", "Status").len());
 }
 
 #[test]
@@ -195,7 +195,8 @@ fn every_dependency_is_used_and_has_its_reason() {
     for (package, folders) in [
         ("", &["crates/fp", "tests"][..]),
         ("crates/fp-comments", &["crates/fp-comments"]),
-        ("crates/fp-core", &["crates/fp-core"]),
+        ("crates/fp-plan", &["crates/fp-plan"]),
+        ("crates/fp-run", &["crates/fp-run"]),
         ("crates/fp-exchange", &["crates/fp-exchange"]),
         ("crates/fp-host", &["crates/fp-host"]),
     ] {

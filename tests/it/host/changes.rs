@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::repository::{Repo, paths};
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::{self, Check, CheckVerdict, OtherTask, TaskScope};
 use fp_host::changes::{ChangeRequest, MeasuredChange, measure};
 use fp_host::git::{CommitOutcome, Oid};
 use fp_host::process::{Limits, run_commands};
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::{self, Check, CheckVerdict, OtherTask, TaskScope};
 
 /// A task that has been claimed.
 struct Claimed<'r> {

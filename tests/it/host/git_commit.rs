@@ -1,8 +1,8 @@
 //! Commits on real repositories: exactly the recorded files, and the user's index as it was.
 
 use super::repository::{Repo, hermetic, os, paths};
-use fp_core::repo_path::RepoPath;
 use fp_host::git::{Blocked, CommitOutcome, Operation};
+use fp_plan::repo_path::RepoPath;
 
 #[track_caller]
 fn committed(repo: &Repo, files: &[&str]) -> String {

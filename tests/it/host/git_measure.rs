@@ -1,13 +1,13 @@
 //! Head, status, snapshots and differences on real repositories.
 
 use super::repository::{Repo, hermetic, os, run};
-use fp_core::hint::Hint as _;
-use fp_core::repo_path::RepoPath;
 use fp_host::git::{EntryState, Git, GitError, Operation};
+use fp_plan::hint::Hint as _;
+use fp_plan::repo_path::RepoPath;
 
 /// What changed since `base`, one word and path each, such as `Renamed(a) b`.
 fn since(repo: &Repo, base: &fp_host::git::Oid) -> Vec<String> {
-    use fp_core::verification::change::{Change, ChangeStatus, FileKind};
+    use fp_run::verification::change::{Change, ChangeStatus, FileKind};
     let shown = |Change { path, status, kind }: Change| {
         let status = match status {
             ChangeStatus::Renamed { from } => format!("Renamed({from})"),
@@ -360,7 +360,7 @@ fn lines_are_those_of_the_change() {
     let shown: Vec<String> = lines
         .iter()
         .map(|f| {
-            let side = |lines: &[fp_core::verification::change::ChangedLine]| {
+            let side = |lines: &[fp_run::verification::change::ChangedLine]| {
                 lines.iter().map(|l| format!("{}:{}", l.number, l.text)).collect::<Vec<_>>().join(",")
             };
             format!("{} -[{}] +[{}]", f.path, side(&f.removed), side(&f.added))

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fp_core::repo_path::RepoPath;
 use fp_host::git::{Git, Oid};
+use fp_plan::repo_path::RepoPath;
 
 const ENV: [(&str, &str); 9] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use fp_core::diagnostic::{Diagnostic, Span};
-use fp_core::interview::Interview;
-use fp_core::plan::{FieldKind, Lines, Plan, PlanIndex, Task, parse};
-use fp_core::rules::{RuleFacts, check};
 use fp_host::facts;
+use fp_plan::diagnostic::{Diagnostic, Span};
+use fp_plan::plan::{FieldKind, Lines, Plan, PlanIndex, Task, parse};
+use fp_plan::rules::{RuleFacts, check};
+use fp_run::interview::Interview;
 
 use crate::common::fixture::Fixture;
 

@@ -1,10 +1,10 @@
 //! What holds for any text whatever, for the property tests beside this file and for the targets in `fuzz/`.
 //! Each function panics where it doesn't.
 
-use fp_core::diagnostic::{Diagnostic, Severity, Span};
-use fp_core::plan::{FieldForm, FormatError, Item, Plan, format, parse};
-use fp_core::rules::fix::fix_all;
-use fp_core::rules::{RuleFacts, check};
+use fp_plan::diagnostic::{Diagnostic, Severity, Span};
+use fp_plan::plan::{FieldForm, FormatError, Item, Plan, format, parse};
+use fp_plan::rules::fix::fix_all;
+use fp_plan::rules::{RuleFacts, check};
 
 /// A text is read without a panic into a tree that is consistent, and every place in it is a place of the text
 /// where what it is the place of stands.

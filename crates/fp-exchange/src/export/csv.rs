@@ -11,7 +11,6 @@ const COLUMNS: &str = "id title parent status dependencies files complexity prio
                        testsRequired testCommands verify hints references guardrails covers commit reason";
 
 /// A row for each task, by RFC 4180.
-#[must_use]
 pub fn csv_text(plan: &PortablePlan) -> String {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     writer.write_record(COLUMNS.split_whitespace()).expect("memory takes every row");

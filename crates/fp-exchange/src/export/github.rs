@@ -2,7 +2,7 @@
 //! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
 //! anybody there, or refers to an issue, a request or a commit.
 
-use fp_core::markdown;
+use fp_plan::markdown;
 use serde_json::{Value, json};
 
 use super::pretty_json;
@@ -18,7 +18,6 @@ const LABEL: usize = 50;
 const BREAK: char = '\u{200b}';
 
 /// The issues, and the ids of the tasks whose text is longer than GitHub takes.
-#[must_use]
 pub fn github_text(plan: &PortablePlan) -> (String, Vec<&str>) {
     let bodies = IssueBodies::new(plan);
     let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect();

@@ -3,7 +3,7 @@
 mod csv;
 mod github;
 
-use fp_core::plan::{FieldKind, Item, Plan, Task, write};
+use fp_plan::plan::{FieldKind, Item, Plan, Task, write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,7 +16,6 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// The plan of `tree`, with the user's `goal` and the state of each leaf. The root is the plan itself, unless it is all
 /// there is.
-#[must_use]
 pub fn portable_plan(
     tree: &Plan<'_>,
     goal: Option<&str>,
@@ -146,7 +145,6 @@ fn parent_id(plan: &PortablePlan, at: usize) -> Option<&str> {
 }
 
 /// Everything, in the words of this program.
-#[must_use]
 pub fn json_text(plan: &PortablePlan) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -173,7 +171,6 @@ pub fn json_text(plan: &PortablePlan) -> String {
 }
 
 /// The tree as `fp fmt` writes it, with how far each leaf of `plan` is.
-#[must_use]
 pub fn markdown_text(plan: &PortablePlan, tree: &Plan<'_>) -> String {
     write(tree) + &work_table(plan)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
 use super::{ReadResult, SourceFormat, parents_first};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use regex::Regex;
 
 use super::{ReadResult, SourceFormat};

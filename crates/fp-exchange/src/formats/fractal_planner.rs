@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fp_core::plan::{Lines, parse};
-use fp_core::text::one_line;
+use fp_plan::plan::{Lines, parse};
+use fp_plan::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 

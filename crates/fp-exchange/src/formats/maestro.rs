@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
 use super::ccw::{natural_order, read_task_folder, reads_first};

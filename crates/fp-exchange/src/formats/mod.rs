@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use fp_core::hint::Hint;
+use fp_plan::hint::Hint;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -66,7 +66,6 @@ impl SourceFormat {
     ];
 
     /// The name on the command line and in `import.json`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Uctm => "uctm",
@@ -82,7 +81,6 @@ impl SourceFormat {
     }
 
     /// How a person knows it.
-    #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
             Self::Uctm => "PLAN.md with `# WORK-NN`, or TASK-NN.md",

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use regex::{Captures, Regex};
 
 use super::{ReadResult, SourceFormat};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fp_core::text::one_line;
+use fp_plan::text::one_line;
 use regex::Regex;
 
 use super::{ReadResult, SourceFormat};

@@ -53,13 +53,11 @@ impl HookEvent {
     }
 
     /// The command line of a Bash call.
-    #[must_use]
     pub fn command(&self) -> Option<&str> {
         self.input("command").filter(|_| self.tool() == Some("Bash"))
     }
 
     /// The path that a call of a tool edits, as the call has it.
-    #[must_use]
     pub fn edited_path(&self) -> Option<&str> {
         match self.tool()? {
             "Write" | "Edit" | "MultiEdit" => self.input("file_path"),
@@ -70,7 +68,6 @@ impl HookEvent {
 
     /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
     /// another tool, for an edit that is still to be made, or where the event does not say.
-    #[must_use]
     pub fn edit(&self) -> Option<(&str, FileEdit<'_>)> {
         if text_of(&self.whole, "hook_event_name").is_some_and(|name| name != "PostToolUse") {
             return None;
@@ -100,7 +97,6 @@ impl HookEvent {
     }
 
     /// Type, name and id of the agent that a call of a tool has started.
-    #[must_use]
     pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
         if self.tool() != Some("Agent") {
             return None;
@@ -110,13 +106,11 @@ impl HookEvent {
     }
 
     /// Whether the agent goes on only because a stop hook made it.
-    #[must_use]
     pub fn stop_hook_active(&self) -> bool {
         self.whole.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// The description of the background task that this agent is, which the lead makes equal to its name.
-    #[must_use]
     pub fn own_description(&self) -> Option<&str> {
         let id = self.agent_id.as_deref()?;
         let tasks = self.whole.get("background_tasks")?.as_array()?;
@@ -150,7 +144,6 @@ pub enum HookReply<'t> {
 
 impl HookReply<'_> {
     /// The reply on the wire.
-    #[must_use]
     pub fn json(self) -> Value {
         let permission = |decision: &str, reason: &str| {
             json!({ "hookSpecificOutput": {

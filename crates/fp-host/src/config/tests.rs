@@ -1,6 +1,6 @@
 use std::fs;
 
-use fp_core::hint::Hint as _;
+use fp_plan::hint::Hint as _;
 
 use super::*;
 use crate::config_file::{change_setting, parse_layer};

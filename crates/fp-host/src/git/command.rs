@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fp_core::repo_path::RepoPath;
+use fp_plan::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
 use crate::process::{self, CommandEnd, Limits};

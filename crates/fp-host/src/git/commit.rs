@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use fp_core::repo_path::RepoPath;
+use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
 use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
 use serde::Serialize;
 
 use super::tree::INDEX;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fp_core::repo_path::RepoPath;
+use fp_plan::repo_path::RepoPath;
 use jiff::Timestamp;
 
 use super::{Git, GitError, Oid};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use fp_core::repo_path::RepoPath;
+use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall};
 use super::tree::INDEX;

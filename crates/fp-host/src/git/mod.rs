@@ -22,9 +22,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fp_core::hint::Hint;
-use fp_core::repo_path::RepoPath;
-use fp_core::settings::Settings;
+use fp_plan::hint::Hint;
+use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::Settings;
 use serde::{Deserialize, Serialize};
 
 use crate::file;

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::change::{Change, ChangeStatus, FileKind};
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
 use super::command::Finished;
 use super::history::reverts;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::{fmt, fs, io};
 
-use fp_core::plan::path;
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::GitSurroundings;
+use fp_plan::plan::path;
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};

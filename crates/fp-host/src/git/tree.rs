@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use fp_core::repo_path::RepoPath;
-use fp_core::verification::by_products::ByProducts;
+use fp_plan::repo_path::RepoPath;
+use fp_run::verification::by_products::ByProducts;
 
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};

@@ -7,8 +7,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fp_core::hint::{ErrorEnd, Hint};
-use fp_core::plan::id::PlanId;
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

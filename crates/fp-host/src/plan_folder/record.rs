@@ -1,9 +1,9 @@
 //! `plan.json`: what a plan was made for, and with which flags.
 
-use fp_core::interview::{Intent, Mode};
-use fp_core::plan::id::{PlanId, RoadmapId, TaskId};
-use fp_core::run::event::Decider;
-use fp_core::settings::SettingsLayer;
+use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
+use fp_plan::settings::SettingsLayer;
+use fp_run::interview::{Intent, Mode};
+use fp_run::run::event::Decider;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

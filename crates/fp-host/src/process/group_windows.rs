@@ -17,9 +17,9 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// A command in a job of its own.
-pub(super) struct ProcessGroup(Box<dyn ChildWrapper>);
+pub(super) struct JobObject(Box<dyn ChildWrapper>);
 
-impl ProcessGroup {
+impl JobObject {
     pub(super) fn spawn(command: Command) -> io::Result<Self> {
         Ok(Self(CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn()?))
     }

@@ -11,8 +11,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-pub use fp_core::verification::CommandEnd;
-use fp_core::verification::CommandRun;
+pub use fp_run::verification::CommandEnd;
+use fp_run::verification::CommandRun;
+#[cfg(windows)]
+use group::JobObject as ProcessGroup;
+#[cfg(unix)]
 use group::ProcessGroup;
 pub use output::CommandOutput;
 use output::OutputReader;

@@ -6,15 +6,15 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::commit_style::{CommitHistory, SUBJECTS};
-use fp_core::plan::id::{AgentName, TaskId};
-use fp_core::repo_path::RepoPath;
-use fp_core::run::State;
-use fp_core::run::decide::RunDecision;
-use fp_core::run::drift::{Moved, SeenCommit};
-use fp_core::run::event::Event;
-use fp_core::run::question::Topic;
-use fp_core::run::state::{CommitIntent, Status, TaskState};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::repo_path::RepoPath;
+use fp_run::commit_style::{CommitHistory, SUBJECTS};
+use fp_run::run::State;
+use fp_run::run::decide::RunDecision;
+use fp_run::run::drift::{Moved, SeenCommit};
+use fp_run::run::event::Event;
+use fp_run::run::question::Topic;
+use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};

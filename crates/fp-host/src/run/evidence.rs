@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use fp_core::plan::id::TaskId;
-use fp_core::report::evidence::evidence_page;
-use fp_core::run::{State, notepad};
+use fp_plan::plan::id::TaskId;
+use fp_run::report::evidence::evidence_page;
+use fp_run::run::{State, notepad};
 use jiff::Timestamp;
 
 use crate::file::{self, FileError};

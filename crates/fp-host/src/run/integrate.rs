@@ -8,12 +8,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fp_core::plan::id::AgentName;
-use fp_core::repo_path::RepoPath;
-use fp_core::run::event::Base;
-use fp_core::run::state::TaskState;
-use fp_core::verification::GitSurroundings;
-use fp_core::verification::change::{ChangeStatus, FileKind};
+use fp_plan::plan::id::AgentName;
+use fp_plan::repo_path::RepoPath;
+use fp_run::run::event::Base;
+use fp_run::run::state::TaskState;
+use fp_run::verification::GitSurroundings;
+use fp_run::verification::change::{ChangeStatus, FileKind};
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};

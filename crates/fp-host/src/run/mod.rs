@@ -1,5 +1,5 @@
 //! What a run does to the world: it measures a change, runs its checks, commits it, and writes what people
-//! read. What any of it means is decided in `fp_core::run`.
+//! read. What any of it means is decided in `fp_run::run`.
 
 pub mod commit;
 pub mod evidence;
@@ -12,10 +12,10 @@ pub mod worktree;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use fp_core::hint::{ErrorEnd, Hint};
-use fp_core::plan::id::AgentName;
-use fp_core::run::Refusal;
-use fp_core::verification::change::Change;
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::AgentName;
+use fp_run::run::Refusal;
+use fp_run::verification::change::Change;
 
 use crate::file::FileError;
 use crate::git::GitError;
@@ -96,6 +96,6 @@ pub fn fresh_token() -> String {
 }
 
 /// Every path of a change, the old end of a rename included.
-fn paths(changes: &[Change]) -> Vec<fp_core::repo_path::RepoPath> {
+fn paths(changes: &[Change]) -> Vec<fp_plan::repo_path::RepoPath> {
     changes.iter().flat_map(|c| c.ends().cloned().collect::<Vec<_>>()).collect()
 }

@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use fp_core::hook::guard::EditPlace;
-use fp_core::repo_path::RepoPath;
-use fp_core::run::State;
-use fp_core::run::state::TaskState;
+use fp_plan::repo_path::RepoPath;
+use fp_run::hook::guard::EditPlace;
+use fp_run::run::State;
+use fp_run::run::state::TaskState;
 
 use super::worktree;
 use crate::git::os_string;

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use fp_core::plan::id::TaskId;
-use fp_core::repo_path::RepoPath;
-use fp_core::run::state::Status;
+use fp_plan::plan::id::TaskId;
+use fp_plan::repo_path::RepoPath;
+use fp_run::run::state::Status;
 use jiff::Timestamp;
 
 use super::RunError;

@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_core::plan::id::TaskId;
-use fp_core::plan::{Task, parse};
-use fp_core::run::event::Event;
-use fp_core::run::state::TaskState;
-use fp_core::run::{Refusal, State, approval};
-use fp_core::settings::Settings;
-use fp_core::verification::change::Change;
-use fp_core::verification::{self, Check, CheckVerdict, OtherTask, TaskScope, command_check};
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::{Task, parse};
+use fp_plan::settings::Settings;
+use fp_run::run::event::Event;
+use fp_run::run::state::TaskState;
+use fp_run::run::{Refusal, State, approval};
+use fp_run::verification::change::Change;
+use fp_run::verification::{self, Check, CheckVerdict, OtherTask, TaskScope, command_check};
 use jiff::Timestamp;
 
 use super::RunError;

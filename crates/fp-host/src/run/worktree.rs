@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::plan::id::AgentName;
-use fp_core::run::State;
-use fp_core::run::event::Base;
-use fp_core::run::state::{MeasuredWork, Status, TaskState};
+use fp_plan::plan::id::AgentName;
+use fp_run::run::State;
+use fp_run::run::event::Base;
+use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
 use super::RunError;
 use crate::file::{self, FileError};

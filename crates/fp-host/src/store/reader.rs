@@ -4,9 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use fp_core::hint::Hint as _;
-use fp_core::run::State;
-use fp_core::run::event::{Entry, LOG_VERSION};
+use fp_plan::hint::Hint as _;
+use fp_run::run::State;
+use fp_run::run::event::{Entry, LOG_VERSION};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -231,7 +231,7 @@ fn readable(line: &[u8]) -> Option<Option<Entry>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_core::plan::id::PlanId;
+    use fp_plan::plan::id::PlanId;
     use std::fs::{self, OpenOptions};
     use std::io::Write as _;
 

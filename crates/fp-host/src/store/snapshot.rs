@@ -7,8 +7,8 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fp_core::plan::id::PlanId;
-use fp_core::run::State;
+use fp_plan::plan::id::PlanId;
+use fp_run::run::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

@@ -1,5 +1,5 @@
-use fp_core::run::event::{Decider, Leaf};
-use fp_core::run::notepad::NoteKind;
+use fp_run::run::event::{Decider, Leaf};
+use fp_run::run::notepad::NoteKind;
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn note(text: &str) -> Vec<Event> {
-    let note = fp_core::run::event::Note { kind: NoteKind::Util, text: text.into(), task: None };
+    let note = fp_run::run::event::Note { kind: NoteKind::Util, text: text.into(), task: None };
     vec![Event::Noted { note }]
 }
 

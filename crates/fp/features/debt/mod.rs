@@ -7,12 +7,12 @@ mod model;
 
 use std::time::Duration;
 
-use fp_core::plan::id::TaskId;
-use fp_core::plan::path;
-use fp_core::text::{visible_line, wrapped_within};
 use fp_host::file::{self, FileError};
 use fp_host::repo::{DEBT_LOG, HOME, Repo};
 use fp_host::store::acquire;
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::path;
+use fp_plan::text::{visible_line, wrapped_within};
 use serde_json::{Value, json};
 
 pub(crate) use self::model::DebtOffer;

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::report::status::Phase;
-use fp_core::run::State;
-use fp_core::run::state::{RunStatus, Status, TaskState};
-use fp_core::text::{clipped, one_line};
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::{clipped, one_line};
+use fp_run::report::status::Phase;
+use fp_run::run::State;
+use fp_run::run::state::{RunStatus, Status, TaskState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -258,8 +258,8 @@ fn are_alike(word: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fp_core::run::event::Leaf;
-    use fp_core::verification::{Check, CheckVerdict};
+    use fp_run::run::event::Leaf;
+    use fp_run::verification::{Check, CheckVerdict};
     use proptest::prelude::*;
     use serde_json::json;
 

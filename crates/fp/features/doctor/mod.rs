@@ -12,10 +12,10 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::text::{counted, visible_line, wrapped};
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::{counted, visible_line, wrapped};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use fp_core::plan::id::PlanId;
-use fp_core::run::State;
-use fp_core::text::counted;
 use fp_host::config::{Config, client_file, read_plugin_options, user_file};
 use fp_host::config_file::{ConfigError, read_layer};
 use fp_host::file::FileError;
@@ -12,6 +9,9 @@ use fp_host::git::command::ask;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::Plans;
+use fp_plan::plan::id::PlanId;
+use fp_plan::text::counted;
+use fp_run::run::State;
 
 use super::plan::{RunLead, claims, lead_of, leftovers as left_in, way_of_commit};
 use super::{DoctorFinding, DoctorLevel};

@@ -6,19 +6,19 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-use fp_core::interview::Interview;
-use fp_core::plan::Plan;
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::run::approval::edited;
-use fp_core::run::event::{Entry, Event};
-use fp_core::run::state::Status;
-use fp_core::run::{Refusal, State, notepad};
-use fp_core::text::counted;
 use fp_host::file::{self, FileError, TASKS_CAP};
 use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
+use fp_plan::plan::Plan;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::counted;
+use fp_run::interview::Interview;
+use fp_run::run::approval::edited;
+use fp_run::run::event::{Entry, Event};
+use fp_run::run::state::Status;
+use fp_run::run::{Refusal, State, notepad};
 use jiff::Timestamp;
 
 use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks};

@@ -4,13 +4,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use fp_core::plan::meaning::leaf_text;
-use fp_core::plan::parse;
-use fp_core::plan::task::Task;
-use fp_core::run::State;
-use fp_core::run::approval::hash;
-use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot};
+use fp_plan::plan::meaning::leaf_text;
+use fp_plan::plan::parse;
+use fp_plan::plan::task::Task;
+use fp_run::run::State;
+use fp_run::run::approval::hash;
+use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 
 use super::git::{commit_hooks, identity, signing};
 use super::place::left_by_run;

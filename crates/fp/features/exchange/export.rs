@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use fp_core::plan::id::TaskId;
-use fp_core::plan::{Plan, Task};
-use fp_core::run::State;
-use fp_core::run::state::Status;
 use fp_exchange::{TaskWork, csv_text, github_text, json_text, markdown_text, portable_plan};
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::{Plan, Task};
+use fp_run::run::State;
+use fp_run::run::state::Status;
 use serde_json::json;
 
 use crate::commands::show;

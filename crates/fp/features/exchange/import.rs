@@ -6,16 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_core::diagnostic::Severity;
-use fp_core::interview::GoalReading;
-use fp_core::interview::{Interview, Mode};
-use fp_core::plan::id::{PlanId, TaskId};
-use fp_core::plan::parse;
-use fp_core::rules::check;
-use fp_core::run::event::{Decider, Event, ImportedTask};
-use fp_core::run::notepad;
-use fp_core::settings::SettingsLayer;
-use fp_core::text::{counted, wrapped};
 use fp_exchange::{
     DoneBefore, ImportError, ImportNotice, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
     SourceFormat, read_source, recognise_source, settle,
@@ -26,6 +16,16 @@ use fp_host::git::Git;
 use fp_host::plan::TASKS;
 use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use fp_host::store::Store;
+use fp_plan::diagnostic::Severity;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::parse;
+use fp_plan::rules::check;
+use fp_plan::settings::SettingsLayer;
+use fp_plan::text::{counted, wrapped};
+use fp_run::interview::GoalReading;
+use fp_run::interview::{Interview, Mode};
+use fp_run::run::event::{Decider, Event, ImportedTask};
+use fp_run::run::notepad;
 use serde_json::{Value, json};
 
 use super::gather::gather_texts;

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use fp_core::hint::{ErrorEnd, Hint};
-use fp_core::plan::id::{LinearId, PlanId, TaskId};
-use fp_core::run::state::Status;
-use fp_core::settings::LinearStatusMap;
-use fp_core::text::{clipped, one_line};
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::{LinearId, PlanId, TaskId};
+use fp_plan::settings::LinearStatusMap;
+use fp_plan::text::{clipped, one_line};
+use fp_run::run::state::Status;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -13,10 +13,10 @@ mod upkeep;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fp_core::plan::id::LinearId;
-use fp_core::plan::parse;
-use fp_core::text::visible_line;
 use fp_host::plan::OpenPlan;
+use fp_plan::plan::id::LinearId;
+use fp_plan::plan::parse;
+use fp_plan::text::visible_line;
 use serde_json::json;
 
 use self::mapping::{CallResult, InvalidLinearKey, LinearKey, LinearMapping, LinearStage, TeamStatus};

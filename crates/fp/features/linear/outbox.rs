@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use fp_core::plan::field::FieldKind;
-use fp_core::plan::graph::PlanIndex;
-use fp_core::plan::id::{LinearId, PlanId, TaskId};
-use fp_core::plan::task::{Plan, Task};
-use fp_core::run::State;
-use fp_core::run::approval::hash;
-use fp_core::run::payload::short;
-use fp_core::run::state::{Status, TaskState};
-use fp_core::settings::Linear;
-use fp_core::text::{clipped, one_line, visible_line};
+use fp_plan::plan::field::FieldKind;
+use fp_plan::plan::graph::PlanIndex;
+use fp_plan::plan::id::{LinearId, PlanId, TaskId};
+use fp_plan::plan::task::{Plan, Task};
+use fp_plan::settings::Linear;
+use fp_plan::text::{clipped, one_line, visible_line};
+use fp_run::run::State;
+use fp_run::run::approval::hash;
+use fp_run::run::payload::short;
+use fp_run::run::state::{Status, TaskState};
 use serde::Serialize;
 
 use super::mapping::{

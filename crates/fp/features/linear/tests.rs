@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use fp_core::plan::id::{LinearId, PlanId, TaskId};
-use fp_core::plan::{Plan, parse};
-use fp_core::run::State;
-use fp_core::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
-use fp_core::run::state::Status;
-use fp_core::settings::{Linear, LinearStatusMap};
+use fp_plan::plan::id::{LinearId, PlanId, TaskId};
+use fp_plan::plan::{Plan, parse};
+use fp_plan::settings::{Linear, LinearStatusMap};
+use fp_run::run::State;
+use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
+use fp_run::run::state::Status;
 use jiff::Timestamp;
 use proptest::prelude::*;
 

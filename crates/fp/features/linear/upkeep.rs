@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use fp_core::hint::Hint;
-use fp_core::plan::Plan;
-use fp_core::plan::id::{AgentName, PlanId, TaskId};
-use fp_core::run::State;
-use fp_core::run::next::LeadAction;
-use fp_core::text::counted;
 use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
+use fp_plan::hint::Hint;
+use fp_plan::plan::Plan;
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::text::counted;
+use fp_run::run::State;
+use fp_run::run::next::LeadAction;
 use jiff::{SignedDuration, Timestamp};
 
 use super::mapping::{LinearMapping, MAX_ATTEMPTS};

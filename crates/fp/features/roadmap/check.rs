@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fp_core::diagnostic::Severity::{self, Error, Warning};
-use fp_core::diagnostic::{Diagnostic, Span};
-use fp_core::plan::id::TaskId;
-use fp_core::plan::path;
-use fp_core::rules::vague_phrase;
+use fp_plan::diagnostic::Severity::{self, Error, Warning};
+use fp_plan::diagnostic::{Diagnostic, Span};
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::path;
+use fp_plan::rules::vague_phrase;
 
 use super::model::{LayerItem, LayerOrder, Roadmap, RoadmapLayer};
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use fp_core::diagnostic::{Diagnostic, Span};
-use fp_core::plan::id::{PlanId, RoadmapId, TaskId};
-use fp_core::plan::{FieldKind, Item, Task, entries_of, parse};
-use fp_core::report::status::Phase;
-use fp_core::run::State;
-use fp_core::run::state::Status;
+use fp_plan::diagnostic::{Diagnostic, Span};
+use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
+use fp_plan::plan::{FieldKind, Item, Task, entries_of, parse};
+use fp_run::report::status::Phase;
+use fp_run::run::State;
+use fp_run::run::state::Status;
 use serde::Serialize;
 
 use crate::error::CommandError;

@@ -1,4 +1,4 @@
-use fp_core::plan::Lines;
+use fp_plan::plan::Lines;
 use proptest::prelude::*;
 
 use super::check::check_roadmap;
@@ -44,7 +44,7 @@ const GOOD: &str = "\
 fn found(text: &str) -> Vec<String> {
     let (roadmap, parsed) = read_roadmap(text);
     let lines = Lines::new(text);
-    let line = |found: &fp_core::diagnostic::Diagnostic| {
+    let line = |found: &fp_plan::diagnostic::Diagnostic| {
         let place = lines.position(found.span.start);
         format!("{}:{} {}: {}", place.line, place.column, found.rule, found.detail)
     };

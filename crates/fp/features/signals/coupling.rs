@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fp_core::language::Language;
+use fp_plan::language::Language;
 use serde::Serialize;
 
 /// Words that an import begins with in one language or another, some with more behind an underscore.

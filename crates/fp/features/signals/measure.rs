@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fp_core::plan::path::normal;
-use fp_core::plan::{Plan, Task};
-use fp_core::test_files::{Tests, is_test_file};
+use fp_plan::plan::path::normal;
+use fp_plan::plan::{Plan, Task};
+use fp_run::test_files::{Tests, is_test_file};
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 
@@ -243,7 +243,7 @@ pub(super) fn has_tests_inside(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fp_core::plan::parse;
+    use fp_plan::plan::parse;
     use proptest::prelude::*;
 
     use super::*;

@@ -5,11 +5,11 @@ mod measure;
 mod score;
 mod survey;
 
-use fp_core::plan::{Plan, parse};
-use fp_core::signals_record::SIGNALS_VERSION;
-use fp_core::text::{counted, fitted, wrapped};
 use fp_host::file;
 use fp_host::git::Git;
+use fp_plan::plan::{Plan, parse};
+use fp_plan::signals_record::SIGNALS_VERSION;
+use fp_plan::text::{counted, fitted, wrapped};
 use serde::Serialize;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;

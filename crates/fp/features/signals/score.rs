@@ -1,7 +1,7 @@
 //! Five integers out of sums: the bands, the composite, and how they came about. Everything is compared in whole
 //! numbers, so that a value on a boundary is on the side that the table says, on every machine.
 
-use fp_core::text::counted;
+use fp_plan::text::counted;
 use serde::Serialize;
 
 /// Sums over the files of one task.

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_core::commit_style::is_fix;
-use fp_core::language::Language;
-use fp_core::plan::Plan;
-use fp_core::verification::by_products::is_folder_of_tools;
 use fp_host::file::read_stranger;
 use fp_host::git::{Git, GitError};
+use fp_plan::language::Language;
+use fp_plan::plan::Plan;
+use fp_run::commit_style::is_fix;
+use fp_run::verification::by_products::is_folder_of_tools;
 use ignore::{DirEntry, WalkBuilder};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_core::hint::Hint as _;
-use fp_core::text::visible_line;
 use fp_host::file::{self, FileError};
 use fp_host::repo::{HOME, Repo};
 use fp_host::store::acquire;
+use fp_plan::hint::Hint as _;
+use fp_plan::text::visible_line;
 use ignore::WalkBuilder;
 use serde::Serialize;
 

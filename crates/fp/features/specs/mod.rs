@@ -7,13 +7,13 @@ pub(crate) mod promote;
 #[cfg(test)]
 mod tests;
 
-use fp_core::plan::Task;
-use fp_core::plan::id::TaskId;
-use fp_core::run::State;
-use fp_core::run::payload::{Around, room_for_specs};
-use fp_core::run::state::TaskState;
-use fp_core::text::fitted;
 use fp_host::plan;
+use fp_plan::plan::Task;
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::fitted;
+use fp_run::run::State;
+use fp_run::run::payload::{Around, room_for_specs};
+use fp_run::run::state::TaskState;
 use serde_json::{Value, json};
 
 use self::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fp_core::plan::Task;
-use fp_core::text::{clipped, one_line};
+use fp_plan::plan::Task;
+use fp_plan::text::{clipped, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

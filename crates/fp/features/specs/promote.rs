@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_core::markdown;
-use fp_core::run::State;
-use fp_core::run::event::Note;
-use fp_core::run::notepad::NoteKind;
 use fp_host::plan::OpenPlan;
+use fp_plan::markdown;
+use fp_run::run::State;
+use fp_run::run::event::Note;
+use fp_run::run::notepad::NoteKind;
 use jiff::civil::Date;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! What leaves have to say: fields that are dropped, emptied, misspelt, repeated, or in the wrong place.
 
-use fp_core::diagnostic::Span;
-use fp_core::plan::FieldKind;
+use fp_plan::diagnostic::Span;
+use fp_plan::plan::FieldKind;
 
 use super::{of_leaves, parents};
 use crate::mutation::base::{Base, Mutant, field, lines_of};

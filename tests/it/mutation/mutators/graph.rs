@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use fp_core::diagnostic::Span;
-use fp_core::plan::id::compare_ids;
-use fp_core::plan::{FieldKind, Task};
+use fp_plan::diagnostic::Span;
+use fp_plan::plan::id::compare_ids;
+use fp_plan::plan::{FieldKind, Task};
 
 use super::{of_leaves, parents};
 use crate::mutation::base::{At, Base, Mutant, field, lines_of};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use fp_core::diagnostic::Span;
-use fp_core::plan::Lines;
+use fp_plan::diagnostic::Span;
+use fp_plan::plan::Lines;
 
 use super::of_leaves;
 use crate::mutation::base::{At, Base, Mutant, lines_of};

@@ -6,7 +6,7 @@ mod heads;
 mod paths;
 mod words;
 
-use fp_core::plan::Task;
+use fp_plan::plan::Task;
 
 use crate::mutation::base::{Base, Mutant};
 

@@ -1,7 +1,7 @@
 //! Files and references.
 
-use fp_core::diagnostic::Span;
-use fp_core::plan::FieldKind;
+use fp_plan::diagnostic::Span;
+use fp_plan::plan::FieldKind;
 
 use super::of_leaves;
 use crate::mutation::base::{At, Base, LINK, Mutant, field};

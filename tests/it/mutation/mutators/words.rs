@@ -1,7 +1,7 @@
 //! What is said: criteria, requirements, scope.
 
-use fp_core::diagnostic::Span;
-use fp_core::plan::FieldKind;
+use fp_plan::diagnostic::Span;
+use fp_plan::plan::FieldKind;
 
 use super::of_leaves;
 use crate::mutation::base::{At, Base, EXCLUDED, Mutant, field};

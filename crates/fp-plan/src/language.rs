@@ -1,0 +1,79 @@
+//! The languages that this program knows something about, by the extension of a file's name.
+
+/// A language, or a family of languages whose files import each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Language {
+    /// Rust.
+    Rust,
+    /// JavaScript and TypeScript, also inside Vue and Svelte components.
+    JavaScript,
+    /// Python.
+    Python,
+    /// Go.
+    Go,
+    /// Java, Kotlin, Scala and Groovy.
+    Jvm,
+    /// C, C++ and Objective-C.
+    C,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// C# and F#.
+    CSharp,
+    /// Swift.
+    Swift,
+    /// Shell scripts.
+    Shell,
+    /// Scripts that are tests by their extension.
+    TestScript,
+}
+
+/// The extensions of each language, in lower case.
+const EXTENSIONS: [(Language, &[&str]); 12] = [
+    (Language::Rust, &["rs"]),
+    (Language::JavaScript, &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"]),
+    (Language::Python, &["py", "pyi"]),
+    (Language::Go, &["go"]),
+    (Language::Jvm, &["java", "kt", "kts", "scala", "groovy"]),
+    (Language::C, &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "m", "mm"]),
+    (Language::Ruby, &["rb"]),
+    (Language::Php, &["php", "phpt"]),
+    (Language::CSharp, &["cs", "fs"]),
+    (Language::Swift, &["swift"]),
+    (Language::Shell, &["sh", "bash", "zsh"]),
+    (Language::TestScript, &["bats", "t"]),
+];
+
+impl Language {
+    /// The language of the file `path`, by its extension in any case; `None` for everything else.
+    pub fn of(path: &str) -> Option<Self> {
+        let name = path.rsplit('/').next()?;
+        let (_, extension) = name.rsplit_once('.')?;
+        let known = |extensions: &[&str]| extensions.iter().any(|e| e.eq_ignore_ascii_case(extension));
+        EXTENSIONS.iter().find(|(_, extensions)| known(extensions)).map(|(language, _)| *language)
+    }
+
+    /// Whether its files say what they import in a way that is recognised.
+    pub fn has_imports(self) -> bool {
+        !matches!(self, Self::Shell | Self::TestScript)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_told_by_the_extension() {
+        let check = |path: &str, expect| assert_eq!(Language::of(path), expect, "{path}");
+        check("src/a.rs", Some(Language::Rust));
+        check("a.TSX", Some(Language::JavaScript));
+        check("a.d.ts", Some(Language::JavaScript));
+        check("include/a.h", Some(Language::C));
+        check("rs", None);
+        check("src.rs/README", None);
+        check(".rs", Some(Language::Rust));
+        check("", None);
+    }
+}

@@ -1,0 +1,17 @@
+//! The task tree as a language: parsed, written, checked by rules, scheduled. Pure: `clippy.toml` beside this crate
+//! forbids files, environment, clock, processes, network and threads.
+
+pub mod diagnostic;
+pub mod exclusive;
+pub mod hint;
+pub mod language;
+pub mod markdown;
+pub mod package_files;
+pub mod plan;
+pub mod reading_language;
+pub mod repo_path;
+pub mod rules;
+pub mod schedule;
+pub mod settings;
+pub mod signals_record;
+pub mod text;

@@ -1,0 +1,89 @@
+//! The language of what people read: questions, reports, titles of tasks, messages of commits. What a program reads stays
+//! as it is, so the rule says both.
+
+/// Name of the language that is both looked for in goals and checked in subjects of commits.
+const KOREAN: &str = "Korean";
+
+/// The language to write in: the `configured` one or else that of `words`, the user's own, where their script tells it.
+/// `None` where it does not, as with Latin letters: whoever reads the words can tell.
+pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
+    configured.map(|name| name.trim().to_owned()).or_else(|| by_script(words).map(str::to_owned))
+}
+
+/// Code and names are written in Latin letters in every language, so a fifth of the letters is enough.
+fn by_script(words: &str) -> Option<&'static str> {
+    let letters = words.chars().filter(|c| c.is_alphabetic()).count();
+    let count = |is: fn(char) -> bool| words.chars().filter(|c| is(*c)).count();
+    let (hangul, kana, han) = (count(is_hangul), count(is_kana), count(is_han));
+    let is_much = |of_it: usize| of_it > 0 && of_it * 5 >= letters;
+    if is_much(hangul) {
+        Some(KOREAN)
+    } else if kana > 0 && is_much(kana + han) {
+        Some("Japanese")
+    } else if is_much(han) {
+        Some("Chinese")
+    } else {
+        None
+    }
+}
+
+/// Whether `c` is a letter of the Korean script.
+pub fn is_hangul(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}')
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
+}
+
+/// Whether `language`, as somebody has configured it, is Korean: by its name in either language, or by its code.
+pub fn is_korean(language: &str) -> bool {
+    let language = language.trim().to_lowercase();
+    let code = language.split(['-', '_']).next().unwrap_or_default();
+    matches!(language.as_str(), "korean" | "한국어" | "한글") || matches!(code, "ko" | "kor")
+}
+
+/// What whoever leads the planning in `language` does about it.
+pub fn rule(language: &str) -> String {
+    format!(
+        "{language}: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code \
+         stay as they are. Say so in each agent's prompt."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_of_words() {
+        let check = |configured: Option<&str>, words: &str, expect: Option<&str>| {
+            assert_eq!(of(configured, words).as_deref(), expect, "{configured:?} {words:?}");
+        };
+        check(None, "", None);
+        check(None, "Add a greeting command", None);
+        check(None, "Añade un saludo", None);
+        check(None, "Добавь приветствие", None);
+        check(None, "인사 명령을 추가해 줘", Some("Korean"));
+        check(None, "auth.rs의 토큰 만료를 고쳐 줘", Some("Korean"));
+        check(None, "挨拶のコマンドを追加して", Some("Japanese"));
+        check(None, "添加一个问候命令", Some("Chinese"));
+        check(None, "Rename the label 한글 in settings.rs to its English name everywhere", None);
+        check(Some("German"), "인사 명령을 추가해 줘", Some("German"));
+        check(Some(" 한국어 "), "Add", Some("한국어"));
+    }
+
+    #[test]
+    fn korean_by_any_name() {
+        for language in ["Korean", "korean", " 한국어", "ko", "ko-KR", "ko_KR", "KOR"] {
+            assert!(is_korean(language), "{language}");
+        }
+        for language in ["English", "Konkani", "kok", "日本語", ""] {
+            assert!(!is_korean(language), "{language}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Commit messages that look like those the repository has: style, language and scopes are counted in its last
+//! subjects; the words are the task's own title.
+
+mod subject;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use fp_plan::reading_language::{is_hangul, is_korean};
+use fp_plan::repo_path::RepoPath;
+
+/// How many of the last subjects tell the style of a repository.
+pub const SUBJECTS: usize = 30;
+
+/// Widest subject, in columns of a terminal.
+const SUBJECT_COLUMNS: usize = 72;
+/// Widest subject where the history has short ones.
+const SHORT_COLUMNS: usize = 32;
+/// Fewest subjects that make a habit: nearly every history begins with two words.
+const HABIT: usize = 3;
+/// Most words and columns of a short subject.
+const SHORT_SUBJECT: (usize, usize) = (3, 24);
+
+/// How the subjects of a repository are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CommitStyle {
+    /// `type(scope): what`.
+    Semantic,
+    /// A phrase or a sentence.
+    Plain,
+    /// Two or three words.
+    Short,
+}
+
+/// What the subjects of a repository have in common, by numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitHistory {
+    /// Subjects that were counted; those that git makes up (merges, reverts, fixups) are not.
+    pub subjects: usize,
+    /// Those of the form `type: what`.
+    pub semantic: usize,
+    /// Semantic ones with a scope.
+    pub scoped: usize,
+    /// Those of at most three words.
+    pub short: usize,
+    /// Those with Korean in them.
+    pub korean: usize,
+    /// Those whose words begin in lower case.
+    pub lower_case: usize,
+    /// How often each type was used.
+    pub types: BTreeMap<String, usize>,
+    /// How often each scope was used.
+    pub scopes: BTreeMap<String, usize>,
+    /// The language that the settings ask for, whatever the subjects are written in.
+    #[serde(skip)]
+    pub asked_for: Option<String>,
+}
+
+/// A commit message in two parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitMessage {
+    /// One line of at most 72 columns, without control characters.
+    pub subject: String,
+    /// The whole title where the subject had to be cut; else empty.
+    pub body: String,
+}
+
+impl std::fmt::Display for CommitMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", self.subject)?;
+        if self.body.is_empty() { Ok(()) } else { writeln!(f, "\n{}", self.body) }
+    }
+}
+
+static SEMANTIC: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$").expect("the pattern is a constant")
+});
+static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^(?:Merge (?:branch|pull request|remote-tracking|tag|commit)\b|Revert "|(?:fixup|squash|amend)! )"#)
+        .expect("the pattern is a constant")
+});
+
+/// Type, scope and words of a subject of the form `type(scope): words`, if the type is one of the usual ones.
+fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
+    let found = SEMANTIC.captures(subject)?;
+    let part = |group: usize| found.get(group).map(|part| part.as_str());
+    let kind = part(1).filter(|kind| subject::TYPES.contains(kind))?;
+    Some((kind, part(2), part(3)?))
+}
+
+/// The style of one subject; `None` for one that git made up, which tells nothing.
+pub fn style_of(subject: &str) -> Option<CommitStyle> {
+    let subject = subject.trim();
+    if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
+        return None;
+    }
+    let is_short =
+        subject.split_whitespace().count() <= SHORT_SUBJECT.0 && subject.width() <= SHORT_SUBJECT.1;
+    Some(match semantic(subject) {
+        Some(_) => CommitStyle::Semantic,
+        None if is_short => CommitStyle::Short,
+        None => CommitStyle::Plain,
+    })
+}
+
+fn is_half(part: usize, whole: usize) -> bool {
+    whole > 0 && part * 2 >= whole
+}
+
+/// Whether nearly all of `whole` subjects, of which there are enough, are among `part`.
+fn is_habit(part: usize, whole: usize) -> bool {
+    whole >= HABIT && part * 10 >= whole * 9
+}
+
+impl CommitHistory {
+    /// Counts `subjects`, the newest 30 or so.
+    pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
+        let mut history = Self::default();
+        for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
+            if let Some(style) = style_of(subject) {
+                history.count(subject, style);
+            }
+        }
+        history
+    }
+
+    /// The same where messages are to be in `language`, if one is given.
+    pub fn in_language(self, language: Option<&str>) -> Self {
+        Self { asked_for: language.map(str::to_owned), ..self }
+    }
+
+    fn count(&mut self, subject: &str, style: CommitStyle) {
+        self.subjects += 1;
+        self.short += usize::from(style == CommitStyle::Short);
+        let mut words = subject;
+        if let Some((kind, scope, rest)) = semantic(subject) {
+            self.semantic += 1;
+            *self.types.entry(kind.to_owned()).or_default() += 1;
+            if let Some(scope) = scope {
+                self.scoped += 1;
+                *self.scopes.entry(scope.to_owned()).or_default() += 1;
+            }
+            words = rest;
+        }
+        self.korean += usize::from(words.chars().any(is_hangul));
+        self.lower_case += usize::from(words.starts_with(char::is_lowercase));
+    }
+
+    /// The style of at least half of the subjects; plain where no style has half, or where hardly any history is there.
+    pub fn style(&self) -> CommitStyle {
+        if is_half(self.semantic, self.subjects) {
+            CommitStyle::Semantic
+        } else if self.subjects >= HABIT && is_half(self.short, self.subjects) {
+            CommitStyle::Short
+        } else {
+            CommitStyle::Plain
+        }
+    }
+
+    /// Whether subjects are Korean: the settings ask for it or, where they are silent, at least half of them are.
+    pub fn is_korean(&self) -> bool {
+        match &self.asked_for {
+            Some(language) => is_korean(language),
+            None => is_half(self.korean, self.subjects),
+        }
+    }
+
+    /// The language in a word.
+    pub fn language_name(&self) -> &str {
+        let counted = if self.is_korean() { "korean" } else { "english" };
+        self.asked_for.as_deref().unwrap_or(counted)
+    }
+
+    /// Whether at least half of the semantic subjects have a scope.
+    pub fn has_scopes(&self) -> bool {
+        is_half(self.scoped, self.semantic)
+    }
+
+    fn wants_scope(&self) -> bool {
+        is_habit(self.scoped, self.semantic)
+    }
+
+    fn refuses_types(&self) -> bool {
+        is_habit(self.subjects - self.semantic, self.subjects)
+    }
+
+    fn refuses_korean(&self) -> bool {
+        is_habit(self.subjects - self.korean, self.subjects)
+    }
+
+    /// Most columns of a subject.
+    pub fn columns(&self) -> usize {
+        if self.style() == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS }
+    }
+
+    /// Why the style and the language are what they are, a sentence each.
+    pub fn reasons(&self) -> Vec<String> {
+        if self.subjects == 0 {
+            return vec!["there is no commit to take a style from, so subjects are plain".to_owned()];
+        }
+        let of = |part: usize| format!("{part} of {} subjects", self.subjects);
+        let mut reasons = vec![match self.style() {
+            CommitStyle::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
+            CommitStyle::Short => format!("{} have at most {} words", of(self.short), SHORT_SUBJECT.0),
+            CommitStyle::Plain if self.subjects < HABIT => {
+                format!("{} begin with a type, and so few make no other habit", of(self.semantic))
+            }
+            CommitStyle::Plain => {
+                format!("only {} begin with a type, and only {} are short", of(self.semantic), self.short)
+            }
+        }];
+        reasons.push(format!("{} are Korean", of(self.korean)));
+        if let Some(language) = &self.asked_for {
+            reasons.push(format!("the setting `language` asks for {language}"));
+        }
+        if self.style() == CommitStyle::Semantic {
+            reasons.push(format!("{} of {} with a type have a scope", self.scoped, self.semantic));
+        }
+        reasons
+    }
+
+    /// What a message has to be like, a phrase each, the most important first.
+    pub fn rules(&self) -> Vec<String> {
+        let form = match self.style() {
+            CommitStyle::Semantic if self.wants_scope() => "`type(scope): what`",
+            CommitStyle::Semantic if self.has_scopes() => {
+                "`type(scope): what`, or `type: what` where no scope fits"
+            }
+            CommitStyle::Semantic => "`type: what`",
+            CommitStyle::Short => "two or three words",
+            CommitStyle::Plain if self.refuses_types() => "a phrase, without a type such as `feat:`",
+            CommitStyle::Plain => "a phrase",
+        };
+        let mut rules = vec![form.to_owned(), format!("at most {} columns", self.columns())];
+        if self.style() == CommitStyle::Semantic {
+            rules.push(format!("types used here: {}", by_count(&self.types)));
+            let others = subject::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
+            rules.push(format!("other types: {}", others.collect::<Vec<_>>().join(", ")));
+            if self.has_scopes() {
+                rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
+            }
+        }
+        if let Some(language) = &self.asked_for {
+            rules.push(format!("in {language}"));
+        } else if self.is_korean() {
+            rules.push("in Korean".to_owned());
+        } else if self.refuses_korean() {
+            rules.push("in the language of the examples, not in Korean".to_owned());
+        }
+        rules.push("a blank line between the subject and a body, if there is one".to_owned());
+        rules
+    }
+
+    /// What is wrong with `message`, which may be any text, a sentence each. Empty where it can be committed as it is;
+    /// blanks around it don't count.
+    pub fn objections(&self, message: &str) -> Vec<String> {
+        let mut lines = message.trim().split('\n');
+        let subject = lines.next().unwrap_or_default().trim_end();
+        let mut objections = Vec::new();
+        if let Some(c) = message.trim().chars().find(|c| *c != '\n' && is_invisible(*c)) {
+            objections.push(format!("there is an invisible character in it, U+{:04X}", u32::from(c)));
+        }
+        if subject.is_empty() {
+            objections.push("the subject is empty".to_owned());
+            return objections;
+        }
+        if let Some(sign) = subject::misread_start(subject) {
+            objections.push(format!(
+                "the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word"
+            ));
+        }
+        if lines.next().is_some_and(|line| !line.trim().is_empty()) {
+            objections
+                .push("the second line is not blank: git would take it for a part of the subject".to_owned());
+        }
+        let (columns, limit) = (subject.width(), self.columns());
+        if columns > limit {
+            objections.push(format!(
+                "the subject has {columns} columns, of at most {limit}: say the rest in the body"
+            ));
+        }
+        let parts = semantic(subject);
+        objections.extend(self.about_type(parts.map(|(kind, scope, _)| (kind, scope))));
+        objections.extend(self.about_language(parts.map_or(subject, |(_, _, words)| words)));
+        objections
+    }
+
+    fn about_type(&self, given: Option<(&str, Option<&str>)>) -> Option<String> {
+        let is_semantic = self.style() == CommitStyle::Semantic;
+        match given {
+            None if is_semantic => {
+                Some("the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned())
+            }
+            Some((kind, None)) if is_semantic && self.wants_scope() => {
+                Some(format!("the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"))
+            }
+            Some((kind, _)) if !is_semantic && self.refuses_types() => {
+                Some(format!("the subject begins with the type `{kind}:`, and subjects here have none"))
+            }
+            _ => None,
+        }
+    }
+
+    fn about_language(&self, words: &str) -> Option<String> {
+        let is_korean = words.chars().any(is_hangul);
+        if is_korean == self.is_korean() {
+            return None;
+        }
+        match &self.asked_for {
+            Some(language) => {
+                let found = if is_korean { "in" } else { "not in" };
+                Some(format!("the subject is {found} Korean, and the setting `language` asks for {language}"))
+            }
+            None if !is_korean => {
+                Some("the subject is not Korean, and at least half of the subjects here are".to_owned())
+            }
+            None => self.refuses_korean().then(|| "the subject is Korean, and hardly any here is".to_owned()),
+        }
+    }
+
+    /// The message of a task with this `title`, which may be any text, that changed `files`.
+    pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
+        let title = subject::clean(title);
+        // A title that is written like a subject keeps its type where types are used.
+        let (given, words) =
+            semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
+        let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
+        let words = words.unwrap_or_else(|| subject::from_files(files));
+        let style = self.style();
+        let prefix = match style {
+            CommitStyle::Semantic => self.prefix(given, &words, files),
+            CommitStyle::Plain | CommitStyle::Short => String::new(),
+        };
+        let words = if is_half(self.lower_case, self.subjects) { subject::lower_case(&words) } else { words };
+        let room = if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
+        let short = if style == CommitStyle::Short { subject::first_clause(&words) } else { words.as_str() };
+        let (subject, cut) = subject::fit(short, room);
+        let body = if cut { subject::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
+        CommitMessage { subject: prefix + &subject, body }
+    }
+
+    fn prefix(&self, given: Option<&str>, words: &str, files: &[RepoPath]) -> String {
+        let kind = given.unwrap_or_else(|| subject::type_of(words, files, self));
+        match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
+            Some(scope) => format!("{kind}({scope}): "),
+            None => format!("{kind}: "),
+        }
+    }
+}
+
+fn is_invisible(c: char) -> bool {
+    (c.is_control() && c != '\t') || subject::is_hidden(c)
+}
+
+/// The most frequent eight, with their numbers.
+fn by_count(counts: &BTreeMap<String, usize>) -> String {
+    let mut sorted: Vec<_> = counts.iter().collect();
+    sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    sorted.iter().take(8).map(|(name, count)| format!("{name} ({count})")).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a commit with this subject fixes something.
+pub fn is_fix(subject: &str) -> bool {
+    subject::fixes(subject)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! The parts of a subject: its type and scope, from what was changed and how the title puts it, and the title that a
+//! model wrote, made fit for one line.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::CommitHistory;
+use crate::test_files::is_test_file;
+use fp_plan::repo_path::RepoPath;
+
+/// What git takes for an instruction at the beginning of a subject.
+const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
+/// What it, a shell or Markdown takes for a comment, an option or a list there.
+const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
+
+/// One line: blanks joined, invisible characters and a final full stop taken out, and nothing at the beginning that
+/// git reads as a comment, an option, a separator or an instruction. May be empty.
+pub(super) fn clean(title: &str) -> String {
+    let visible: String =
+        title.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect();
+    let joined = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rest = joined.as_str();
+    loop {
+        let marks = rest.trim_start_matches(SIGNS).trim_start_matches(' ');
+        let next = INSTRUCTIONS.iter().find_map(|word| marks.strip_prefix(word)).unwrap_or(marks);
+        if next == rest {
+            break;
+        }
+        rest = next;
+    }
+    let sentence = rest.strip_suffix('.').filter(|text| !text.ends_with('.')).unwrap_or(rest);
+    sentence.trim_end().to_owned()
+}
+
+/// What a subject begins with, if git or a reader takes that for something else than a word.
+pub(super) fn misread_start(subject: &str) -> Option<&str> {
+    let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
+    INSTRUCTIONS.into_iter().find(|word| subject.starts_with(word)).or_else(sign)
+}
+
+/// Characters that show nothing, or turn the direction of what follows.
+pub(super) fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What is said where a title says nothing.
+pub(super) fn from_files(files: &[RepoPath]) -> String {
+    match files {
+        [] => "Update".to_owned(),
+        [file] => format!("Update {}", clean(&file.to_string())),
+        [file, ..] => format!("Update {} and {} more", clean(&file.to_string()), files.len() - 1),
+    }
+}
+
+/// The text with its first letter in lower case, unless the first word is a name or an abbreviation.
+pub(super) fn lower_case(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    let mut letters = word.chars();
+    let first = letters.next();
+    let plain = letters.clone().next().is_some() && letters.all(|c| c.is_lowercase() || c == '-');
+    match first {
+        Some(first) if plain && first.is_uppercase() => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The text up to where a title begins to tell more.
+pub(super) fn first_clause(text: &str) -> &str {
+    let ends = [
+        ", ",
+        "; ",
+        ": ",
+        " (",
+        " and ",
+        " with ",
+        " so that ",
+        " that ",
+        " which ",
+        " by ",
+        " when ",
+        " for ",
+    ];
+    let end = ends.iter().filter_map(|end| text.find(end)).filter(|end| *end > 0).min();
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The text in at most `room` columns, and whether it had to be cut; that shows as an ellipsis.
+pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
+    if text.width() <= room {
+        return (text.to_owned(), false);
+    }
+    let mut width = 1;
+    let mut end = 0;
+    for (start, c) in text.char_indices() {
+        width += c.width().unwrap_or(0);
+        if width > room {
+            break;
+        }
+        end = start + c.len_utf8();
+    }
+    // A word is left out as a whole, unless that would leave next to nothing.
+    let whole = match text[..end].rfind(' ') {
+        Some(blank) if !text[end..].starts_with(' ') && blank * 2 >= end => blank,
+        _ => end,
+    };
+    (format!("{}…", text[..whole].trim_end_matches([' ', ',', ';', ':', '-'])), true)
+}
+
+/// The text in lines of at most `columns`, none of which git reads as a comment or a separator.
+pub(super) fn wrap(text: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(if word.starts_with(['#', '-']) { format!(" {word}") } else { word.to_owned() }),
+        }
+    }
+    lines.join("\n")
+}
+
+/// The types that are in use everywhere.
+pub(super) const TYPES: [&str; 11] =
+    ["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test"];
+
+/// Folders that say nothing about the part of a program.
+const GENERIC: [&str; 17] = [
+    "src",
+    "lib",
+    "app",
+    "apps",
+    "crates",
+    "packages",
+    "pkg",
+    "internal",
+    "cmd",
+    "tests",
+    "test",
+    "spec",
+    "__tests__",
+    "main",
+    "java",
+    "kotlin",
+    "docs",
+];
+
+/// Types that follow from the files alone, where all of them match.
+const BY_FILES: [(&str, &str); 3] = [
+    (
+        "ci",
+        r"(?i)(?:^|/)(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab-ci\.yml$|\.travis\.yml$|Jenkinsfile$|azure-pipelines\.yml$|\.ci/)",
+    ),
+    (
+        "build",
+        r"(?i)(?:^|/)(?:Cargo\.(?:toml|lock)|build\.rs|package(?:-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|pyproject\.toml|setup\.(?:py|cfg)|requirements[^/]*\.txt|(?:poetry|uv)\.lock|go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|[^/]*\.gradle(?:\.kts)?|[^/]*\.[cf]sproj|CMakeLists\.txt|Makefile|meson\.build|Dockerfile[^/]*|docker-compose[^/]*\.ya?ml|(?:webpack|vite|rollup)\.config\.\w+|tsconfig[^/]*\.json)$",
+    ),
+    (
+        "docs",
+        r"(?i)(?:\.(?:md|mdx|markdown|rst|adoc)$|(?:^|/)docs?/|(?:^|/)(?:LICEN[CS]E|CHANGELOG|AUTHORS|CONTRIBUTING|NOTICE)[^/]*$)",
+    ),
+];
+
+/// What says that something is fixed.
+const FIXES: &str = r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡";
+
+/// Types by the words of a title, the first that fits.
+const BY_WORDS: [(&str, &str); 5] = [
+    ("build", r"(?i)^(?:bump|upgrade|pin)\b|업그레이드"),
+    (
+        "feat",
+        r"(?i)^(?:add|implement|create|introduce|support|allow|enable|provide|make|write|build)\b|추가|구현|도입|지원",
+    ),
+    ("fix", FIXES),
+    (
+        "refactor",
+        r"(?i)\b(?:refactor(?:s|ed|ing)?|rename[sd]?|renaming|restructure|reorgani[sz]e|extract|simplify|clean ?up|deduplicate|inline|split|move|remove|delete|drop)\b|리팩터|리팩토링|이름 변경|정리|분리|삭제|제거",
+    ),
+    ("perf", r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화"),
+];
+
+type TypePatterns = Vec<(&'static str, Regex)>;
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant")
+}
+
+fn compiled(patterns: &[(&'static str, &str)]) -> TypePatterns {
+    patterns.iter().map(|(kind, pattern)| (*kind, regex(pattern))).collect()
+}
+
+static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
+static FILE_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_FILES));
+static WORD_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_WORDS));
+
+/// Whether a subject says that something is fixed.
+pub(super) fn fixes(subject: &str) -> bool {
+    FIX_PATTERN.is_match(subject)
+}
+
+/// The type: by the files where all of them are of one sort, else by the first verb, else by any word.
+pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) -> &'static str {
+    let all = |pattern: &Regex| files.iter().all(|file| pattern.is_match(&file.to_lossy()));
+    let by_files = || FILE_PATTERNS.iter().find(|(_, pattern)| all(pattern)).map(|(kind, _)| *kind);
+    let kind = match files {
+        [] => type_by_words(words),
+        files if files.iter().all(is_test_file) => "test",
+        _ => by_files().unwrap_or_else(|| type_by_words(words)),
+    };
+    // Some histories have one word for everything that is no code.
+    let used = |kind: &str| history.types.contains_key(kind);
+    if matches!(kind, "build" | "ci") && !used(kind) && used("chore") { "chore" } else { kind }
+}
+
+fn type_by_words(words: &str) -> &'static str {
+    let first = words.split(' ').next().unwrap_or_default();
+    let by = |text: &str| WORD_PATTERNS.iter().find(|(_, p)| p.is_match(text)).map(|(kind, _)| *kind);
+    by(first).or_else(|| by(words)).unwrap_or("feat")
+}
+
+/// The scope: what the files have in common, if the history has a scope of that name, else the name of the folder
+/// that they share, unless it says nothing.
+pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
+    let (first, rest) = files.split_first()?;
+    let first = first.to_lossy().into_owned();
+    let mut common: Vec<&str> = first.split('/').collect();
+    let name = common.pop()?;
+    for file in rest {
+        let file = file.to_lossy().into_owned();
+        let same = common.iter().zip(file.split('/')).take_while(|(a, b)| *a == b).count();
+        common.truncate(same);
+    }
+    let stem = name.split('.').next().filter(|stem| rest.is_empty() && !stem.is_empty());
+    let candidates: Vec<&str> = stem.into_iter().chain(common.iter().rev().copied()).collect();
+    let known = candidates.iter().find(|name| history.scopes.contains_key(**name));
+    let folder = || common.iter().rev().find(|name| !GENERIC.contains(name) && is_plain(name));
+    known.or_else(folder).map(|name| (*name).to_owned())
+}
+
+fn is_plain(name: &str) -> bool {
+    name.len() <= 24
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}

@@ -1,0 +1,122 @@
+//! The guard: which edits of a builder belong to its task. It applies the boundary that verification applies, so that
+//! an edit it lets through doesn't fail there, and a builder learns of one that would before doing the work.
+
+use crate::run::State;
+use crate::run::event::Event;
+use crate::run::inquiry::Extension;
+use crate::run::state::{Status, TaskState};
+use crate::verification::Boundary;
+use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::ExtensionPolicy;
+use fp_plan::text::shell_quoted;
+
+/// Most files of a task that are named.
+const NAMED: usize = 5;
+
+/// Where an edit would change something; links are resolved. Paths that are text are as the agent knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditPlace {
+    /// In the working tree that the task is done in.
+    Work(RepoPath),
+    /// In another checkout of the repository: the path in it, and the same in the working tree of the task.
+    OtherCheckout(RepoPath, String),
+    /// In the folder of plans.
+    Plans(String),
+    /// In git's own folder.
+    Git(String),
+    /// In a folder for temporary files.
+    Temporary,
+    /// Somewhere else.
+    Outside(String),
+}
+
+/// An edit that a builder is about to make, or has made.
+#[derive(Debug, Clone)]
+pub struct GuardedEdit<'a> {
+    /// The run.
+    pub state: &'a State,
+    /// The task that the builder holds.
+    pub task: &'a TaskState,
+    /// Where it edits.
+    pub place: EditPlace,
+    /// The policy for requests for other files, and the plans folder as the settings have it.
+    pub extension: (ExtensionPolicy, &'a str),
+}
+
+impl GuardedEdit<'_> {
+    /// The objection to the edit, with the way out; `None` if the task owns the file. `is_new` says whether a path of the
+    /// working tree wasn't there when the task was claimed.
+    pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        match &self.place {
+            EditPlace::Temporary => None,
+            EditPlace::Plans(path) => Some(format!(
+                "{path} is in the plans folder, which only fp writes. To leave a note for later builders: \
+                 fp note {plan} add 'GOTCHA: ...'"
+            )),
+            EditPlace::Git(path) => {
+                Some(format!("{path} belongs to git: a builder changes only its task's files."))
+            }
+            EditPlace::Outside(path) => Some(format!(
+                "{path} is outside the repository: a builder changes only its task's files. Scratch files belong in the \
+                 folder for temporary files."
+            )),
+            EditPlace::Work(_) | EditPlace::OtherCheckout(..)
+                if self.task.status == Status::AwaitingVerification =>
+            {
+                Some(format!(
+                    "task {id} of {plan} is handed in and will be verified as it is. End your turn: you are told if \
+                     something needs fixing."
+                ))
+            }
+            EditPlace::Work(path) => {
+                (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
+            }
+            EditPlace::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
+                true => Some(format!("task {id} of {plan} is not done in this checkout: edit {instead}")),
+                false => Some(self.not_listed(path)),
+            },
+        }
+    }
+
+    fn boundary(&self) -> Boundary {
+        Boundary::new(self.task.files())
+    }
+
+    fn not_listed(&self, path: &RepoPath) -> String {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        let files: Vec<String> =
+            self.task.files().take(NAMED).map(|file| RepoPath::from(file).to_string()).collect();
+        let more = if self.task.files().count() > NAMED { " and more" } else { "" };
+        let listed = match files.is_empty() {
+            true => "no files".into(),
+            false => format!("{}{more}", files.join(", ")),
+        };
+        format!("task {id} of {plan} lists {listed}; {path} is not among its files. {}", self.way_out(path))
+    }
+
+    /// The builder's options for a path outside its task's files.
+    fn way_out(&self, path: &RepoPath) -> String {
+        let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        let token = self.task.claim.as_ref().map_or("", |claim| claim.token.as_str());
+        match self.state.extend(id, token, &path.to_lossy(), "", self.extension) {
+            Ok(Extension::Asked(_, events)) if events.is_empty() => {
+                "The user has been asked about it: end your turn, and you will get the answer.".into()
+            }
+            Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
+                "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
+                shell_quoted(&path.to_string())
+            ),
+            Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
+            Err(refusal) => format!("Do without it: {refusal}."),
+        }
+    }
+}
+
+/// The event that remembers who edited `path` in a checkout that several builders share, unless the task's files or the
+/// log tell already.
+pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
+    let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
+    let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
+    telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })
+}

@@ -1,0 +1,319 @@
+//! Whether an interview has found out enough to plan on: six items, judged by what is recorded and by whom, and how
+//! many rounds it takes at least and at most.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::answers::wording;
+use super::intent::{Intent, Mode};
+use super::record::{Interview, ScopeStatement};
+use crate::run::event::Decider;
+use crate::run::state::InterviewRounds;
+use fp_plan::rules::vague_phrase;
+use fp_plan::text::prompt_quoted;
+
+/// After so many rounds nobody is asked any more.
+pub const MAX_ROUNDS: u32 = 30;
+
+/// Most bytes of a recorded text that an item quotes.
+const QUOTED: usize = 60;
+/// Most texts that an item names.
+const NAMED: usize = 3;
+
+/// What decides beside the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grounds {
+    /// What kind of work it is.
+    pub intent: Intent,
+    /// How much planning it gets.
+    pub mode: Mode,
+    /// Who answers for the plan's choices; where nobody is asked, what was assumed is enough.
+    pub by: Decider,
+    /// How often something was recorded.
+    pub rounds: InterviewRounds,
+}
+
+/// Where an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum ItemState {
+    /// The user has said it.
+    Clear,
+    /// It is recorded, but not that the user has said it.
+    Assumed,
+    /// It is not, and so small a work needs no more.
+    Automatic,
+    /// It is not.
+    Missing,
+}
+
+/// One of the six.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClearanceItem {
+    /// Its wire name.
+    pub name: &'static str,
+    /// Where it is.
+    pub state: ItemState,
+    /// What is to be recorded, with the flag that does so; `None` where the item is no obstacle. Quotes texts of
+    /// strangers, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// What is still needed before a plan can be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Clearance {
+    /// Whether nothing is.
+    pub clear: bool,
+    /// Whether nobody is to be asked any more, whatever is.
+    pub limit_reached: bool,
+    /// The rounds there were: those by the user, and where nobody is asked all.
+    pub rounds: u32,
+    /// How many there are at least.
+    pub min_rounds: u32,
+    /// How many there are at most.
+    pub max_rounds: u32,
+    /// All six, in order.
+    pub items: Vec<ClearanceItem>,
+}
+
+impl Clearance {
+    /// What `interview` leaves open, by `grounds`.
+    pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
+        let items: Vec<ClearanceItem> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
+        let (rounds, min_rounds) = (grounds.rounds_that_count(), grounds.min_rounds());
+        Self {
+            clear: rounds >= min_rounds && items.iter().all(|item| item.missing.is_none()),
+            limit_reached: rounds >= MAX_ROUNDS,
+            rounds,
+            min_rounds,
+            max_rounds: MAX_ROUNDS,
+            items,
+        }
+    }
+
+    /// Whether planning may go on.
+    pub fn may_go_on(&self) -> bool {
+        self.clear || self.limit_reached
+    }
+
+    /// The items that are in the way of it being clear.
+    pub fn open(&self) -> impl Iterator<Item = &ClearanceItem> {
+        self.items.iter().filter(|item| item.missing.is_some())
+    }
+
+    /// Whether it is clear, and if not, what is in the way; without a full stop.
+    pub fn in_words(&self) -> String {
+        match self.open().count() {
+            _ if self.clear => "clear".into(),
+            _ if self.limit_reached => format!("not clear after {MAX_ROUNDS} rounds"),
+            0 => "not clear, one more round at least".into(),
+            1 => format!("1 of {} items is open", self.items.len()),
+            open => format!("{open} of {} items are open", self.items.len()),
+        }
+    }
+
+    /// Whether planning goes on although something is open.
+    pub fn is_left_open(&self) -> bool {
+        self.limit_reached && !self.clear
+    }
+
+    /// How many rounds there were, and may be.
+    pub fn rounds_in_words(&self) -> String {
+        let Self { rounds, min_rounds, max_rounds, .. } = self;
+        match min_rounds {
+            0 => format!("{rounds} of at most {max_rounds}"),
+            _ => format!("{rounds} of at least {min_rounds}, at most {max_rounds}"),
+        }
+    }
+}
+
+impl Grounds {
+    fn is_small(&self) -> bool {
+        self.intent == Intent::Trivial || self.mode == Mode::Direct
+    }
+
+    fn min_rounds(&self) -> u32 {
+        match (self.by, self.intent) {
+            (Decider::Auto, _) => 0,
+            _ if self.is_small() => 1,
+            (_, Intent::Architecture) => 3,
+            _ => 2,
+        }
+    }
+
+    fn rounds_that_count(&self) -> u32 {
+        match self.by {
+            Decider::User => self.rounds.user,
+            Decider::Auto => self.rounds.user.saturating_add(self.rounds.auto),
+        }
+    }
+}
+
+/// How much of an item is recorded.
+enum Found {
+    ByUser,
+    /// By somebody else; what the user would have to confirm.
+    Unconfirmed(String),
+    /// Not all of it; what there is to do.
+    Lacking(String),
+}
+
+/// What small work gets for nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relief {
+    Nothing,
+    /// It need not be the user who says it.
+    Anybody,
+    /// It need not be said.
+    Everything,
+}
+
+struct Rule {
+    name: &'static str,
+    relief: Relief,
+    look: fn(&Interview) -> Found,
+}
+
+const ITEMS: [Rule; 6] = [
+    Rule { name: "objective", relief: Relief::Nothing, look: objective },
+    Rule { name: "scope", relief: Relief::Everything, look: scope },
+    Rule { name: "ambiguities", relief: Relief::Everything, look: ambiguities },
+    Rule { name: "approach", relief: Relief::Everything, look: approach },
+    Rule { name: "questions", relief: Relief::Nothing, look: questions },
+    Rule { name: "tests", relief: Relief::Anybody, look: tests },
+];
+
+impl Rule {
+    fn judge(&self, interview: &Interview, grounds: &Grounds) -> ClearanceItem {
+        let relief = if grounds.is_small() { self.relief } else { Relief::Nothing };
+        let (state, missing) = match ((self.look)(interview), relief) {
+            (Found::ByUser, _) => (ItemState::Clear, None),
+            (_, Relief::Everything) | (Found::Unconfirmed(_), Relief::Anybody) => {
+                (ItemState::Automatic, None)
+            }
+            (Found::Unconfirmed(_), _) if grounds.by == Decider::Auto => (ItemState::Assumed, None),
+            (Found::Unconfirmed(what), _) => (ItemState::Assumed, Some(what)),
+            (Found::Lacking(what), _) => (ItemState::Missing, Some(what)),
+        };
+        ClearanceItem { name: self.name, state, missing }
+    }
+}
+
+fn lacking(what: &str) -> Found {
+    Found::Lacking(what.into())
+}
+
+/// What is recorded as said by the user, or else is to be, by `flag`.
+fn confirmed(by_user: bool, flag: &str) -> Found {
+    if by_user { Found::ByUser } else { Found::Unconfirmed(format!("the user has not confirmed it: {flag}")) }
+}
+
+fn is_user(by: Option<&str>) -> bool {
+    by == Some("user")
+}
+
+fn objective(interview: &Interview) -> Found {
+    if interview.objective().is_none() {
+        return lacking("nobody has said what the goal is: --objective TEXT");
+    }
+    let requirements = interview.requirements();
+    if requirements.is_empty() {
+        return lacking("nothing is required yet: --requirement TEXT");
+    }
+    match confirmed(is_user(interview.said_by("objective")), "--objective TEXT") {
+        Found::ByUser => confirmed(requirements.iter().any(|r| r.by == "user"), "--requirement TEXT"),
+        found => found,
+    }
+}
+
+fn scope(interview: &Interview) -> Found {
+    let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
+    if inclusions.is_empty() {
+        return lacking("nothing is said to be in scope: --include TEXT");
+    }
+    if exclusions.is_empty() && interview.excludes_nothing().is_none() {
+        return lacking("nothing is said to be out of scope: --exclude TEXT, or --exclude none");
+    }
+    let any_by_user = |said: &[ScopeStatement<'_>]| said.iter().any(|said| said.by == "user");
+    match confirmed(any_by_user(&inclusions), "--include TEXT") {
+        Found::ByUser => {
+            let by_user = any_by_user(&exclusions) || is_user(interview.excludes_nothing());
+            confirmed(by_user, "--exclude TEXT, or --exclude none")
+        }
+        found => found,
+    }
+}
+
+fn ambiguities(interview: &Interview) -> Found {
+    let requirements = interview.requirements();
+    if requirements.is_empty() {
+        return lacking("nothing is required that could be judged: --requirement TEXT");
+    }
+    let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
+    let in_requirements = requirements.iter().filter_map(|required| {
+        let phrase = vague_phrase(&required.text)?;
+        Some(format!("{} says {}", prompt_quoted(&required.id, QUOTED), prompt_quoted(phrase, QUOTED)))
+    });
+    let in_scope = inclusions.iter().filter_map(|said| {
+        let phrase = vague_phrase(said.text)?;
+        Some(format!(
+            "{}, in scope, says {}",
+            prompt_quoted(said.text, QUOTED),
+            prompt_quoted(phrase, QUOTED)
+        ))
+    });
+    let vague: Vec<String> = in_requirements.chain(in_scope).collect();
+    let out: BTreeSet<String> = exclusions.iter().map(|said| wording(said.text)).collect();
+    let torn = inclusions.iter().filter(|said| out.contains(&wording(said.text)));
+    let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
+    let mut problems = Vec::new();
+    if !vague.is_empty() {
+        problems.push(format!("{}, which nobody can observe", named(&vague)));
+    }
+    if !torn.is_empty() {
+        problems.push(format!("{}, in and out of scope at once", named(&torn)));
+    }
+    if problems.is_empty() {
+        return Found::ByUser;
+    }
+    Found::Lacking(format!("{}: --withdraw ID-OR-TEXT, and say it anew", problems.join("; ")))
+}
+
+fn approach(interview: &Interview) -> Found {
+    match interview.approach() {
+        Some(_) => confirmed(is_user(interview.said_by("approach")), "--approach TEXT"),
+        None => lacking("nobody has said how it is to be done: --approach TEXT"),
+    }
+}
+
+fn questions(interview: &Interview) -> Found {
+    let open: Vec<String> =
+        interview.open_questions().iter().map(|text| prompt_quoted(text, QUOTED)).collect();
+    if open.is_empty() {
+        return Found::ByUser;
+    }
+    Found::Lacking(format!("nobody has answered {}: --decision 'QUESTION|ANSWER'", named(&open)))
+}
+
+fn tests(interview: &Interview) -> Found {
+    match interview.test_strategy() {
+        Some(_) => confirmed(is_user(interview.said_by("testStrategy")), "--tests TEXT"),
+        None => lacking("nobody has said how it is tested: --tests TEXT"),
+    }
+}
+
+/// The first of `texts`, and how many more there are.
+fn named(texts: &[String]) -> String {
+    let shown = texts[..texts.len().min(NAMED)].join(", ");
+    match texts.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} (and {more} more)"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,556 @@
+//! What kind of work a goal is and how much planning it gets. A table of words proposes both, for a person at a terminal
+//! and as a start; whoever has read the goal says otherwise with `--intent` and `--mode`. What is done in planning, and
+//! what is asked first, follows from the two.
+
+use serde::{Deserialize, Serialize};
+
+use fp_plan::settings::Settings;
+
+/// Kinds of work.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
+pub enum Intent {
+    /// One obvious change.
+    Trivial,
+    /// The same behaviour, better code.
+    Refactoring,
+    /// Something new that stands by itself.
+    BuildFromScratch,
+    /// A feature or a fix.
+    MidSized,
+    /// How the parts work together.
+    Architecture,
+}
+
+/// Ways to plan, from the least planning to the most.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum Mode {
+    /// One task, planned on the spot.
+    Direct,
+    /// One area of the code, a handful of tasks.
+    Pipeline,
+    /// Several areas, or something new.
+    Full,
+}
+
+/// One step of planning, in the words of the skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
+pub enum PlanningStep {
+    PreAnalysis,
+    Interview,
+    Research,
+    Approach,
+    Decompose,
+    Critique,
+    Review,
+    Approve,
+}
+
+/// What a word of a goal is a sign of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GoalSign {
+    Kind(Intent),
+    /// An area of the code that is touched.
+    Area(&'static str),
+    /// The whole code base is touched.
+    Everywhere,
+    /// The goal is reached in several plans.
+    InSteps,
+}
+
+use GoalSign::{Area, Everywhere, InSteps, Kind};
+
+/// Words, and beginnings of words with a `*`. Of the rows of a kind, the first with a word of the goal decides.
+const SIGNS: &[(GoalSign, &str)] = &[
+    (Kind(Intent::Trivial), "typo, typos, misspell*, spelling, whitespace, one liner, copyright year"),
+    (Kind(Intent::Trivial), "readme, changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
+    (Kind(Intent::BuildFromScratch), "from scratch, greenfield, scaffold*, new project, new app, build a"),
+    (Kind(Intent::BuildFromScratch), "build an, create an app, create a game, create a website"),
+    (Kind(Intent::BuildFromScratch), "write a program, 처음부터, 새 프로젝트, 신규 프로젝트"),
+    (Kind(Intent::BuildFromScratch), "프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들"),
+    (Kind(Intent::Architecture), "architect*, rearchitect*, microservice*, monolith*, distributed"),
+    (Kind(Intent::Architecture), "event driven, event sourcing, multi tenan*, multitenan*, sharding"),
+    (Kind(Intent::Architecture), "high availability, plugin system, system design, 아키텍처, 마이크로서비스"),
+    (Kind(Intent::Architecture), "모놀리스, 멀티테넌, 시스템 설계"),
+    (Kind(Intent::Refactoring), "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy"),
+    (Kind(Intent::Refactoring), "simplif*, decoupl*, deduplicat*, moderni*, rename, migrate, replace"),
+    (Kind(Intent::Refactoring), "dead code, tech debt, 리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경"),
+    (Kind(Intent::Refactoring), "마이그레이션, 중복 제거, 기술 부채"),
+    (Area("interface"), "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지"),
+    (Area("interface"), "버튼"),
+    (Area("server"), "backend, back end, server, api, endpoint*, webhook*, 백엔드, 서버"),
+    (Area("data"), "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마"),
+    (Area("data"), "테이블"),
+    (Area("operations"), "ci, docker*, deploy*, kubernetes, terraform, monitoring, 배포, 도커, 모니터링"),
+    (Area("mobile"), "ios, android, mobile app, 모바일"),
+    (Everywhere, "entire codebase, whole codebase, across the codebase, across all, everywhere"),
+    (Everywhere, "every module, 전체, 모든 모듈"),
+    (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
+];
+
+/// Most words of a trivial goal.
+const TRIVIAL_WORDS: usize = 20;
+/// Items from which on a goal gets full planning, and from which on it may be several plans.
+const MANY_ITEMS: usize = 5;
+const TOO_MANY_ITEMS: usize = 10;
+/// Areas from which on a goal may be several plans.
+const TOO_MANY_AREAS: usize = 4;
+
+/// What the words of a goal suggest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalReading {
+    pub intent: Intent,
+    /// The word that decided.
+    because: Option<&'static str>,
+    areas: Vec<&'static str>,
+    everywhere: Option<&'static str>,
+    in_steps: Option<&'static str>,
+    /// Entries of the list in the goal.
+    items: usize,
+}
+
+impl GoalReading {
+    pub fn of_goal(goal: &str) -> Self {
+        let words = SpacedWords::new(goal);
+        let items = list_items(goal);
+        let is_short = words.count() <= TRIVIAL_WORDS && items < 2;
+        let found = |row: &'static (GoalSign, &str)| {
+            let phrase = row.1.split(", ").find(|phrase| words.have(phrase))?;
+            Some((row.0, phrase.trim_end_matches('*')))
+        };
+        let mut reading = Self {
+            intent: Intent::MidSized,
+            because: None,
+            areas: Vec::new(),
+            everywhere: None,
+            in_steps: None,
+            items,
+        };
+        for (sign, phrase) in SIGNS.iter().filter_map(found) {
+            match sign {
+                Kind(Intent::Trivial) if !is_short => {}
+                Kind(intent) if reading.because.is_none() => {
+                    (reading.intent, reading.because) = (intent, Some(phrase));
+                }
+                Kind(_) => {}
+                Area(area) => reading.areas.push(area),
+                Everywhere => reading.everywhere = Some(phrase),
+                InSteps => reading.in_steps = Some(phrase),
+            }
+        }
+        reading
+    }
+
+    /// The same goal, of which the kind is known.
+    pub fn with_intent(self, intent: Intent) -> Self {
+        Self { intent, because: None, ..self }
+    }
+
+    /// The mode to propose, and why, as a clause.
+    pub fn propose_mode(&self) -> (Mode, String) {
+        let because = self.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
+        let what = match self.intent {
+            Intent::Trivial => return (Mode::Direct, format!("a change that one task holds{because}")),
+            Intent::BuildFromScratch => {
+                return (Mode::Full, format!("something new that stands by itself{because}"));
+            }
+            Intent::Architecture => {
+                return (Mode::Full, format!("a decision about how the parts work together{because}"));
+            }
+            Intent::Refactoring => "a refactoring",
+            Intent::MidSized => "a feature or a fix",
+        };
+        if self.areas.len() >= 2 {
+            return (Mode::Full, format!("it touches several areas: {}", self.areas.join(", ")));
+        }
+        if let Some(phrase) = self.everywhere {
+            return (Mode::Full, format!("it reaches through the whole code base (\"{phrase}\")"));
+        }
+        if self.items >= MANY_ITEMS {
+            return (Mode::Full, format!("it lists {} things to do", self.items));
+        }
+        (Mode::Pipeline, format!("{what} within one area of the code{because}"))
+    }
+
+    /// Why the goal may be more than one plan, as a clause.
+    pub fn several_plans(&self) -> Option<String> {
+        if let Some(phrase) = self.in_steps {
+            return Some(format!("it comes in steps (\"{phrase}\")"));
+        }
+        if self.items >= TOO_MANY_ITEMS {
+            return Some(format!("it lists {} things to do", self.items));
+        }
+        (self.areas.len() >= TOO_MANY_AREAS).then(|| format!("it touches {}", self.areas.join(", ")))
+    }
+}
+
+/// How many lines of `goal` are entries of a list.
+fn list_items(goal: &str) -> usize {
+    let is_item = |line: &&str| {
+        let line = line.trim_start();
+        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
+            || (numbered.len() < line.len() && (numbered.starts_with(". ") || numbered.starts_with(") ")))
+    };
+    goal.lines().filter(is_item).count()
+}
+
+impl Mode {
+    /// The steps of planning work of the kind `intent` in this mode, in order, as `settings` cut them short. In
+    /// direct mode the interview's one question shows the task and is the approval, so nothing is reviewed.
+    pub fn steps(self, intent: Intent, settings: &Settings) -> Vec<PlanningStep> {
+        let planned = self != Self::Direct;
+        let whole = !settings.research_only;
+        let steps = [
+            (PlanningStep::PreAnalysis, settings.pre_analysis && self.profits_from_analysis(intent)),
+            (PlanningStep::Interview, true),
+            (PlanningStep::Research, planned || settings.research_only),
+            (PlanningStep::Approach, planned && whole),
+            (PlanningStep::Decompose, whole),
+            (PlanningStep::Critique, planned && whole),
+            (PlanningStep::Review, planned && whole && !settings.skip_plan_review),
+            (PlanningStep::Approve, whole),
+        ];
+        steps.into_iter().filter(|(_, due)| *due).map(|(step, _)| step).collect()
+    }
+
+    fn profits_from_analysis(self, intent: Intent) -> bool {
+        match intent {
+            Intent::Trivial => false,
+            Intent::MidSized => self == Self::Full,
+            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => self != Self::Direct,
+        }
+    }
+}
+
+/// Where an interview begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterviewStrategy {
+    /// What to look at in the code, and to settle.
+    pub focus_areas: &'static [&'static str],
+    /// Questions that change what gets built, the most telling one first. They are to be made concrete with
+    /// what the code shows.
+    pub first_questions: &'static [&'static str],
+    /// What research is to find out, in the code and in documentation, before a way to do it is chosen.
+    pub research_prompts: &'static [&'static str],
+}
+
+/// The strategy for `intent`.
+pub fn strategy_for(intent: Intent) -> InterviewStrategy {
+    match intent {
+        Intent::Trivial => InterviewStrategy {
+            focus_areas: &["the exact place of the change", "what else says or relies on the same thing"],
+            first_questions: &["Is this the change you mean, here and nowhere else?"],
+            research_prompts: &[
+                "every place that has the same text or value, with file and line",
+                "which tests and documents mention it",
+            ],
+        },
+        Intent::Refactoring => InterviewStrategy {
+            focus_areas: &[
+                "the behaviour that must stay, and the tests that hold it",
+                "who calls what is going to change",
+                "public interfaces and stored data",
+                "an order in which every step leaves the code working",
+            ],
+            first_questions: &[
+                "What should be easier or better afterwards?",
+                "What must stay: public interfaces, file formats, behaviour, performance?",
+                "Are the present tests enough to rely on, or do tests come first?",
+                "How far does it go: this module, its callers, everything like it?",
+            ],
+            research_prompts: &[
+                "every caller of what is going to change, with file and line",
+                "which tests run that code, and which behaviour none of them holds",
+                "how the same thing is done well elsewhere in this repository",
+                "what relies on the present form: stored data, configuration, other programs",
+            ],
+        },
+        Intent::BuildFromScratch => InterviewStrategy {
+            focus_areas: &[
+                "who uses it, and the one thing it has to do well",
+                "what the first version leaves out",
+                "language, framework, storage and where it runs",
+                "how it is tested from the first task on",
+            ],
+            first_questions: &[
+                "Who uses it, and what can they do with the first version?",
+                "What is left out of the first version on purpose?",
+                "Which language, framework and storage, and where does it run?",
+                "How do we see that it works: which tests, which demonstration?",
+            ],
+            research_prompts: &[
+                "the usual layout of such a project in its language, and how it is tested",
+                "two or three libraries for its hardest part, and what speaks against each",
+                "the limits of the services and formats it talks to: quotas, sizes, errors",
+                "what comparable programs found hard, by their issues and documentation",
+            ],
+        },
+        Intent::MidSized => InterviewStrategy {
+            focus_areas: &[
+                "where the change goes, and how its neighbours do such things",
+                "what is in and what is out",
+                "errors, edge cases and existing data",
+                "how such things are tested here",
+            ],
+            first_questions: &[
+                "What can somebody do afterwards that they can't do now?",
+                "What belongs to it, and what does expressly not?",
+                "What happens with errors, empty input and data that is there already?",
+                "How is it tested: new tests beside the present ones, or something else?",
+            ],
+            research_prompts: &[
+                "the closest feature there is, from entry to tests, with file and line",
+                "which functions, types and dependencies of the repository it can build on",
+                "how its neighbours report errors, and what callers rely on",
+                "what is documented of each library call it needs, in the version used here",
+            ],
+        },
+        Intent::Architecture => InterviewStrategy {
+            focus_areas: &[
+                "the forces: load, data, teams, failure, cost",
+                "the borders between the parts, and the contracts across them",
+                "the way there from what exists, in steps that can be undone",
+                "what would prove the decision wrong",
+                "running it: deployment, monitoring, recovery",
+            ],
+            first_questions: &[
+                "Which problem of today makes this necessary, and how is it measured?",
+                "What must hold: load, latency, availability, consistency, cost?",
+                "What is fixed: technologies, interfaces, teams, deadlines?",
+                "How is it introduced: step by step beside the old one, or all at once?",
+            ],
+            research_prompts: &[
+                "who calls whom across the borders in question today, with file and line",
+                "today's figures, or where to measure them: load, sizes, latency, failures",
+                "two or three known designs for it, with what each costs and when it fails",
+                "what hinders going there step by step: shared data, ordering, versions",
+                "what the technologies in question guarantee, by their own documentation",
+            ],
+        },
+    }
+}
+
+/// A text in lower case, its words separated and enclosed by single blanks.
+#[derive(Debug)]
+struct SpacedWords(String);
+
+/// Characters looked at, at most: a text says at its beginning what it is about.
+const LOOKED_AT: usize = 20_000;
+
+impl SpacedWords {
+    fn new(text: &str) -> Self {
+        let mut spaced = String::from(" ");
+        for c in text.chars().take(LOOKED_AT) {
+            if c.is_alphanumeric() {
+                spaced.extend(c.to_lowercase());
+            } else if !spaced.ends_with(' ') {
+                spaced.push(' ');
+            }
+        }
+        if !spaced.ends_with(' ') {
+            spaced.push(' ');
+        }
+        Self(spaced)
+    }
+
+    /// Whether `phrase` occurs as whole words; with a `*` behind it, as the beginning of one; in a script that glues
+    /// particles to words, anywhere.
+    fn have(&self, phrase: &str) -> bool {
+        if !phrase.is_ascii() {
+            return self.0.contains(phrase);
+        }
+        match phrase.strip_suffix('*') {
+            Some(start) => self.0.contains(&format!(" {start}")),
+            None => self.0.contains(&format!(" {phrase} ")),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.split_whitespace().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    #[test]
+    fn intents_by_their_words() {
+        use Intent::{Architecture, BuildFromScratch, MidSized, Refactoring, Trivial};
+        let check = |goal: &str, intent: Intent, because: Option<&str>| {
+            let found = GoalReading::of_goal(goal);
+            assert_eq!((found.intent, found.because), (intent, because), "{goal:?}");
+        };
+        check("Fix a typo in the architecture page", Trivial, Some("typo"));
+        check("Update the README", Trivial, Some("readme"));
+        check("bump the version to 2.0.1", Trivial, Some("bump"));
+        check("로그인 버튼 문구를 수정해 줘", Trivial, Some("문구"));
+        check("오타 수정", Trivial, Some("오타"));
+        check("Add color themes to the editor", MidSized, None);
+        check("add a greeting command", MidSized, None);
+        check("fix the crash when the list is empty", MidSized, None);
+        check("make the app faster", MidSized, None);
+        check("사용자 프로필 화면을 추가해 줘", MidSized, None);
+        check("Añadir búsqueda", MidSized, None);
+        check("🎉", MidSized, None);
+        check("Refactor the payment module", Refactoring, Some("refactor"));
+        check("clean up the helpers in src/util", Refactoring, Some("clean up"));
+        check("Replace moment with date-fns", Refactoring, Some("replace"));
+        check("결제 모듈 리팩터링", Refactoring, Some("리팩터"));
+        check("Build a todo app", BuildFromScratch, Some("build a"));
+        check("write an API for orders, from scratch", BuildFromScratch, Some("from scratch"));
+        check("Scaffold the frontend", BuildFromScratch, Some("scaffold"));
+        check("날씨 앱을 만들어 줘", BuildFromScratch, Some("앱을 만들"));
+        check("Split the monolith into services", Architecture, Some("monolith"));
+        check("design an event-driven order flow", Architecture, Some("event driven"));
+        check("마이크로서비스로 전환", Architecture, Some("마이크로서비스"));
+    }
+
+    #[test]
+    fn much_is_never_trivial() {
+        let intent = |goal: &str| GoalReading::of_goal(goal).intent;
+        let long = format!("Fix the typo, {}", "and then another thing, ".repeat(10));
+        assert_eq!(intent(&long), Intent::MidSized);
+        assert_eq!(intent("Fix:\n- a typo\n- the login"), Intent::MidSized);
+        assert_eq!(intent(&"word ".repeat(1_000_000)), Intent::MidSized);
+    }
+
+    #[test]
+    fn items_of_a_list_are_counted() {
+        let check = |goal: &str, expect: usize| assert_eq!(list_items(goal), expect, "{goal:?}");
+        check("one line - with a dash", 0);
+        check("Do:\n- a\n* b\n  • c\n1. d\n12) e\n3.5 is a number\n-x", 5);
+    }
+
+    #[test]
+    fn a_mode_comes_with_its_reason() {
+        let check = |goal: &str, name: Mode, reason: &str| {
+            assert_eq!(GoalReading::of_goal(goal).propose_mode(), (name, reason.into()), "{goal:?}");
+        };
+        check("Fix a typo", Mode::Direct, "a change that one task holds (\"typo\")");
+        check("add a greeting command", Mode::Pipeline, "a feature or a fix within one area of the code");
+        check(
+            "Refactor the parser",
+            Mode::Pipeline,
+            "a refactoring within one area of the code (\"refactor\")",
+        );
+        check(
+            "Refactor error handling across the codebase",
+            Mode::Full,
+            "it reaches through the whole code base (\"across the codebase\")",
+        );
+        check("Build a todo app", Mode::Full, "something new that stands by itself (\"build a\")");
+        check(
+            "Split the monolith",
+            Mode::Full,
+            "a decision about how the parts work together (\"monolith\")",
+        );
+        check(
+            "Add a settings page and an API endpoint that stores it in the database",
+            Mode::Full,
+            "it touches several areas: interface, server, data",
+        );
+        check("화면과 서버에 알림 추가", Mode::Full, "it touches several areas: interface, server");
+        check("Todo:\n- a\n- b\n- c\n- d\n- e", Mode::Full, "it lists 5 things to do");
+    }
+
+    #[test]
+    fn some_goals_are_several_plans() {
+        let check = |goal: &str, expect: Option<&str>| {
+            assert_eq!(GoalReading::of_goal(goal).several_plans().as_deref(), expect, "{goal:?}");
+        };
+        check("Add a greeting command", None);
+        check("Build a todo app with a page and an API", None);
+        check("A roadmap for accounts", Some("it comes in steps (\"roadmap\")"));
+        check("Rework billing, phase 1: invoices", Some("it comes in steps (\"phase 1\")"));
+        check("결제를 단계별로 개편", Some("it comes in steps (\"단계별\")"));
+        check(&format!("Do:{}", "\n- a".repeat(9)), None);
+        check(&format!("Do:{}", "\n- a".repeat(10)), Some("it lists 10 things to do"));
+        check(
+            "A page, an API, a database table and docker for it",
+            Some("it touches interface, server, data, operations"),
+        );
+    }
+
+    #[test]
+    fn steps_follow_from_mode_intent_and_settings() {
+        use Intent::{Architecture, BuildFromScratch, MidSized, Refactoring, Trivial};
+        use Mode::{Direct, Full, Pipeline};
+        const GATED: &str = "interview research approach decompose critique review approve";
+        let check = |mode: Mode, intents: &[Intent], change: fn(&mut Settings), expect: &str| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            for &intent in intents {
+                let steps: Vec<_> =
+                    mode.steps(intent, &settings).into_iter().map(|step| step.into_str()).collect();
+                assert_eq!(steps.join(" "), expect, "{mode:?} {intent:?}");
+                let wire = serde_json::to_value(mode.steps(intent, &settings)).unwrap();
+                assert_eq!(wire, serde_json::json!(steps));
+            }
+        };
+        let all = Intent::VARIANTS;
+        check(Direct, all, |_| {}, "interview decompose approve");
+        check(Direct, all, |s| s.skip_plan_review = true, "interview decompose approve");
+        check(Direct, all, |s| s.research_only = true, "interview research");
+        let large = [Refactoring, BuildFromScratch, Architecture];
+        let analysed = format!("pre-analysis {GATED}");
+        check(Pipeline, &large, |_| {}, &analysed);
+        check(Full, &large, |_| {}, &analysed);
+        check(Pipeline, &[Trivial, MidSized], |_| {}, GATED);
+        check(Full, &[Trivial], |_| {}, GATED);
+        check(Full, &[MidSized], |_| {}, &analysed);
+        check(Full, all, |s| s.pre_analysis = false, GATED);
+        check(
+            Pipeline,
+            &[MidSized],
+            |s| s.skip_plan_review = true,
+            "interview research approach decompose critique approve",
+        );
+        check(Full, &large, |s| s.research_only = true, "pre-analysis interview research");
+        check(Pipeline, &[MidSized], |s| s.research_only = true, "interview research");
+        check(Pipeline, &[MidSized], |s| s.plan_only = true, GATED);
+    }
+
+    #[test]
+    fn every_intent_has_lines_that_fit_a_terminal() {
+        for &intent in Intent::VARIANTS {
+            let InterviewStrategy { focus_areas, first_questions, research_prompts } = strategy_for(intent);
+            for lines in [focus_areas, first_questions, research_prompts] {
+                assert!(!lines.is_empty(), "{intent:?}");
+                let wide = lines.iter().find(|line| line.len() > 76);
+                assert_eq!(wide, None, "{intent:?}");
+            }
+        }
+    }
+}

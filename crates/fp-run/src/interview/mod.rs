@@ -1,0 +1,105 @@
+//! What is known of a goal before anything is planned: its intent, the mode and steps that suit it, what to ask first,
+//! what the interview found, and whether that is enough.
+
+pub mod answers;
+pub mod clearance;
+pub mod intent;
+pub mod record;
+
+pub use answers::Answers;
+pub use clearance::Clearance;
+pub use intent::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
+pub use record::Interview;
+
+/// Most words of a slug.
+const MAX_WORDS: usize = 6;
+/// Most bytes of a slug.
+const MAX_BYTES: usize = 40;
+
+/// The first words of `goal` in ASCII lower case, joined by `-`: at most 6 words and 40 bytes, `plan`
+/// where the goal has no such word. Accents are dropped, articles are left out.
+pub fn slug(goal: &str) -> String {
+    // A goal may be a whole document; its id comes from the beginning.
+    let mut plain = String::new();
+    goal.chars().take(2_000).for_each(|c| push_plain(&mut plain, c));
+    let words = plain
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty() && !["a", "an", "the"].contains(word));
+    let mut slug = String::new();
+    for word in words.take(MAX_WORDS) {
+        if slug.is_empty() {
+            slug.push_str(&word[..word.len().min(MAX_BYTES)]);
+        } else if slug.len() + 1 + word.len() <= MAX_BYTES {
+            slug.push('-');
+            slug.push_str(word);
+        } else {
+            break;
+        }
+    }
+    if slug.is_empty() { "plan".into() } else { slug }
+}
+
+/// Appends `c` in lower case, without its accent for the letters of the western European languages. An
+/// apostrophe vanishes, so that "don't" stays one word.
+fn push_plain(text: &mut String, c: char) {
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    text.push_str(match lower {
+        'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
+        'æ' => "ae",
+        'ç' | 'ć' | 'č' => "c",
+        'ð' | 'ď' | 'đ' => "d",
+        'è'..='ë' | 'ē' | 'ę' | 'ě' => "e",
+        'ì'..='ï' | 'ī' | 'į' | 'ı' => "i",
+        'ł' | 'ľ' => "l",
+        'ñ' | 'ń' | 'ň' => "n",
+        'ò'..='ö' | 'ø' | 'ō' | 'ő' => "o",
+        'œ' => "oe",
+        'ř' => "r",
+        'ś' | 'š' | 'ş' => "s",
+        'ß' => "ss",
+        'ť' | 'þ' => "t",
+        'ù'..='ü' | 'ū' | 'ů' | 'ű' => "u",
+        'ý' | 'ÿ' => "y",
+        'ź' | 'ż' | 'ž' => "z",
+        '\'' | '’' => "",
+        _ => return text.push(lower),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_plan::plan::id::PlanId;
+
+    #[test]
+    fn a_slug_says_what_the_goal_is_about() {
+        let check = |goal: &str, expect: &str| {
+            let slug = slug(goal);
+            assert_eq!(slug, expect, "{goal:?}");
+            assert!(PlanId::new(format!("{slug}-20261121-999")).is_ok(), "{slug:?} makes no id");
+        };
+        check("Add JWT auth", "add-jwt-auth");
+        check("add a greeting command", "add-greeting-command");
+        check("  Fix: \"login\" & don't (crash)\n\nmore", "fix-login-dont-crash-more");
+        check("one two three four five six seven", "one-two-three-four-five-six");
+        check("implement internationalization infrastructure", "implement-internationalization");
+        check(&"x".repeat(100_000), &"x".repeat(40));
+        check("로그인 화면을 추가해 줘", "plan");
+        check("JWT 인증을 추가", "jwt");
+        check("Añadir función de búsqueda", "anadir-funcion-de-busqueda");
+        check("Straße überprüfen", "strasse-uberprufen");
+        check("../../etc/passwd", "etc-passwd");
+        check("--weird", "weird");
+        check("a", "plan");
+        check("🎉", "plan");
+        check("", "plan");
+    }
+    proptest::proptest! {
+        #[test]
+        fn a_slug_of_anything_begins_an_id(goal in r"\PC{0,80}|[a-zé' \n-]{0,120}") {
+            let slug = slug(&goal);
+            proptest::prop_assert!(slug.len() <= MAX_BYTES && !slug.ends_with('-'), "{:?}", slug);
+            proptest::prop_assert!(PlanId::new(slug).is_ok());
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! `interview.json`: what the interview found. Read leniently, since people and models write it too, and kept
+//! as the document it is, so that nothing in it is lost when something is added.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::clearance::Clearance;
+use fp_plan::hint::Hint;
+
+/// Version of `interview.json`.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// A requirement with the id that tasks cover it by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedRequirement {
+    /// Its id: its own, or `R` and its position from 1.
+    pub id: String,
+    /// What must be so in the end.
+    pub text: String,
+    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+}
+
+/// A question with its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decided {
+    /// What was asked.
+    pub question: String,
+    /// What was chosen.
+    pub answer: String,
+    /// Who chose: `user` or `auto`; empty where it is not recorded.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
+}
+
+/// Something in or out of scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScopeStatement<'a> {
+    /// What it is.
+    pub text: &'a str,
+    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    pub by: &'a str,
+}
+
+/// A way to do it that was not chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Alternative {
+    /// What it is called.
+    pub name: String,
+    /// Why it was not chosen.
+    pub why_not: String,
+}
+
+/// Why a text is no record of an interview.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidInterview {
+    /// It is not JSON.
+    #[error("{line}:{column}: not JSON: {detail}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the parser said.
+        detail: String,
+    },
+    /// There is nothing in it.
+    #[error("1:1: it is empty, which is not JSON")]
+    Empty,
+    /// A newer version wrote it.
+    #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
+    Newer(u64),
+    /// It is JSON but no object.
+    #[error("1:1: an interview is a JSON object, and this is none")]
+    NoObject,
+}
+
+impl Hint for InvalidInterview {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
+            _ => "correct that place, or delete the file to begin anew".into(),
+        })
+    }
+}
+
+/// What an interview found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Interview {
+    pub(super) document: Map<String, Value>,
+}
+
+impl Interview {
+    /// Reads `text`, the content of `interview.json`. Whatever it has in a form that is not understood is kept
+    /// and passed over.
+    pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(InvalidInterview::Empty);
+        }
+        match serde_json::from_str(text) {
+            Ok(Value::Object(document)) => match document.get("schemaVersion").and_then(Value::as_u64) {
+                Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
+                _ => Ok(Self { document }),
+            },
+            Ok(_) => Err(InvalidInterview::NoObject),
+            Err(fault) => {
+                let (line, column) = (fault.line(), fault.column());
+                let whole = fault.to_string();
+                let detail =
+                    whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+                Err(InvalidInterview::Syntax { line, column, detail: detail.to_lowercase() })
+            }
+        }
+    }
+
+    /// The document as JSON text.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(&self.document).expect("a JSON value has a text");
+        text + "\n"
+    }
+
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
+    }
+
+    /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
+    pub fn requirements(&self) -> Vec<RecordedRequirement> {
+        let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
+            let id =
+                key.or_else(|| text_of(value, &["id"])).map_or_else(|| format!("R{}", index + 1), Into::into);
+            let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
+            let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
+            Some(RecordedRequirement { id, text: text.trim().to_owned(), by })
+                .filter(|found| !found.text.is_empty())
+        };
+        self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
+    }
+
+    /// What the goal is, in the user's sense.
+    pub fn objective(&self) -> Option<&str> {
+        self.text("objective")
+    }
+
+    /// What belongs to it.
+    pub fn scope_inclusions(&self) -> Vec<&str> {
+        self.texts("scopeInclusions")
+    }
+
+    /// What expressly does not.
+    pub fn scope_exclusions(&self) -> Vec<&str> {
+        self.texts("scopeExclusions")
+    }
+
+    /// What belongs to it, and who said so.
+    pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
+        self.said("scopeInclusions")
+    }
+
+    /// What expressly does not, and who said so.
+    pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
+        self.said("scopeExclusions")
+    }
+
+    /// Who said expressly that nothing is out of scope; `None` where nobody did, or something is.
+    pub fn excludes_nothing(&self) -> Option<&str> {
+        self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
+    }
+
+    /// The questions that were answered.
+    pub fn decisions(&self) -> Vec<Decided> {
+        let read = |(_, value): (_, &Value)| {
+            let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
+            let decided = match value.as_str() {
+                Some(text) => Decided { question: String::new(), answer: text.to_owned(), by: String::new() },
+                None => Decided { question: field("question"), answer: field("answer"), by: field("by") },
+            };
+            Some(decided).filter(|decided| !decided.answer.is_empty())
+        };
+        self.entries("decisions").into_iter().filter_map(read).collect()
+    }
+
+    /// What was taken for granted without asking.
+    pub fn assumptions(&self) -> Vec<&str> {
+        self.texts("assumptions")
+    }
+
+    /// How it is to be done.
+    pub fn approach(&self) -> Option<&str> {
+        self.text("approach")
+    }
+
+    /// What was thought of and not chosen; only what has both a name and a reason.
+    pub fn alternatives(&self) -> Vec<Alternative> {
+        let read = |(_, value): (_, &Value)| {
+            let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
+            Some(Alternative { name: field("name")?.into(), why_not: field("whyNot")?.into() })
+        };
+        self.entries("alternatives").into_iter().filter_map(read).collect()
+    }
+
+    /// How it is to be tested.
+    pub fn test_strategy(&self) -> Option<&str> {
+        self.text("testStrategy")
+    }
+
+    /// What nobody has answered yet.
+    pub fn open_questions(&self) -> Vec<&str> {
+        self.texts("openQuestions")
+    }
+
+    /// Who said what `field` is: `user` or `auto`.
+    pub fn said_by(&self, field: &str) -> Option<&str> {
+        self.document.get("saidBy")?.get(field)?.as_str()
+    }
+
+    fn text(&self, field: &str) -> Option<&str> {
+        let text = self.document.get(field)?.as_str()?.trim();
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    fn texts(&self, field: &str) -> Vec<&str> {
+        self.said(field).into_iter().map(|said| said.text).collect()
+    }
+
+    fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
+        let said = self.entries(field).into_iter().filter_map(|(_, value)| {
+            let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
+            Some(ScopeStatement { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
+        });
+        said.filter(|said| !said.text.is_empty()).collect()
+    }
+
+    /// The entries of a list; a single text counts as a list of one, an object as one with keys.
+    fn entries(&self, field: &str) -> Vec<(Option<&str>, &Value)> {
+        match self.document.get(field) {
+            Some(Value::Array(entries)) => entries.iter().map(|entry| (None, entry)).collect(),
+            Some(Value::Object(entries)) => {
+                entries.iter().map(|(key, entry)| (Some(key.as_str()), entry)).collect()
+            }
+            Some(text @ Value::String(_)) => vec![(None, text)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
+    names.iter().find_map(|name| value.get(name)?.as_str()).map(str::trim)
+}
+
+/// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
+pub fn interview_page(goal: &str, interview: &Interview) -> String {
+    let mut text = String::from("# Interview\n");
+    section(&mut text, "Goal", quoted(goal));
+    if let Some(objective) = interview.objective() {
+        section(&mut text, "Objective", format!("{objective}{}\n", assumed(interview.said_by("objective"))));
+    }
+    let requirements = interview.requirements();
+    let requirements =
+        requirements.iter().map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
+    section(&mut text, "Requirements", lines(requirements));
+    section(&mut text, "In scope", scope(&interview.inclusions()));
+    let excluded = match interview.excludes_nothing() {
+        Some(by) => format!("Nothing, as was said expressly{}\n", assumed(Some(by))),
+        None => scope(&interview.exclusions()),
+    };
+    section(&mut text, "Out of scope", excluded);
+    let decisions = interview.decisions().into_iter().map(|decided| {
+        let mark = assumed(Some(&decided.by));
+        match decided.question.as_str() {
+            "" => format!("{}{mark}", decided.answer),
+            question => format!("{question} {}{mark}", decided.answer),
+        }
+    });
+    section(&mut text, "Decisions", lines(decisions));
+    section(&mut text, "Assumptions", lines(interview.assumptions()));
+    section(&mut text, "Approach", approach(interview));
+    if let Some(tests) = interview.test_strategy() {
+        section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
+    }
+    section(&mut text, "Open questions", lines(interview.open_questions()));
+    text
+}
+
+impl Clearance {
+    /// The last section of the interview's page.
+    pub fn section(&self) -> String {
+        let left_open = self.is_left_open();
+        let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
+            let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
+            format!("{}: {}{missing}", item.name, item.state.into_str())
+        });
+        let (title, head) = if left_open {
+            ("Left open", format!("Nobody is asked any more after {} rounds.", self.rounds))
+        } else {
+            ("Clearance", format!("Interview: {}. Rounds: {}.", self.in_words(), self.rounds_in_words()))
+        };
+        let mut text = String::new();
+        section(&mut text, title, format!("{head}\n\n{}", lines(items)));
+        text
+    }
+}
+
+/// What was chosen, and what was not.
+fn approach(interview: &Interview) -> String {
+    let chosen =
+        interview.approach().map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
+    let others = interview.alternatives();
+    let others = lines(others.iter().map(|other| format!("{}: {}", other.name, other.why_not)));
+    let others = if others.is_empty() { others } else { format!("Not chosen:\n\n{others}") };
+    chosen.into_iter().chain(Some(others).filter(|text| !text.is_empty())).collect::<Vec<_>>().join("\n")
+}
+
+fn scope(said: &[ScopeStatement<'_>]) -> String {
+    lines(said.iter().map(|said| format!("{}{}", said.text, assumed(Some(said.by)))))
+}
+
+fn section(text: &mut String, title: &str, body: String) {
+    if !body.is_empty() {
+        let _ = write!(text, "\n## {title}\n\n{body}");
+    }
+}
+
+/// Each entry as one item of a list; its further lines are indented so that they stay in it.
+fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let _ = writeln!(text, "- {}", entry.as_ref().lines().collect::<Vec<_>>().join("\n  "));
+    }
+    text
+}
+
+fn quoted(goal: &str) -> String {
+    goal.lines().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "{}", format!("> {line}").trim_end());
+        text
+    })
+}
+
+/// Marks what nobody has confirmed.
+fn assumed(by: Option<&str>) -> &'static str {
+    if by == Some("auto") { " (assumed)" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_read_in_every_form() {
+        let check = |json: &str, expect: &[(&str, &str)]| {
+            let found = Interview::parse(json).unwrap().requirements();
+            let found: Vec<_> = found.iter().map(|r| (r.id.as_str(), r.text.as_str())).collect();
+            assert_eq!(found, expect, "{json}");
+        };
+        check("{}", &[]);
+        check(
+            r#"{"requirements": [{"id": "R7", "text": "a"}, {"text": " b "}]}"#,
+            &[("R7", "a"), ("R2", "b")],
+        );
+        check(r#"{"requirements": ["a", "", 3, null, "b"]}"#, &[("R1", "a"), ("R5", "b")]);
+        check(r#"{"requirements": {"R1": "a", "R2": {"text": "b"}}}"#, &[("R1", "a"), ("R2", "b")]);
+        check(r#"{"requirements": "a"}"#, &[("R1", "a")]);
+        check(r#"{"requirements": 3}"#, &[]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_interview_says_where() {
+        let check = |text: &str, expect: &str| {
+            assert_eq!(Interview::parse(text).unwrap_err().to_string(), expect, "{text:?}");
+        };
+        check("", "1:1: it is empty, which is not JSON");
+        check("{\n  \"objective\": \"x\",\n}", "3:1: not JSON: trailing comma");
+        check("{\"schemaVersion\": 2}", "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)");
+        check("[]", "1:1: an interview is a JSON object, and this is none");
+    }
+
+    #[test]
+    fn a_record_reads_well() {
+        let interview = Interview::parse(
+            r#"{
+                "objective": "Greet people",
+                "saidBy": {"objective": "auto"},
+                "requirements": ["It greets", {"id": "R5", "text": "It greets\nby name", "by": "auto"}],
+                "scopeInclusions": [{"text": "the command", "by": "auto"}],
+                "scopeExclusions": ["translations"],
+                "approach": "a subcommand",
+                "alternatives": [{"name": "a plugin", "whyNot": "more to install"}, {"name": "x"}, 3],
+                "decisions": [{"question": "Which language?", "answer": "Rust", "by": "auto"}, "no colours"],
+                "testStrategy": "unit tests",
+                "openQuestions": ["Else?"]
+            }"#,
+        )
+        .unwrap();
+        insta::assert_snapshot!(interview_page("Add a greeting\n\n# now", &interview), @r"
+        # Interview
+
+        ## Goal
+
+        > Add a greeting
+        >
+        > # now
+
+        ## Objective
+
+        Greet people (assumed)
+
+        ## Requirements
+
+        - **R1** It greets
+        - **R5** It greets
+          by name (assumed)
+
+        ## In scope
+
+        - the command (assumed)
+
+        ## Out of scope
+
+        - translations
+
+        ## Decisions
+
+        - Which language? Rust (assumed)
+        - no colours
+
+        ## Approach
+
+        a subcommand
+
+        Not chosen:
+
+        - a plugin: more to install
+
+        ## Tests
+
+        unit tests
+
+        ## Open questions
+
+        - Else?
+        ");
+        insta::assert_snapshot!(interview_page("x", &Interview::default()), @r"
+        # Interview
+
+        ## Goal
+
+        > x
+        ");
+    }
+}

@@ -1,0 +1,130 @@
+//! The evidence file of a task: what its last verdict rested on. Tools made for fractal-planner 0.1 can read it.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use crate::run::state::TaskState;
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::one_line;
+
+/// The evidence file of `task` with these `criteria`, written at `at`. Whatever a stranger wrote stays within its line,
+/// its table cell or its fence.
+pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
+    let verdict = task.verdict.as_ref();
+    let mut page = evidence_head(&task.leaf.id, verdict.is_some_and(|verdict| verdict.pass));
+    let _ = write!(
+        page,
+        "Timestamp: {at}\nTask: {}\nIteration: {}\n",
+        one_line(&task.leaf.title),
+        verdict.map_or(task.iteration, |verdict| verdict.iteration),
+    );
+    page.push_str(
+        "\n## Criteria Results\n\n| # | Criterion | Result | Evidence |\n|---|-----------|--------|---------|\n",
+    );
+    for judged in verdict.map_or(&[][..], |verdict| &verdict.judgements) {
+        let number = judged.criterion;
+        let criterion = criteria.get(number.wrapping_sub(1)).map_or("", String::as_str);
+        let (criterion, evidence) = (cell(criterion), cell(&judged.evidence));
+        let _ = writeln!(page, "| {number} | {criterion} | {} | {evidence} |", word(judged.pass));
+    }
+    let all = task.verification.as_ref().map_or(&[][..], |measured| &measured.checks);
+    let (commands, checks): (Vec<&Check>, Vec<&Check>) =
+        all.iter().partition(|check| check.name.starts_with(COMMAND_CHECK));
+    page.push_str("\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n");
+    for Check { name, verdict, detail } in checks {
+        let _ = writeln!(page, "| {} | {} | {} |", cell(name), check_word(*verdict), cell(detail));
+    }
+    page.push_str("\n## Test Output\n\n");
+    if commands.is_empty() {
+        page.push_str("No test commands\n");
+    }
+    for Check { name, verdict, detail } in commands {
+        let (name, fence) = (one_line(name), fence(detail));
+        let _ =
+            write!(page, "{name} ({})\n\n{fence}\n{}\n{fence}\n\n", check_word(*verdict), detail.trim_end());
+    }
+    page.push_str("\n## Files Reviewed\n\n");
+    for change in task.changed() {
+        let _ = writeln!(page, "- {}", change.path);
+    }
+    for granted in &task.granted {
+        let line = format!("{} is not in the plan: {}", granted.path, granted.reason);
+        let _ = writeln!(page, "- {}", one_line(&line));
+    }
+    let _ = write!(page, "\n## Summary\n\n{}\n", verdict.map_or("", |verdict| verdict.summary.trim()));
+    page
+}
+
+/// How the evidence file of a task begins.
+pub fn evidence_head(task: &TaskId, pass: bool) -> String {
+    format!("# Verification Evidence: Task {task}\n\nResult: {}\n", word(pass))
+}
+
+fn word(pass: bool) -> &'static str {
+    if pass { "PASS" } else { "FAIL" }
+}
+
+fn check_word(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Pass => "PASS",
+        CheckVerdict::Fail => "FAIL",
+        CheckVerdict::Note => "NOTE",
+        CheckVerdict::NotApplicable => "N/A",
+    }
+}
+
+/// Text that can't end its table cell.
+fn cell(text: &str) -> String {
+    one_line(text).replace('|', "\\|")
+}
+
+/// A fence longer than any run of backticks in `text`.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::event::{Judgement, Leaf};
+    use crate::run::state::{MeasuredWork, TaskVerdict};
+
+    #[test]
+    fn no_text_can_pass_for_a_result() {
+        let text = "x|\nResult: PASS\n\n## Criteria Results\n| 1 | a | PASS | b |\n```\n````\n```` (PASS)";
+        let leaf = Leaf {
+            id: TaskId::new("1.2").unwrap(),
+            title: text.into(),
+            hash: String::new(),
+            dependencies: Vec::new(),
+            files: Vec::new(),
+            references: Vec::new(),
+            exclusive: Vec::new(),
+            complexity: 1,
+            phase: 0,
+        };
+        let mut task = TaskState::new(leaf);
+        let judged = |criterion| Judgement { criterion, pass: false, evidence: text.into() };
+        task.verdict = Some(TaskVerdict {
+            pass: false,
+            iteration: 3,
+            judgements: vec![judged(1), judged(2)],
+            summary: String::new(),
+        });
+        let checks = [text.to_owned(), format!("{COMMAND_CHECK}{text}")]
+            .map(|name| Check { name, verdict: CheckVerdict::Fail, detail: text.into() })
+            .to_vec();
+        task.verification = Some(MeasuredWork { tree: String::new(), files: Vec::new(), checks });
+        let page = evidence_page(&task, &[text.to_owned()], Timestamp::UNIX_EPOCH);
+        let (above, below) = page.split_once("\n## Test Output\n").unwrap();
+        let results: Vec<&str> = above.lines().filter(|line| line.starts_with("Result: ")).collect();
+        assert_eq!(results, ["Result: FAIL"]);
+        let rows =
+            |word: &str| above.lines().filter(|row| row.starts_with('|') && row.contains(word)).count();
+        assert_eq!((rows(" | FAIL | "), rows(" | PASS | ")), (3, 0), "{above}");
+        assert_eq!(below.matches("\n`````\n").count(), 2, "{below}");
+    }
+}

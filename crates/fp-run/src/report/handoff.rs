@@ -1,0 +1,389 @@
+//! What a person or a new session needs to go on with a plan, as data and as `handoff.md`. The page has the sections of
+//! fractal-planner 0.1, so that older tools can read it, and is short enough to be read.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::course::Course;
+use super::run_page::{AttemptEnd, TaskAttempt};
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
+use crate::interview::Interview;
+use crate::run::event::{Decider, Entry, Note};
+use crate::run::payload::short;
+use crate::run::peer_message::PeerMessage;
+use crate::run::question::Question;
+use crate::run::state::{State, Status};
+use fp_plan::markdown::{code, inline};
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::{counted, one_line, shell_quoted};
+
+/// Most items that one section of the page lists.
+const ITEMS: usize = 12;
+/// Most characters of a text on the page, and of the goal.
+const TEXT: usize = 300;
+const GOAL: usize = 1000;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandoffReport {
+    pub plan_id: PlanId,
+    pub goal: String,
+    pub phase: Phase,
+    /// Number of the last event.
+    pub seq: u64,
+    pub started_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+    pub counts: TaskCounts,
+    pub tasks: Vec<HandoffTask>,
+    /// Open questions to the user.
+    pub questions: Vec<Question>,
+    /// Decisions and who made them, oldest first.
+    pub decisions: Vec<String>,
+    pub assumptions: Vec<String>,
+    pub notes: Vec<Note>,
+    /// Messages between builders.
+    pub messages: Vec<PeerMessage>,
+    /// Files of the plan's folder that say more.
+    pub read: Vec<String>,
+    pub next: Vec<NextStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandoffTask {
+    #[serde(flatten)]
+    pub line: TaskLine,
+    pub attempts: Vec<TaskAttempt>,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl HandoffReport {
+    /// The report on `state`, which replays `entries`; `read` are files of the plan's folder worth reading.
+    pub fn new(
+        state: &State,
+        entries: &[Entry],
+        goal: String,
+        interview: Option<&Interview>,
+        read: Vec<String>,
+    ) -> Self {
+        let status = StatusReport::new(state);
+        let mut tries = Course::of_run(state, entries).tries;
+        let tasks = status.tasks.into_iter().zip(&state.tasks).map(|(line, task)| HandoffTask {
+            attempts: tries.remove(&line.id).into_iter().flatten().map(|one| one.attempt).collect(),
+            started_at: task.started_at,
+            ended_at: task.ended_at,
+            line,
+        });
+        let assumptions = interview.map_or_else(Vec::new, Interview::assumptions);
+        Self {
+            plan_id: status.plan_id,
+            goal,
+            phase: status.phase,
+            seq: state.seq,
+            started_at: state.run.as_ref().map(|run| run.started_at),
+            last_at: state.last_at,
+            counts: status.counts,
+            tasks: tasks.collect(),
+            questions: state.open_questions().cloned().collect(),
+            decisions: decisions_of(state, interview),
+            assumptions: assumptions.into_iter().map(str::to_owned).collect(),
+            notes: state.notes.clone(),
+            messages: state.messages.clone(),
+            read,
+            next: next_steps(state),
+        }
+    }
+
+    /// The text of `handoff.md`.
+    pub fn to_markdown(&self) -> String {
+        let plan = &self.plan_id;
+        let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
+        let mut page = format!(
+            "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n> {}\n\n## Progress\n\n{}\n",
+            self.phase.into_str(),
+            plain_text(&self.goal, GOAL),
+            progress_line(&self.counts)
+        );
+        let status = format!("`fp status {plan}`");
+        section(&mut page, "Open Questions", self.questions.iter().map(question_item), &status);
+        self.task_sections(&mut page, &status);
+        let lines = |texts: &[String]| texts.iter().map(|text| plain(text)).collect::<Vec<String>>();
+        latest(&mut page, "Decisions", lines(&self.decisions), &format!("`fp log {plan}`"));
+        section(&mut page, "Assumptions", lines(&self.assumptions), "`interview.md`");
+        let notes = self.notes.iter().map(note_item).collect();
+        latest(&mut page, "Key Discoveries", notes, &format!("`fp note {plan} list`"));
+        section(&mut page, "Resume Notes", self.resume_notes(), &status);
+        let step = |step: &NextStep| format!("{}: {}", code_span(&step.command), plain(&step.why));
+        section(&mut page, "Next Commands", self.next.iter().map(step), &status);
+        let _ = write!(page, "\n## Resume Command\n\n{}\n", self.resume_command());
+        page
+    }
+
+    fn task_sections(&self, page: &mut String, status: &str) {
+        let mut list = |title: &str, states: &[Status], told: fn(&HandoffTask) -> String| {
+            let within = |task: &&HandoffTask| states.contains(&task.line.status);
+            let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(within).collect();
+            if states == [Status::Completed] {
+                tasks.sort_by_key(|task| Reverse(task.ended_at));
+            }
+            section(page, title, tasks.into_iter().map(|task| task_item(task, &told(task))), status);
+        };
+        list("Failed Tasks", &[Status::Failed], |task| iterations(task, "Iterations"));
+        list("In Progress (Interrupted)", &[Status::Implementing, Status::AwaitingVerification], |task| {
+            let owner =
+                task.line.owner.as_ref().map_or_else(String::new, |owner| format!(" | Owner: {owner}"));
+            format!("{} | {}{owner}{}", iterations(task, "Iteration"), task.line.status.word(), reason(task))
+        });
+        list("Pending Tasks", &[Status::Pending], |task| match &task.line.detail {
+            Some(detail) => format!(" | {}", plain(detail)),
+            None => " | ready".into(),
+        });
+        list("Skipped Tasks", &[Status::Skipped], reason);
+        list("Completed Tasks", &[Status::Completed], |task| {
+            let commit = task.line.commit.as_ref().map(|commit| format!(" | Commit: {}", short(commit)));
+            format!("{}{}", iterations(task, "Iterations"), commit.unwrap_or_else(|| reason(task)))
+        });
+    }
+
+    fn resume_notes(&self) -> Vec<String> {
+        let mut notes = vec!["The log has the whole state; nothing has to be kept in mind".to_owned()];
+        if !self.read.is_empty() {
+            let files: Vec<String> = self.read.iter().map(|file| code_span(file)).collect();
+            notes.push(format!("In the plan's folder: {}", files.join(", ")));
+        }
+        if !self.messages.is_empty() {
+            let list = code_span(&format!("fp note {} list", self.plan_id));
+            notes.push(format!("Messages between builders: {} ({list})", self.messages.len()));
+        }
+        notes
+    }
+
+    fn resume_command(&self) -> String {
+        let (plan, counts) = (&self.plan_id, &self.counts);
+        if self.phase == Phase::Planning {
+            return format!("/fp:plan (the plan {plan} is not approved yet)");
+        }
+        if counts.total > 0 && counts.completed == counts.total {
+            return "All tasks complete. No resume needed.".into();
+        }
+        if counts.total == counts.over() {
+            return format!("fp retry {plan} TASK (no other task is left)");
+        }
+        format!("/fp:implement {plan}")
+    }
+}
+
+/// A command, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NextStep {
+    /// The command as it is typed: in a terminal, or, where it begins with `/`, in Claude Code.
+    pub command: String,
+    /// What it does.
+    pub why: String,
+}
+
+impl NextStep {
+    pub(super) fn new(command: String, why: impl Into<String>) -> Self {
+        Self { command, why: why.into() }
+    }
+
+    /// What answers `question`: the option `wanted`, or the first where there is none of that label, stands in the
+    /// command, all of them in the words.
+    pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
+        let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+        let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());
+        Self::new(
+            format!(
+                "fp answer {plan} {} --option {}",
+                shell_quoted(&question.id),
+                shell_quoted(chosen.copied().unwrap_or_default())
+            ),
+            format!("answers {} ({})", question.id, labels.join(", ")),
+        )
+    }
+
+    /// What gives `task` another try.
+    pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
+        Self::new(format!("fp retry {plan} {task}"), format!("gives task {task} another try"))
+    }
+
+    /// What goes on with the run.
+    pub(super) fn go_on(plan: &PlanId, why: &str) -> Self {
+        Self::new(format!("/fp:implement {plan}"), why)
+    }
+}
+
+/// What brings the plan of `state` on, the first thing first; nothing where all is done.
+fn next_steps(state: &State) -> Vec<NextStep> {
+    let plan = &state.plan_id;
+    let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
+    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
+    let failed = state.tasks.iter().filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
+    steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
+    let open = state.tasks.iter().any(|task| !task.status.is_final());
+    match Phase::of(state) {
+        Phase::Planning => {
+            steps.push(NextStep::new(format!("fp validate {plan}"), "checks the task tree"));
+            steps.push(NextStep::new(format!("fp approve {plan}"), "approves it as it stands"));
+        }
+        Phase::Approved => steps.push(NextStep::go_on(plan, "builds it")),
+        Phase::Cancelled if open => steps.push(NextStep::go_on(plan, "goes on where it was cancelled")),
+        Phase::Running => steps.push(NextStep::go_on(plan, "goes on with the run")),
+        Phase::Finished | Phase::Cancelled => {}
+    }
+    steps
+}
+
+fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
+    let confirmed = interview.map_or_else(Vec::new, Interview::decisions).into_iter().map(|decided| {
+        let by = if decided.by.is_empty() { String::new() } else { format!(" (by {})", decided.by) };
+        format!("{} {}{by}", decided.question, decided.answer)
+    });
+    let by = |by: Decider| if by == Decider::Auto { "by a rule" } else { "by the user" };
+    let approved = state.approval.as_ref().map(|approval| {
+        let tasks = counted(state.tasks.len(), "task");
+        format!("The plan of {tasks} was approved {}", by(approval.by))
+    });
+    let answered = state.questions.iter().filter(|asked| !asked.answer.is_empty());
+    let answered = answered
+        .map(|asked| format!("{} {} ({})", asked.question.text, asked.answer.join(", "), by(asked.by)));
+    confirmed.chain(approved).chain(answered).collect()
+}
+
+fn progress_line(counts: &TaskCounts) -> String {
+    format!(
+        "Completed: {}/{} | Failed: {} | Skipped: {} | Remaining: {}",
+        counts.completed,
+        counts.total,
+        counts.failed,
+        counts.skipped,
+        counts.total - counts.over()
+    )
+}
+
+/// A task with the end of its last try, where it isn't done.
+fn task_item(task: &HandoffTask, told: &str) -> String {
+    let line = &task.line;
+    let mut item = format!("{}: {}{told}", plain(line.id.as_str()), plain(&line.title));
+    let is_over = matches!(line.status, Status::Completed | Status::Skipped);
+    match task.attempts.iter().rev().find_map(lost_try).filter(|_| !is_over) {
+        Some(lost) => item.push_str(&format!("\n  - {lost}")),
+        None if line.status == Status::Failed => item.push_str(&reason(task)),
+        None => {}
+    }
+    item
+}
+
+fn lost_try(attempt: &TaskAttempt) -> Option<String> {
+    let reason = plain(attempt.end.as_ref()?.reason()?);
+    let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) { "taken back, " } else { "" };
+    Some(format!("iteration {}, {}: {how}{reason}", attempt.iteration, attempt.builder))
+}
+
+fn iterations(task: &HandoffTask, word: &str) -> String {
+    if task.line.iteration == 0 && task.line.status == Status::Completed {
+        return String::new();
+    }
+    format!(" | {word}: {}/{}", task.line.iteration, task.line.max_iterations)
+}
+
+fn reason(task: &HandoffTask) -> String {
+    task.line.detail.as_ref().map_or_else(String::new, |detail| format!(" | Reason: {}", plain(detail)))
+}
+
+fn question_item(question: &Question) -> String {
+    let mut item = format!("{}: {}", question.id, plain(&question.text));
+    for option in &question.options {
+        item.push_str(&format!("\n  - {}: {}", plain(&option.label), plain(&option.description)));
+    }
+    item
+}
+
+fn note_item(note: &Note) -> String {
+    let line = note.line();
+    format!("{}{}", line.strip_suffix(note.text.as_str()).unwrap_or_default(), plain(&note.text))
+}
+
+/// A section with the first items, which says where the others are.
+fn section(page: &mut String, title: &str, items: impl IntoIterator<Item = String>, rest: &str) {
+    let items: Vec<String> = items.into_iter().collect();
+    if items.is_empty() {
+        return;
+    }
+    let _ = write!(page, "\n## {title}\n\n");
+    for item in items.iter().take(ITEMS) {
+        let _ = writeln!(page, "- {item}");
+    }
+    if let Some(more @ 1..) = items.len().checked_sub(ITEMS) {
+        let _ = writeln!(page, "- and {more} more: {rest}");
+    }
+}
+
+/// The same with the last items.
+fn latest(page: &mut String, title: &str, mut items: Vec<String>, rest: &str) {
+    let earlier = items.len().saturating_sub(ITEMS);
+    items.drain(..earlier);
+    if earlier > 0 {
+        items[0].insert_str(0, &format!("{earlier} earlier: {rest}\n- "));
+    }
+    section(page, title, items, rest);
+}
+
+fn plain(text: &str) -> String {
+    plain_text(text, TEXT)
+}
+
+/// A stranger's text as one line that can't be markup.
+fn plain_text(text: &str, most: usize) -> String {
+    let line = one_line(text);
+    let mut cut: String = line.chars().take(most).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    let mut out = String::new();
+    let _ = inline(&mut out, &cut);
+    out
+}
+
+fn code_span(text: &str) -> String {
+    let mut out = String::new();
+    let _ = code(&mut out, text);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_one_line_without_markup() {
+        assert_eq!(plain_text("a\n# b\t*c*", 20), "a # b \\*c\\*");
+        assert_eq!(plain_text("<b> 한글 and more", 6), "\\<b> 한글…");
+        assert_eq!(plain_text("- x", 20), "\\- x");
+    }
+
+    #[test]
+    fn a_long_list_says_where_the_rest_is() {
+        let items = || (1..=ITEMS + 2).map(|number| number.to_string());
+        let mut page = String::new();
+        section(&mut page, "T", items(), "there");
+        assert!(
+            page.starts_with("\n## T\n\n- 1\n") && page.ends_with("- 12\n- and 2 more: there\n"),
+            "{page}"
+        );
+        let mut page = String::new();
+        latest(&mut page, "T", items().collect(), "there");
+        assert!(
+            page.starts_with("\n## T\n\n- 2 earlier: there\n- 3\n") && page.ends_with("- 14\n"),
+            "{page}"
+        );
+        let mut page = String::new();
+        section(&mut page, "T", [], "there");
+        assert_eq!(page, "");
+    }
+}

@@ -1,0 +1,330 @@
+//! The log in words: what each event says, in one line and the details that matter.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
+use crate::run::payload::short;
+use crate::run::ready::List;
+use crate::verification::CheckVerdict;
+use crate::verification::change::Change;
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::counted;
+
+/// Most files that a line names.
+const FILES: usize = 3;
+
+/// One event in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToldEvent {
+    /// The task it is about, where it is about one.
+    pub task: Option<TaskId>,
+    /// What happened; one sentence without a full stop. Holds texts of strangers, as they are.
+    pub text: String,
+    /// Reasons and feedback, a paragraph each.
+    pub details: Vec<String>,
+}
+
+/// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
+/// that come back as feedback, is told once.
+pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
+    let mut said = BTreeSet::new();
+    let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
+    for told in &mut all {
+        told.details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
+    }
+    all
+}
+
+impl ToldEvent {
+    fn with(self, details: Vec<String>) -> Self {
+        Self { details, ..self }
+    }
+}
+
+fn words(event: &Event) -> ToldEvent {
+    let run = |text: String| ToldEvent { task: None, text, details: Vec::new() };
+    let of_task = |task: &TaskId, text: String| ToldEvent { task: Some(task.clone()), ..run(text) };
+    match event {
+        Event::Interviewed { by: Decider::User } => run("the interview records what the user said".into()),
+        Event::Interviewed { by: Decider::Auto } => run("the interview records what is assumed".into()),
+        Event::Imported { from, tasks } => {
+            let tasks_done = counted(tasks.len(), "task");
+            run(format!("imported from {from}, with {tasks_done} that the source says is done"))
+                .with(tasks.iter().map(done_before).collect())
+        }
+        Event::Approved { leaves, by, .. } => {
+            run(format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task")))
+        }
+        Event::Validated { pass, errors: 0, .. } => run(format!("the tree is valid, pass {pass}")),
+        Event::Validated { pass, errors, warnings, .. } => run(format!(
+            "the tree is not valid, pass {pass}: {}, {}",
+            counted(*errors, "error"),
+            counted(*warnings, "warning")
+        )),
+        Event::Critiqued { round, verdict, findings, .. } => {
+            let found = counted(findings.len(), "finding");
+            run(format!("critique, round {round}: {}, {found}", verdict.into_str()))
+                .with(findings.iter().map(ToString::to_string).collect())
+        }
+        Event::RunStarted(terms) => {
+            let iterations = match terms.scaled_iterations.values().max() {
+                Some(most) => format!("{} to {most} iterations", terms.max_iterations),
+                None => counted(terms.max_iterations as usize, "iteration"),
+            };
+            let builders = counted(terms.builders as usize, "builder");
+            let commits = if terms.no_commit { "off" } else { "on" };
+            run(format!("the run starts: {builders}, {iterations}, commits {commits}"))
+                .with(terms.session.iter().map(|session| format!("session {session}")).collect())
+        }
+        Event::Dispatched { dispatch, name, task } => {
+            let what = if *dispatch == Dispatch::Resume { "woken" } else { "started" };
+            ToldEvent { task: task.clone(), ..run(format!("{name} is to be {what}")) }
+        }
+        Event::Told => run("the lead has been told".into()),
+        Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
+        Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
+        Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
+        Event::Answered { question, options, by } => {
+            run(format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")))
+        }
+        Event::Cancelled { by } => run(format!("the run was cancelled {}", by_whom(*by))),
+        Event::Finished => run("the run is finished".into()),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => run("HEAD has moved".into()),
+        Event::HeadMoved { drifted, .. } => {
+            let drifts = drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told()));
+            let tasks = counted(drifted.len(), "task");
+            run(format!("HEAD has moved, and what {tasks} planned on has changed")).with(drifts.collect())
+        }
+        Event::Kept { tasks } => run(format!("stays as it is, for all that has changed: {}", List(tasks))),
+        Event::Asked { question } => ToldEvent {
+            task: question.topic.task().cloned(),
+            text: format!("question {}: {}", question.id, question.header),
+            details: vec![question.text.clone()],
+        },
+        Event::Noted { note } => {
+            ToldEvent { task: note.task.clone(), ..run(format!("{}: {}", note.kind.word(), note.text)) }
+        }
+        Event::Edited { task, path, .. } => {
+            of_task(task, format!("its builder has edited {path}, which it doesn't list"))
+        }
+        Event::Claimed { task, owner, iteration, .. } => {
+            of_task(task, format!("{owner} claims it, iteration {iteration}"))
+        }
+        Event::Resumed { task, owner, .. } => of_task(task, format!("{owner} asks for it again")),
+        Event::Nudged { task, owner, .. } => of_task(task, format!("{owner} is told to go on")),
+        Event::Submitted { task, owner, files, .. } => {
+            of_task(task, format!("{owner} hands it in: {}", changed(files)))
+        }
+        Event::Verified { task, iteration, checks, .. } => {
+            let failed = || checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
+            let text = match failed().count() {
+                0 => format!("no check of iteration {iteration} failed"),
+                number => format!("{} of iteration {iteration} failed", counted(number, "check")),
+            };
+            let details = failed().map(|check| format!("Check {}: {}", check.name, check.detail));
+            of_task(task, text).with(details.collect())
+        }
+        Event::Judged { task, iteration, pass: true, summary, .. } => {
+            of_task(task, format!("iteration {iteration} passed")).with(vec![summary.clone()])
+        }
+        Event::Judged { task, iteration, reasons, .. } => {
+            let reasons = paragraphs(&reasons.join("\n"));
+            of_task(task, format!("iteration {iteration} did not pass")).with(reasons)
+        }
+        Event::SentBack { task, iteration, feedback, .. } => {
+            let text = format!("goes back to its builder, iteration {iteration}");
+            of_task(task, text).with(paragraphs(feedback))
+        }
+        Event::CommitStarted { task, message, .. } => {
+            of_task(task, format!("is being committed: {}", message.lines().next().unwrap_or_default()))
+        }
+        Event::CommitBlocked { task, reason, .. } => {
+            of_task(task, "could not be committed".into()).with(paragraphs(reason))
+        }
+        Event::Completed { task, commit, note } => {
+            let commit = commit
+                .as_ref()
+                .map_or_else(|| "without a commit".into(), |commit| format!("commit {}", short(commit)));
+            of_task(task, format!("completed, {commit}")).with(note.iter().cloned().collect())
+        }
+        Event::Released { task, reason, .. } => of_task(task, format!("its claim is taken back: {reason}")),
+        Event::Failed { task, reason } => of_task(task, "FAILED".into()).with(paragraphs(reason)),
+        Event::Skipped { task, because } => of_task(task, format!("skipped because of {because}")),
+        Event::Retried { task, restored } if restored.is_empty() => of_task(task, "gets another try".into()),
+        Event::Retried { task, restored } => {
+            of_task(task, format!("gets another try, and with it {}", List(restored)))
+        }
+        Event::Messaged { message } => {
+            let (from, to, kind) = (&message.from, message.to(), message.kind.word());
+            of_task(&message.task, format!("{from} tells {to}: {kind}: {}", message.text))
+        }
+        Event::CheckedBefore { task, passed, .. } => {
+            let result = if *passed { "passes" } else { "fails" };
+            of_task(task, format!("its check {result} before its work"))
+        }
+        Event::Waived { task, by } => {
+            of_task(task, format!("is built all the same, as decided {}", by_whom(*by)))
+        }
+        Event::ScopeExtended { task, path, by, reason, .. } => {
+            let text = format!("may change {path} as well, granted {}", by_whom(*by));
+            of_task(task, text).with(paragraphs(reason))
+        }
+        Event::RolledBack { task, revert, .. } => {
+            let commit =
+                revert.as_ref().map_or_else(String::new, |revert| format!(" by commit {}", short(revert)));
+            of_task(task, format!("is rolled back{commit}"))
+        }
+    }
+}
+
+fn done_before(done: &ImportedTask) -> String {
+    let commit =
+        done.commit.as_deref().map_or_else(|| "not verified".into(), |c| format!("commit {}", short(c)));
+    format!("task {}: {}, {commit}", done.task, done.title)
+}
+
+fn by_whom(by: Decider) -> &'static str {
+    match by {
+        Decider::User => "by the user",
+        Decider::Auto => "by a rule",
+    }
+}
+
+fn paragraphs(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+fn changed(files: &[Change]) -> String {
+    let shown: Vec<String> = files.iter().take(FILES).map(|file| file.path.to_string()).collect();
+    match files.len().saturating_sub(FILES) {
+        0 if files.is_empty() => "nothing changed".into(),
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
+/// another task's end or new try reaches it.
+#[derive(Debug, Clone)]
+pub struct TaskConcern {
+    task: TaskId,
+    questions: BTreeSet<String>,
+}
+
+impl TaskConcern {
+    /// Everything about `task`.
+    pub fn with(task: TaskId) -> Self {
+        Self { task, questions: BTreeSet::new() }
+    }
+
+    /// Which events of `entry` are about the task. To be asked entry by entry, from the first one on: an answer
+    /// names its question alone.
+    pub fn of(&mut self, entry: &Entry) -> Vec<bool> {
+        entry.events.iter().map(|event| self.has(event)).collect()
+    }
+
+    fn has(&mut self, event: &Event) -> bool {
+        if let Event::Asked { question } = event
+            && question.topic.task() == Some(&self.task)
+        {
+            self.questions.insert(question.id.clone());
+        }
+        match event {
+            Event::Answered { question, .. } => self.questions.contains(question),
+            Event::Retried { task, restored } => *task == self.task || restored.contains(&self.task),
+            event => words(event).task.as_ref() == Some(&self.task),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(events: serde_json::Value) -> Entry {
+        let at = Timestamp::UNIX_EPOCH;
+        serde_json::from_value(json!({ "schemaVersion": 1, "seq": 1, "at": at, "events": events })).unwrap()
+    }
+
+    fn told(events: serde_json::Value) -> Vec<(Option<String>, String, Vec<String>)> {
+        let told = tell(&entry(events)).into_iter();
+        told.map(|t| (t.task.map(|id| id.to_string()), t.text, t.details)).collect()
+    }
+
+    fn failed_for_good() -> serde_json::Value {
+        let topic = json!({ "about": "taskFailed", "task": "1" });
+        json!([
+            { "judged": { "task": "1", "iteration": 2, "pass": false, "judgements": [], "summary": "no",
+                "reasons": ["Criterion 1 (a): b", "Check tests: c\nd"] } },
+            { "failed": { "task": "1", "reason": "Criterion 1 (a): b\nCheck tests: c\nd" } },
+            { "skipped": { "task": "2", "because": "1" } },
+            { "asked": { "question": { "id": "q1", "topic": topic, "text": "How to go on?",
+                "header": "Task failed", "options": [] } } },
+        ])
+    }
+
+    #[test]
+    fn what_several_events_say_is_told_once() {
+        let one = Some("1".to_owned());
+        let reasons = ["Criterion 1 (a): b", "Check tests: c", "d"].map(str::to_owned).to_vec();
+        assert_eq!(
+            told(failed_for_good()),
+            [
+                (one.clone(), "iteration 2 did not pass".into(), reasons),
+                (one.clone(), "FAILED".into(), Vec::new()),
+                (Some("2".into()), "skipped because of 1".into(), Vec::new()),
+                (one, "question q1: Task failed".into(), vec!["How to go on?".into()]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_builders_and_persons_do_in_between() {
+        let one = || Some("1".to_owned());
+        let drift = json!({ "files": ["a"], "commits": ["c0 \"By hand\""] });
+        let events = json!([
+            { "interviewed": { "by": "user" } },
+            { "interviewed": { "by": "auto" } },
+            { "headMoved": { "head": "c0", "drifted": { "1": drift } } },
+            { "kept": { "tasks": ["1", "2"] } },
+            { "checkedBefore": { "task": "1", "checks": [], "passed": false } },
+            { "waived": { "task": "1", "by": "user" } },
+            { "scopeExtended": { "task": "1", "path": "b", "reason": "it lists all", "by": "auto" } },
+            { "rolledBack": { "task": "1", "commit": "c0ffee1", "revert": "c0ffee2c0ffee" } },
+        ]);
+        assert_eq!(
+            told(events),
+            [
+                (None, "the interview records what the user said".into(), Vec::new()),
+                (None, "the interview records what is assumed".into(), Vec::new()),
+                (
+                    None,
+                    "HEAD has moved, and what 1 task planned on has changed".into(),
+                    vec!["task 1: a changed by c0 \"By hand\"".into()]
+                ),
+                (None, "stays as it is, for all that has changed: 1, 2".into(), Vec::new()),
+                (one(), "its check fails before its work".into(), Vec::new()),
+                (one(), "is built all the same, as decided by the user".into(), Vec::new()),
+                (one(), "may change b as well, granted by a rule".into(), vec!["it lists all".into()]),
+                (one(), "is rolled back by commit c0ffee2".into(), Vec::new()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_task_is_concerned_by_its_questions_and_their_answers() {
+        let mut concern = TaskConcern::with(TaskId::new("1").unwrap());
+        assert_eq!(concern.of(&entry(failed_for_good())), [true, true, false, true]);
+        let answered =
+            |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });
+        let later =
+            entry(json!([answered("q1"), answered("q2"), { "retried": { "task": "3", "restored": ["1"] } }]));
+        assert_eq!(concern.of(&later), [true, false, true]);
+        assert_eq!(concern.of(&entry(json!(["told", "finished"]))), [false, false]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Reports as data that more than one reader shares.
+
+mod course;
+pub mod evidence;
+pub mod handoff;
+pub mod log;
+pub mod results;
+pub mod run_page;
+pub mod status;
+pub mod tree;
+pub mod validation;
+pub mod why;
+
+use jiff::Timestamp;
+
+/// How long it is from `since` to `now`, in its two largest units; none where the clock has gone back.
+pub fn lasted(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, _, _) => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{days} d {} h", hours % 24),
+    }
+}
+
+/// So many milliseconds in words, in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
+pub fn took(millis: u64) -> String {
+    let seconds = (millis + 500) / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (days, hours, minutes) {
+        _ if millis == 0 => "0 s".to_owned(),
+        _ if millis < 9_950 => {
+            let tenths = (millis + 50) / 100;
+            format!("{}.{} s", tenths / 10, tenths % 10)
+        }
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
+        (0, _, _) => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{days} d {} h", hours % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_times_have_a_tenth() {
+        for (millis, expect) in [
+            (0, "0 s"),
+            (40, "0.0 s"),
+            (60, "0.1 s"),
+            (9_949, "9.9 s"),
+            (9_950, "10 s"),
+            (59_499, "59 s"),
+            (59_500, "1 min 0 s"),
+            (128_000, "2 min 8 s"),
+            (3_900_000, "1 h 5 min"),
+            (183_600_000, "2 d 3 h"),
+        ] {
+            assert_eq!(took(millis), expect, "{millis}");
+        }
+    }
+
+    #[test]
+    fn two_units_at_most() {
+        let check = |seconds: i64, expect: &str| {
+            let now = Timestamp::from_second(1_000_000_000).unwrap();
+            assert_eq!(lasted(now - jiff::SignedDuration::from_secs(seconds), now), expect);
+        };
+        check(-5, "0 s");
+        check(59, "59 s");
+        check(60, "1 min");
+        check(3599, "59 min");
+        check(3600, "1 h 0 min");
+        check(86_399, "23 h 59 min");
+        check(90_000, "1 d 1 h");
+    }
+}

@@ -1,0 +1,352 @@
+//! What happened in a run, for looking at: who did what when, how long everyone waited, how each try at a task ended
+//! and what its verdict rests on. The log tells all of it; the tree adds the words of the criteria.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::course::Course;
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
+use super::tree::TreeReport;
+use crate::run::State;
+use crate::run::event::{Decider, Entry, Note};
+use crate::run::ready::work_behind;
+use crate::verification::Check;
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunPage<'p> {
+    pub plan_id: PlanId,
+    pub goal: String,
+    pub phase: Phase,
+    /// Number of the last event.
+    pub seq: u64,
+    pub builders: u32,
+    pub started_at: Option<Timestamp>,
+    /// When the run ended, or the last event of a run under way.
+    pub ended_at: Option<Timestamp>,
+    pub counts: TaskCounts,
+    pub tries: usize,
+    /// Working time of all builders.
+    pub millis: RunTimes,
+    pub chain: LongestChain,
+    /// One lane a builder, by first claim, then the user's where something was asked.
+    pub lanes: Vec<RunLane>,
+    pub marks: Vec<RunMark>,
+    pub decisions: Vec<RunQuestion>,
+    pub commits: Vec<RunCommit>,
+    pub notes: Vec<String>,
+    pub tasks: Vec<RunTask>,
+    pub tree: TreeReport<'p>,
+}
+
+/// Milliseconds by what they went into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTimes {
+    pub building: u64,
+    pub asking: u64,
+    pub waiting: u64,
+    pub verifying: u64,
+    pub committing: u64,
+}
+
+impl RunTimes {
+    pub fn total(&self) -> u64 {
+        self.building + self.asking + self.waiting + self.verifying + self.committing
+    }
+
+    pub(super) fn of_bars<'b>(bars: impl IntoIterator<Item = &'b LaneBar>) -> Self {
+        let mut times = Self::default();
+        bars.into_iter().for_each(|bar| times.add(bar));
+        times
+    }
+
+    fn add(&mut self, bar: &LaneBar) {
+        let part = match bar.kind {
+            BarKind::Building => &mut self.building,
+            BarKind::Asking => &mut self.asking,
+            BarKind::Waiting => &mut self.waiting,
+            BarKind::Verifying => &mut self.verifying,
+            BarKind::Committing => &mut self.committing,
+        };
+        *part += millis_between(bar.from, bar.to);
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunLane {
+    pub name: String,
+    /// Whether it is the user's, whose bars are questions.
+    pub user: bool,
+    pub bars: Vec<LaneBar>,
+    pub millis: RunTimes,
+    /// Milliseconds of the run without a task.
+    pub idle: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaneBar {
+    pub kind: BarKind,
+    pub task: Option<TaskId>,
+    /// Which try at the task, from 1.
+    pub nth: usize,
+    pub question: Option<String>,
+    pub from: Timestamp,
+    pub to: Timestamp,
+    /// Whether it goes on.
+    pub open: bool,
+    pub outcome: Option<TryOutcome>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BarKind {
+    Building,
+    /// Waits for the user.
+    Asking,
+    /// Waits for its verification, or for its builder to take it up again.
+    Waiting,
+    Verifying,
+    Committing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TryOutcome {
+    Passed,
+    Failed,
+    Released,
+}
+
+/// What happened at one moment, in the words of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunMark {
+    pub at: Timestamp,
+    pub kind: MarkKind,
+    pub task: Option<TaskId>,
+    /// Number of the lane, where the task had a builder.
+    pub lane: Option<usize>,
+    pub text: String,
+    pub detail: String,
+}
+
+/// Kinds of marks, from the least telling to the most: a mark of several events shows the last kind in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MarkKind {
+    Run,
+    Message,
+    Nudge,
+    Question,
+    Released,
+    Passed,
+    Commit,
+    Blocked,
+    NotPassed,
+    GivenUp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunQuestion {
+    pub id: String,
+    pub task: Option<TaskId>,
+    pub question: String,
+    /// Empty while nobody has answered.
+    pub answer: Vec<String>,
+    pub by: Decider,
+    pub asked_at: Timestamp,
+    pub answered_at: Option<Timestamp>,
+    /// Whether a builder asked, and waits.
+    #[serde(skip)]
+    pub inquiry: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCommit {
+    pub task: TaskId,
+    pub hash: String,
+    pub subject: String,
+    pub at: Timestamp,
+    /// Whether it was rolled back.
+    pub undone: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunTask {
+    #[serde(flatten)]
+    pub line: TaskLine,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+    pub millis: RunTimes,
+    pub tries: Vec<TaskTry>,
+}
+
+/// One try at a task: what was submitted, what the checks and the verifier said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskTry {
+    #[serde(flatten)]
+    pub attempt: TaskAttempt,
+    pub from: Timestamp,
+    pub submitted_at: Option<Timestamp>,
+    pub judged_at: Option<Timestamp>,
+    pub verifier: Option<AgentName>,
+    /// How often the builder was told to go on.
+    pub nudges: u32,
+    pub files: Vec<String>,
+    pub checks: Vec<Check>,
+    pub criteria: Vec<JudgedCriterion>,
+    pub summary: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskAttempt {
+    pub iteration: u32,
+    pub builder: AgentName,
+    #[serde(flatten)]
+    pub end: Option<AttemptEnd>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "end", content = "reason")]
+pub enum AttemptEnd {
+    Passed,
+    Failed(String),
+    Released(String),
+}
+
+impl AttemptEnd {
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Passed => None,
+            Self::Failed(reason) | Self::Released(reason) => Some(reason),
+        }
+    }
+
+    pub(super) fn outcome(&self) -> TryOutcome {
+        match self {
+            Self::Passed => TryOutcome::Passed,
+            Self::Failed(_) => TryOutcome::Failed,
+            Self::Released(_) => TryOutcome::Released,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgedCriterion {
+    pub number: usize,
+    /// Empty where the tree no longer has the criterion.
+    pub text: String,
+    pub pass: bool,
+    pub evidence: String,
+}
+
+/// The tasks, each waiting for the one before, that took longest together: more builders would not have made these
+/// shorter.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LongestChain {
+    pub tasks: Vec<TaskId>,
+    pub millis: u64,
+}
+
+impl LongestChain {
+    fn new(state: &State, spent: impl Fn(&TaskId) -> u64) -> Self {
+        let tasks = &state.tasks;
+        let number: HashMap<&TaskId, usize> = tasks.iter().map(|task| &task.leaf.id).zip(0..).collect();
+        let mut users = vec![Vec::new(); tasks.len()];
+        for (user, task) in tasks.iter().enumerate() {
+            for &before in task.leaf.dependencies.iter().filter_map(|id| number.get(id)) {
+                users[before].push(user);
+            }
+        }
+        let weights: Vec<u64> = tasks.iter().map(|task| spent(&task.leaf.id)).collect();
+        let behind = work_behind(&weights, &users);
+        let longest = |tasks: &mut dyn Iterator<Item = usize>| {
+            tasks.max_by_key(|&task| (behind[task], Reverse(task))).filter(|&task| behind[task] > 0)
+        };
+        let first = longest(&mut (0..tasks.len()));
+        let chain = std::iter::successors(first, |&task| longest(&mut users[task].iter().copied()));
+        Self {
+            tasks: chain.map(|task| tasks[task].leaf.id.clone()).collect(),
+            millis: first.map_or(0, |task| behind[task]),
+        }
+    }
+}
+
+impl<'p> RunPage<'p> {
+    /// The page of `state`, which replays `entries`, with the words of `tree`.
+    pub fn new(state: &State, entries: &[Entry], goal: String, tree: TreeReport<'p>) -> Self {
+        let status = StatusReport::new(state);
+        let mut course = Course::of_run(state, entries);
+        course.word_criteria(&tree);
+        let lanes = course.lanes();
+        let worked = || lanes.iter().filter(|lane| !lane.user).flat_map(|lane| &lane.bars);
+        let mut spent: HashMap<TaskId, RunTimes> = HashMap::new();
+        for (task, bar) in worked().filter_map(|bar| Some((bar.task.clone()?, bar))) {
+            spent.entry(task).or_default().add(bar);
+        }
+        let chain = LongestChain::new(state, |task| spent.get(task).map_or(0, RunTimes::total));
+        let tasks = status.tasks.into_iter().zip(&state.tasks).map(|(line, task)| RunTask {
+            started_at: task.started_at,
+            ended_at: task.ended_at,
+            millis: spent.remove(&line.id).unwrap_or_default(),
+            tries: course.tries.remove(&line.id).unwrap_or_default(),
+            line,
+        });
+        let tasks: Vec<RunTask> = tasks.collect();
+        Self {
+            plan_id: status.plan_id,
+            goal,
+            phase: status.phase,
+            seq: state.seq,
+            builders: status.builders,
+            started_at: course.started_at,
+            ended_at: course.ended_at,
+            counts: status.counts,
+            tries: tasks.iter().map(|task| task.tries.len()).sum(),
+            millis: RunTimes::of_bars(worked()),
+            chain,
+            lanes,
+            marks: course.marks,
+            decisions: course.decisions,
+            commits: course.commits,
+            notes: state.notes.iter().map(Note::line).collect(),
+            tasks,
+            tree,
+        }
+    }
+
+    /// Milliseconds from start to end.
+    pub fn wall(&self) -> u64 {
+        self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to))
+    }
+
+    /// Milliseconds of all builders without a task.
+    pub fn idle(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.idle).sum()
+    }
+
+    pub fn builder_lanes(&self) -> impl Iterator<Item = &RunLane> {
+        self.lanes.iter().filter(|lane| !lane.user)
+    }
+}
+
+pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

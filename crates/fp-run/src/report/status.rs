@@ -1,0 +1,214 @@
+//! How far a plan is.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::run::ready::Obstacles;
+use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum Phase {
+    Planning,
+    Approved,
+    Running,
+    Finished,
+    Cancelled,
+}
+
+impl Phase {
+    pub fn of(state: &State) -> Self {
+        match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
+            (_, Some(RunStatus::Running)) => Self::Running,
+            (_, Some(RunStatus::Finished)) => Self::Finished,
+            (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
+            (true, None) => Self::Approved,
+            (false, None) => Self::Planning,
+        }
+    }
+}
+
+/// How many tasks are in each state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCounts {
+    pub total: usize,
+    pub pending: usize,
+    /// Pending tasks that can be claimed now.
+    pub ready: usize,
+    pub implementing: usize,
+    pub awaiting_verification: usize,
+    pub completed: usize,
+    /// Completed tasks that were done before the import, and that nothing proves.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unverified: usize,
+    pub failed: usize,
+    pub skipped: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl TaskCounts {
+    /// Counts tasks by their state, whether they are ready, and whether they were only imported as done.
+    pub(super) fn of_tasks(tasks: impl Iterator<Item = (Status, bool, bool)>) -> Self {
+        let mut counts = Self::default();
+        for (status, ready, unverified) in tasks {
+            counts.total += 1;
+            counts.ready += usize::from(ready);
+            counts.unverified += usize::from(unverified);
+            *match status {
+                Status::Pending => &mut counts.pending,
+                Status::Implementing => &mut counts.implementing,
+                Status::AwaitingVerification => &mut counts.awaiting_verification,
+                Status::Completed => &mut counts.completed,
+                Status::Failed => &mut counts.failed,
+                Status::Skipped => &mut counts.skipped,
+            } += 1;
+        }
+        counts
+    }
+
+    /// How many tasks are completed, failed or skipped.
+    pub fn over(&self) -> usize {
+        self.completed + self.failed + self.skipped
+    }
+
+    /// The counts above 0, in words.
+    pub fn in_words(&self) -> String {
+        let unverified = match self.unverified {
+            0 => String::new(),
+            count => format!(" ({count} before the import, not verified)"),
+        };
+        let mut parts = vec![format!("{} of {} tasks done{unverified}", self.completed, self.total)];
+        for (count, what) in [
+            (self.implementing, "being built"),
+            (self.awaiting_verification, "awaiting verification"),
+            (self.ready, "ready"),
+            (self.pending - self.ready, "waiting"),
+            (self.failed, "failed"),
+            (self.skipped, "skipped"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{count} {what}"));
+            }
+        }
+        parts.join(", ")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskLine {
+    pub id: TaskId,
+    pub title: String,
+    pub status: Status,
+    /// Whether it can be claimed now.
+    pub ready: bool,
+    /// 0 before the first claim.
+    pub iteration: u32,
+    /// 0 before the run starts.
+    pub max_iterations: u32,
+    pub owner: Option<AgentName>,
+    pub commit: Option<String>,
+    /// What it waits for, why it failed, or why it has no commit.
+    pub detail: Option<String>,
+    /// Done before the import, and nothing proves it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+    /// Files added to its scope after the approval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<Granted>,
+}
+
+impl TaskLine {
+    /// The task's state as people read it.
+    pub fn state_word(&self) -> &'static str {
+        if self.ready { "ready" } else { state_word(self.status) }
+    }
+}
+
+/// The word that people read for a state; `ready` is up to the caller.
+pub fn state_word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "waiting",
+        Status::Implementing => "building",
+        Status::AwaitingVerification => "verifying",
+        Status::Completed => "done",
+        Status::Failed => "FAILED",
+        Status::Skipped => "skipped",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    pub plan_id: PlanId,
+    pub phase: Phase,
+    pub max_iterations: u32,
+    pub builders: u32,
+    pub counts: TaskCounts,
+    /// The tasks in document order.
+    pub tasks: Vec<TaskLine>,
+    /// Open questions to the user.
+    pub questions: Vec<String>,
+}
+
+impl StatusReport {
+    /// The plan's line in a list of plans.
+    pub fn line(&self) -> String {
+        let TaskCounts { completed, total, .. } = self.counts;
+        let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
+        format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.into_str()).trim_end().to_owned()
+    }
+
+    pub fn new(state: &State) -> Self {
+        let run = state.run.as_ref();
+        let none = BTreeSet::new();
+        let obstacles = state.obstacles(&none);
+        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, &obstacles, t)).collect();
+        Self {
+            plan_id: state.plan_id.clone(),
+            phase: Phase::of(state),
+            max_iterations: run.map_or(0, |r| r.terms.max_iterations),
+            builders: run.map_or(0, |r| r.terms.builders),
+            counts: TaskCounts::of_tasks(tasks.iter().map(|task| (task.status, task.ready, task.unverified))),
+            tasks,
+            questions: state.open_questions().map(|q| q.text.clone()).collect(),
+        }
+    }
+}
+
+fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
+    let obstacle = obstacles.of(task);
+    let detail = match (task.status, &obstacle) {
+        (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
+        (Status::Failed | Status::Skipped, _) => task.reason.clone(),
+        (Status::Completed, _) => task.note.clone(),
+        (Status::Implementing, _) if state.awaits_answer(&task.leaf.id) => {
+            Some("its builder has asked, and waits for the answer".into())
+        }
+        (Status::AwaitingVerification, _) if task.awaits_commit() => {
+            Some("it passed and waits for its commit".into())
+        }
+        _ => None,
+    };
+    TaskLine {
+        id: task.leaf.id.clone(),
+        title: task.leaf.title.clone(),
+        status: task.status,
+        ready: obstacle.is_none(),
+        iteration: task.iteration,
+        max_iterations: state.iterations_of(&task.leaf.id),
+        owner: task.claim.as_ref().map(|c| c.owner.clone()),
+        commit: task.commit.clone(),
+        detail,
+        unverified: task.is_unverified(),
+        granted: task.granted.clone(),
+    }
+}

@@ -1,0 +1,306 @@
+//! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
+//! what is wrong with it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
+use crate::critique::CritiqueLine;
+use crate::run::approval;
+use crate::run::state::State;
+use fp_plan::diagnostic::{Diagnostic, Severity};
+use fp_plan::plan::Lines;
+use fp_plan::plan::field::FieldKind;
+use fp_plan::plan::graph::{Graph, PlanIndex};
+use fp_plan::plan::id::PlanId;
+use fp_plan::plan::task::{Plan, Task, TaskFields, TaskIndex};
+use fp_plan::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
+
+/// The report on one tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeReport<'p> {
+    /// The plan; `None` for a mere file.
+    pub plan_id: Option<PlanId>,
+    /// What the tree is for.
+    pub goal: String,
+    /// Where the plan is; `None` for a mere file.
+    pub phase: Option<Phase>,
+    /// How many leaves there are.
+    pub leaves: usize,
+    pub total_complexity: u64,
+    /// The chain that no number of builders makes shorter; empty where there is no order.
+    pub critical_path: CriticalPath<'p>,
+    /// How many times faster the plan could ideally be with more builders; empty where there is no order.
+    pub speed_up: Vec<SpeedUp>,
+    /// How many leaves are in each state; `None` before the approval.
+    pub counts: Option<TaskCounts>,
+    /// The waves for each number of builders that was asked for; empty where there is no order.
+    pub schedules: Vec<Waves<'p>>,
+    /// The errors of the tree, in the order of the source.
+    pub problems: Vec<Problem>,
+    /// The last critique, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critique: Option<CritiqueLine>,
+    /// All tasks in document order.
+    pub tasks: Vec<TaskRow>,
+}
+
+/// The waves for one number of builders.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waves<'p> {
+    /// How many tasks run at once.
+    pub builders: u32,
+    /// How many waves there are.
+    pub waves: usize,
+    /// Where each leaf is, in document order.
+    pub places: Vec<WavePlace<'p>>,
+}
+
+/// Where a leaf is in the waves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WavePlace<'p> {
+    pub id: &'p str,
+    pub wave: usize,
+    /// Why it can't run earlier.
+    pub delay: Option<Delay<'p>>,
+}
+
+/// An error of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    pub rule: &'static str,
+    /// Id of the task; empty where there is none.
+    pub id: String,
+    pub line: usize,
+    pub detail: String,
+}
+
+/// One task, with all that the tree says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRow {
+    /// Its id as written; a tree that is not valid may have it twice.
+    pub id: String,
+    pub title: String,
+    /// Its complexity, if it has one.
+    pub complexity: Option<u32>,
+    pub depth: usize,
+    pub parent_id: Option<String>,
+    /// Position of its parent among the tasks.
+    pub parent: Option<TaskIndex>,
+    pub children: Vec<TaskIndex>,
+    /// Whether it is a leaf.
+    pub leaf: bool,
+    /// Whether it stands for a root that the text doesn't have.
+    #[serde(skip)]
+    pub synthetic: bool,
+    /// What it waits for, as written.
+    pub dependencies: Vec<String>,
+    /// Positions of the tasks that it waits for, leaves or parents; what can't be waited for is left out.
+    pub after: Vec<TaskIndex>,
+    /// Whether it is on the critical path.
+    pub critical: bool,
+    /// Where it is in the run; `None` before the approval, and for a task that was not approved.
+    pub state: Option<TaskLine>,
+    pub files: Vec<String>,
+    pub acceptance: Vec<String>,
+    /// The other fields of the language.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, Value>,
+    /// Prose below it: its description and whatever is no field.
+    pub notes: Vec<String>,
+}
+
+impl<'p> TreeReport<'p> {
+    /// The report on `tree`, which is for `goal`; else for what its root says.
+    pub fn new(tree: &Plan, goal: Option<String>) -> Self {
+        let graph = Graph::new(tree, &PlanIndex::new(tree));
+        let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
+        Self {
+            plan_id: None,
+            goal: goal.unwrap_or(root),
+            phase: None,
+            leaves: tree.leaves().count(),
+            total_complexity: tree.leaves().filter_map(|leaf| leaf.complexity).map(u64::from).sum(),
+            critical_path: CriticalPath::default(),
+            speed_up: Vec::new(),
+            counts: None,
+            schedules: Vec::new(),
+            problems: Vec::new(),
+            critique: None,
+            tasks: (0..tree.tasks.len()).map(|task| row(tree, &graph, task)).collect(),
+        }
+    }
+
+    /// Adds where each leaf of `tree` is in the run.
+    pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
+        let status = StatusReport::new(state);
+        let edited = approval::edited(state, tree);
+        let mut runs: HashMap<String, TaskLine> = HashMap::new();
+        for mut line in status.tasks {
+            if line.ready && edited.contains(&line.id) {
+                line.ready = false;
+                line.detail = Some(EDITED.to_owned());
+            }
+            runs.insert(line.id.to_string(), line);
+        }
+        for task in self.tasks.iter_mut().filter(|task| task.leaf) {
+            task.state = runs.remove(&task.id);
+        }
+        self.plan_id = Some(status.plan_id);
+        self.phase = Some(status.phase);
+        let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
+        let counts = TaskCounts::of_tasks(runs().map(|run| (run.status, run.ready, run.unverified)));
+        self.counts = (counts.total > 0).then_some(counts);
+        self
+    }
+
+    /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
+    /// other there is neither.
+    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
+        let leaves: Vec<TaskIndex> =
+            (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
+        for &builders in builders {
+            let options = ScheduleOptions { max_parallel_tasks: builders, ..options.clone() };
+            let Ok(found) = schedule(tree, &options) else { return self };
+            self.schedules.push(waves(tree, &leaves, &found, builders));
+            self.speed_up = found.speed_up;
+            self.critical_path = found.critical_path;
+        }
+        let on_path: BTreeSet<&str> = self.critical_path.tasks.iter().copied().collect();
+        for task in self.tasks.iter_mut().filter(|task| task.leaf) {
+            task.critical = on_path.contains(task.id.as_str());
+        }
+        self
+    }
+
+    /// Adds the errors among `found`, whose places are in `lines`.
+    pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
+        let errors = found.iter().filter(|found| found.severity == Severity::Error);
+        self.problems = errors
+            .map(|found| Problem {
+                rule: found.rule,
+                id: found.task_id.clone(),
+                line: lines.range(found.span).0.line,
+                detail: found.detail.clone(),
+            })
+            .collect();
+        self
+    }
+}
+
+const EDITED: &str = "it was edited after the approval";
+
+fn waves<'p>(tree: &Plan, leaves: &[TaskIndex], found: &Schedule<'p>, builders: u32) -> Waves<'p> {
+    let mut steps: Vec<usize> = vec![0; tree.tasks.len()];
+    for (at, step) in found.order.iter().enumerate() {
+        steps[step.task] = at;
+    }
+    let places = leaves.iter().map(|&leaf| {
+        let step = &found.order[steps[leaf]];
+        WavePlace { id: step.id, wave: step.wave, delay: step.delay.clone() }
+    });
+    Waves { builders, waves: found.waves.len(), places: places.collect() }
+}
+
+fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
+    let task = &tree.tasks[number];
+    let fields = &task.fields;
+    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
+    TaskRow {
+        id: task.id.to_string(),
+        title: task.description.to_string(),
+        complexity: task.complexity,
+        depth: task.depth,
+        parent_id: task.parent.map(|parent| tree.tasks[parent].id.to_string()),
+        parent: task.parent,
+        children: task.children.clone(),
+        leaf: task.is_leaf(),
+        synthetic: task.synthetic,
+        dependencies: owned(&mut task.dependencies()),
+        after: after(task, graph, number),
+        critical: false,
+        state: None,
+        files: owned(&mut task.files()),
+        acceptance: owned(&mut task.acceptance()),
+        fields: FieldKind::ALL
+            .into_iter()
+            .filter_map(|kind| Some((kind.key(), field_value(fields, kind)?)))
+            .collect(),
+        notes: fields
+            .text(FieldKind::Description)
+            .into_iter()
+            .map(str::to_owned)
+            .chain(task.notes.iter().map(|note| note.text.to_string()))
+            .collect(),
+    }
+}
+
+/// A field as JSON; `None` for one that a row has a place for.
+fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
+    use FieldKind::{Acceptance, Complexity, Dependencies, Description, Files, TestsRequired};
+    Some(match kind {
+        Acceptance | Complexity | Dependencies | Description | Files => return None,
+        TestsRequired => json!(fields.text(kind).map(|text| text == "yes")),
+        _ if kind.form().is_list() => fields.items(kind).iter().map(|item| &*item.text).collect(),
+        _ => json!(fields.text(kind)),
+    })
+}
+
+/// What a leaf waits for, each once, in the order written.
+fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
+    let mut seen = BTreeSet::new();
+    let targets: &[TaskIndex] = if task.is_leaf() { graph.waits_for(number) } else { &[] };
+    targets.iter().copied().filter(|&target| seen.insert(target)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_plan::plan::parse;
+    use fp_plan::rules::{RuleFacts, check};
+
+    const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
+
+    /// The report on a tree that is never given back.
+    fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
+        let (tree, parsed) = parse(text);
+        let tree = Box::leak(Box::new(tree));
+        let found = check(tree, &parsed, &RuleFacts::default());
+        TreeReport::new(tree, None)
+            .with_schedules(tree, &ScheduleOptions::default(), builders)
+            .with_problems(&found, &Lines::new(text))
+    }
+
+    #[test]
+    fn dependencies_are_positions() {
+        let found = report(TREE, &[1]);
+        let after: Vec<&[TaskIndex]> = found.tasks.iter().map(|task| &task.after[..]).collect();
+        assert_eq!(after, [&[][..], &[], &[], &[2], &[1], &[]]);
+        assert_eq!((found.goal.as_str(), found.leaves, found.total_complexity), ("Goal", 4, 7));
+    }
+
+    #[test]
+    fn one_schedule_for_each_number_of_builders() {
+        let found = report(TREE, &[1, 2]);
+        let waves = |at: usize| found.schedules[at].places.iter().map(|place| place.wave).collect::<Vec<_>>();
+        assert_eq!((waves(0), waves(1)), (vec![1, 2, 3, 4], vec![1, 2, 3, 1]));
+        let critical: Vec<&str> =
+            found.tasks.iter().filter(|task| task.critical).map(|task| task.id.as_str()).collect();
+        assert_eq!(critical, ["1.1", "1.2", "2"]);
+    }
+
+    #[test]
+    fn tasks_that_wait_for_each_other_have_no_waves_and_a_problem() {
+        let found = report("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n", &[1, 2]);
+        assert_eq!((found.schedules.len(), found.speed_up.len()), (0, 0));
+        let cycle = found.problems.iter().find(|problem| problem.rule == "dependency-cycle").unwrap();
+        assert!(cycle.line > 0 && cycle.detail.contains('1'), "{cycle:?}");
+    }
+}

@@ -1,0 +1,400 @@
+//! Why a task is where it is: what happened to it, what it waits for down to the cause, and what brings it on.
+
+use std::collections::{BTreeSet, HashSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::handoff::NextStep;
+use super::log::{TaskConcern, ToldEvent, tell};
+use crate::run::Refusal;
+use crate::run::event::{Entry, Event};
+use crate::run::payload::short;
+use crate::run::question::AnswerChoice;
+use crate::run::ready::{Obstacle, Obstacles};
+use crate::run::state::{State, Status, TaskState};
+use crate::verification::CheckVerdict;
+use fp_plan::plan::id::{PlanId, TaskId};
+
+/// Most events that are told, the last ones.
+const EVENTS: usize = 30;
+/// Most tasks of the chain.
+const STEPS: usize = 40;
+/// Most causes that a way out is named for.
+const CAUSES: usize = 5;
+
+/// The report on one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyReport {
+    pub plan_id: PlanId,
+    pub task: TaskId,
+    pub title: String,
+    pub status: Status,
+    /// The events that brought it there, oldest first.
+    pub events: Vec<TaskEvent>,
+    /// How many came before those.
+    pub earlier: usize,
+    /// The task, then what keeps it, and so on down to the causes; each task once, below the first that it keeps.
+    pub chain: Vec<WhyLink>,
+    /// How many tasks of the chain are left out.
+    pub more: usize,
+    /// What brings it on; nothing where it is done.
+    pub next: Vec<NextStep>,
+}
+
+/// Something that happened to the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskEvent {
+    /// The entry of the log.
+    pub seq: u64,
+    pub at: Timestamp,
+    /// About this task, or one whose end or new try reached it.
+    #[serde(flatten)]
+    pub told: ToldEvent,
+}
+
+/// A task of the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyLink {
+    pub id: TaskId,
+    pub title: String,
+    pub status: Status,
+    /// Whether it can be claimed as far as it itself goes.
+    pub ready: bool,
+    /// How many tasks are above it in the chain; 0 for the task that was asked about.
+    pub depth: usize,
+    /// Why it is where it is.
+    pub reason: String,
+}
+
+impl WhyReport {
+    /// The report on the leaf `id`, from its state and the whole log. `edited` are the leaves that differ from what was
+    /// approved. Refused where the plan is not approved, or has no such leaf.
+    pub fn new<'e>(
+        state: &State,
+        entries: impl IntoIterator<Item = &'e Entry>,
+        edited: &BTreeSet<TaskId>,
+        id: &TaskId,
+    ) -> Result<Self, Refusal> {
+        if state.approval.is_none() {
+            return Err(Refusal::NotApproved);
+        }
+        let task = state.expect_task(id)?;
+        let mut events = happened(entries, id);
+        let earlier = events.len().saturating_sub(EVENTS);
+        events.drain(..earlier);
+        let obstacles = state.obstacles(edited);
+        let (mut chain, causes) = chain(state, &obstacles, task);
+        let more = chain.len().saturating_sub(STEPS);
+        chain.truncate(STEPS);
+        let mut next: Vec<NextStep> = Vec::new();
+        for step in causes.iter().take(CAUSES).flat_map(|cause| ways_out(state, &obstacles, cause)) {
+            if !next.contains(&step) {
+                next.push(step);
+            }
+        }
+        let leaf = &task.leaf;
+        Ok(Self {
+            plan_id: state.plan_id.clone(),
+            task: leaf.id.clone(),
+            title: leaf.title.clone(),
+            status: task.status,
+            events,
+            earlier,
+            chain,
+            more,
+            next,
+        })
+    }
+}
+
+fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
+    let mut concern = TaskConcern::with(id.clone());
+    let mut all = Vec::new();
+    for entry in entries {
+        let concerned = concern.of(entry);
+        if !concerned.contains(&true) {
+            continue;
+        }
+        let events = entry.events.iter().zip(tell(entry)).zip(concerned);
+        let own = events.filter(|((event, _), concerned)| *concerned && decides(event));
+        all.extend(own.map(|((_, told), _)| TaskEvent { seq: entry.seq, at: entry.at, told }));
+    }
+    all
+}
+
+/// Whether an event can change where a task is, or says why it did.
+fn decides(event: &Event) -> bool {
+    match event {
+        Event::Verified { checks, .. } => checks.iter().any(|check| check.verdict == CheckVerdict::Fail),
+        Event::Dispatched { .. }
+        | Event::Resumed { .. }
+        | Event::CommitStarted { .. }
+        | Event::Noted { .. }
+        | Event::Messaged { .. } => false,
+        _ => true,
+    }
+}
+
+/// What keeps `task`, depth first, and those of it that nothing keeps but themselves.
+fn chain<'s>(
+    state: &'s State,
+    obstacles: &Obstacles<'_, '_>,
+    task: &'s TaskState,
+) -> (Vec<WhyLink>, Vec<&'s TaskState>) {
+    let (mut links, mut causes) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::from([&task.leaf.id]);
+    let mut open = vec![(task, 0)];
+    while let Some((task, depth)) = open.pop() {
+        links.push(WhyLink {
+            id: task.leaf.id.clone(),
+            title: task.leaf.title.clone(),
+            status: task.status,
+            ready: obstacles.of(task).is_none(),
+            depth,
+            reason: reason(state, obstacles, task),
+        });
+        let keepers = keepers(state, obstacles, task);
+        if keepers.is_empty() {
+            causes.push(task);
+        }
+        // The last one in is the first one out.
+        let unseen = keepers.into_iter().rev().filter(|keeper| seen.insert(&keeper.leaf.id));
+        open.extend(unseen.map(|keeper| (keeper, depth + 1)));
+    }
+    (links, causes)
+}
+
+/// The tasks that keep `task` where it is.
+fn keepers<'s>(state: &'s State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<&'s TaskState> {
+    let Some(obstacle) = obstacles.of(task) else { return Vec::new() };
+    let among = |ids: &[TaskId]| ids.iter().filter_map(|id| state.task(id)).collect();
+    match obstacle {
+        Obstacle::Waits { on } => among(&on),
+        Obstacle::File { task, .. } => among(&[task]),
+        Obstacle::Blocked { by } => {
+            let dependencies: Vec<&TaskState> = among(&task.leaf.dependencies);
+            let lost = |t: &&TaskState| matches!(t.status, Status::Failed | Status::Skipped);
+            let lost: Vec<&TaskState> = dependencies.into_iter().filter(lost).collect();
+            if lost.is_empty() && by != task.leaf.id { among(&[by]) } else { lost }
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> String {
+    if let Some(question) = state.open_questions().find(|q| q.topic.task() == Some(&task.leaf.id)) {
+        return format!("question {} waits for an answer: {}", question.id, question.text);
+    }
+    let Some(obstacle) = obstacles.of(task) else {
+        return state.bar().map_or_else(|| "it is ready".into(), |bar| state.explain(task, &bar));
+    };
+    match &obstacle {
+        Obstacle::Done if task.imported => match &task.commit {
+            Some(commit) => format!("it was done before the plan was imported, commit {}", short(commit)),
+            None => "it was done before the plan was imported, by what its source says".into(),
+        },
+        Obstacle::Done => match &task.note {
+            Some(note) => format!("it passed, without a commit: {note}"),
+            None => "it passed".into(),
+        },
+        Obstacle::Failed => task.reason.clone().unwrap_or_else(|| "it was given up".into()),
+        Obstacle::Blocked { by } if task.status == Status::Skipped => {
+            format!("it can't be done without {by}")
+        }
+        Obstacle::Held { .. } if task.awaits_commit() => "it passed and waits for its commit".into(),
+        Obstacle::Held { by, status } => {
+            let what = if *status == Status::Implementing { "being built" } else { "handed in" };
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            let most = state.iterations_of(&task.leaf.id);
+            format!("it is {what}{by}, iteration {} of {most}", task.iteration)
+        }
+        other => state.explain(task, other),
+    }
+}
+
+/// What can be done about a task that only itself keeps where it is.
+fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<NextStep> {
+    let plan = &state.plan_id;
+    let id = &task.leaf.id;
+    let about =
+        |topic: Option<&TaskId>| topic == Some(id) || topic.is_none() && task.status == Status::Pending;
+    let questions: Vec<NextStep> = state
+        .open_questions()
+        .filter(|question| about(question.topic.task()))
+        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.label()))
+        .collect();
+    if !questions.is_empty() {
+        return questions;
+    }
+    let step = match obstacles.of(task) {
+        Some(Obstacle::Done) => return Vec::new(),
+        Some(Obstacle::Failed) => NextStep::retry(plan, id),
+        Some(Obstacle::Edited) => {
+            NextStep::new(format!("fp approve {plan}"), "approves the tree as it is now, after a look at it")
+        }
+        Some(Obstacle::Held { by: Some(by), status: Status::Implementing }) => NextStep::new(
+            format!("fp release {plan} {id}"),
+            format!("takes task {id} back from {by}, in case that one is gone"),
+        ),
+        Some(Obstacle::Held { .. }) if task.awaits_commit() => {
+            NextStep::new(format!("fp next {plan}"), format!("makes the commit of task {id}"))
+        }
+        Some(Obstacle::Held { .. }) => {
+            NextStep::new(format!("fp next {plan}"), format!("says who is to verify task {id}"))
+        }
+        _ => NextStep::go_on(plan, &format!("has task {id} built")),
+    };
+    vec![step]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::event::{Base, Leaf};
+    use crate::run::question::{Question, Topic};
+
+    fn task(id: &str) -> TaskId {
+        TaskId::new(id).unwrap()
+    }
+
+    /// 2 and 3 wait for 1, 4 for both, and 5 shares the file of 1.
+    fn log(more: Vec<Event>) -> Vec<Entry> {
+        let leaf = |id: &str, after: &[&str], file: &str| Leaf {
+            id: task(id),
+            title: format!("Part {id}"),
+            hash: String::new(),
+            dependencies: after.iter().map(|id| task(id)).collect(),
+            files: vec![file.into()],
+            references: Vec::new(),
+            exclusive: Vec::new(),
+            complexity: 1,
+            phase: 0,
+        };
+        let leaves = vec![
+            leaf("1", &[], "a"),
+            leaf("2", &["1"], "b"),
+            leaf("3", &["1"], "c"),
+            leaf("4", &["2", "3"], "d"),
+            leaf("5", &[], "a"),
+        ];
+        let approved = Event::Approved { tree_hash: "h".into(), leaves, base: None, by: Default::default() };
+        let started = Event::RunStarted(crate::run::event::RunTerms {
+            builders: 1,
+            max_iterations: 2,
+            ..Default::default()
+        });
+        let entry = |(seq, events)| Entry { schema_version: 1, seq, at: Timestamp::UNIX_EPOCH, events };
+        [(1, vec![approved]), (2, vec![started]), (3, more)].into_iter().map(entry).collect()
+    }
+
+    fn claimed(id: &str) -> Event {
+        Event::Claimed {
+            task: task(id),
+            owner: fp_plan::plan::id::AgentName::new("builder-1").unwrap(),
+            token: "t".into(),
+            iteration: 1,
+            base: Base { tree: "a".into(), head: "b".into(), worktree: None, around: None },
+        }
+    }
+
+    fn failed() -> Vec<Event> {
+        let skipped = ["2", "3", "4"].map(|id| Event::Skipped { task: task(id), because: task("1") });
+        [Event::Failed { task: task("1"), reason: "no".into() }].into_iter().chain(skipped).collect()
+    }
+
+    /// The chain as `depth id: reason`, and the commands.
+    fn why(id: &str, log: &[Entry], edited: &[&str]) -> (Vec<String>, Vec<String>) {
+        let state = State::replay(PlanId::new("p").unwrap(), log);
+        let edited = edited.iter().map(|id| task(id)).collect();
+        let report = WhyReport::new(&state, log, &edited, &task(id)).unwrap();
+        let chain = report.chain.iter().map(|link| format!("{} {}: {}", link.depth, link.id, link.reason));
+        (chain.collect(), report.next.into_iter().map(|step| step.command).collect())
+    }
+
+    #[test]
+    fn the_chain_goes_down_to_the_cause() {
+        let check = |id: &str, log: &[Entry], edited: &[&str], chain: &[&str], next: &str| {
+            let (found, commands) = why(id, log, edited);
+            assert_eq!(
+                (
+                    found.iter().map(String::as_str).collect::<Vec<_>>().as_slice(),
+                    commands.join("; ").as_str()
+                ),
+                (chain, next)
+            );
+        };
+        let waiting =
+            ["0 4: it waits for 2, 3", "1 2: it waits for 1", "2 1: it is ready", "1 3: it waits for 1"];
+        check("4", &log(vec![]), &[], &waiting, "/fp:implement p");
+        let held = "it is being built by builder-1, iteration 1 of 2";
+        let (two, five) = (format!("1 1: {held}"), "0 5: running task 1 may change a");
+        check("2", &log(vec![claimed("1")]), &[], &["0 2: it waits for 1", &two], "fp release p 1");
+        check("5", &log(vec![claimed("1")]), &[], &[five, &two], "fp release p 1");
+        let skipped = [
+            "0 4: it can't be done without 1",
+            "1 2: it can't be done without 1",
+            "2 1: no",
+            "1 3: it can't be done without 1",
+        ];
+        check("4", &log(failed()), &[], &skipped, "fp retry p 1");
+        let edited = "0 1: it was edited after the approval: run `fp approve p`";
+        check("1", &log(vec![]), &["1"], &[edited], "fp approve p");
+        let done = Event::Completed { task: task("1"), commit: None, note: Some("commits are off".into()) };
+        let log = log(vec![claimed("1"), done]);
+        check("1", &log, &[], &["0 1: it passed, without a commit: commits are off"], "");
+    }
+
+    #[test]
+    fn an_open_question_comes_before_everything_else() {
+        let mut events = failed();
+        events.push(Event::Asked { question: Question::new(Topic::TaskFailed(task("1")), 1, "no") });
+        let (chain, next) = why("2", &log(events), &[]);
+        assert!(chain[1].starts_with("1 1: question q1 waits for an answer: Task 1 failed"), "{chain:?}");
+        assert_eq!(next, ["fp answer p q1 --option Retry"]);
+    }
+
+    #[test]
+    fn only_what_decides_is_told() {
+        let mut events = vec![claimed("1"), Event::Told];
+        events.extend(failed());
+        let log = log(events);
+        let state = State::replay(PlanId::new("p").unwrap(), &log);
+        let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("1")).unwrap();
+        let told: Vec<&str> = report.events.iter().map(|event| event.told.text.as_str()).collect();
+        assert_eq!(told, ["builder-1 claims it, iteration 1", "FAILED"]);
+        let unknown = WhyReport::new(&state, &log, &BTreeSet::new(), &task("9"));
+        assert_eq!(unknown, Err(Refusal::UnknownTask(task("9"))));
+        let none = WhyReport::new(&State::new(PlanId::new("p").unwrap()), [], &BTreeSet::new(), &task("1"));
+        assert_eq!(none, Err(Refusal::NotApproved));
+    }
+
+    #[test]
+    fn a_long_chain_is_cut_and_walked_without_recursion() {
+        let leaves = (1..=20_000).map(|number| Leaf {
+            id: task(&number.to_string()),
+            title: String::new(),
+            hash: String::new(),
+            dependencies: if number == 1 { vec![] } else { vec![task(&(number - 1).to_string())] },
+            files: Vec::new(),
+            references: Vec::new(),
+            exclusive: Vec::new(),
+            complexity: 1,
+            phase: 0,
+        });
+        let approved = Event::Approved {
+            tree_hash: "h".into(),
+            leaves: leaves.collect(),
+            base: None,
+            by: Default::default(),
+        };
+        let log = [Entry { schema_version: 1, seq: 1, at: Timestamp::UNIX_EPOCH, events: vec![approved] }];
+        let state = State::replay(PlanId::new("p").unwrap(), &log);
+        let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("20000")).unwrap();
+        assert_eq!((report.chain.len(), report.more), (STEPS, 20_000 - STEPS));
+        assert_eq!(report.next[0].command, "/fp:implement p");
+    }
+}

@@ -1,0 +1,164 @@
+//! What an approval binds: each leaf by a hash of all that it says, so that an edit afterwards is noticed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+use super::event::Leaf;
+use super::state::State;
+use fp_plan::exclusive::exclusive_of;
+use fp_plan::plan::id::{InvalidId, TaskId};
+use fp_plan::plan::meaning::leaf_text;
+use fp_plan::plan::path;
+use fp_plan::plan::{Plan, PlanIndex, Task, parse};
+use fp_plan::schedule;
+
+/// SHA-256 of `bytes` as 64 hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The leaves of a valid tree, as a run needs them; `exclusive` are the files that one task at a time may change,
+/// beside lock files. Fails on an id that is none; validation finds it before.
+pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
+    let index = PlanIndex::new(plan);
+    let phases = schedule::phases(plan);
+    index
+        .leaves()
+        .iter()
+        .map(|&number| {
+            let task = &plan.tasks[number];
+            let dependencies = index.leaf_dependencies(task);
+            Ok(Leaf {
+                id: TaskId::new(&*task.id)?,
+                title: task.description.to_string(),
+                hash: hash_of(task),
+                dependencies: dependencies.into_iter().map(TaskId::new).collect::<Result<_, _>>()?,
+                files: task.files().map(str::to_owned).collect(),
+                references: references(task),
+                exclusive: exclusive_of(task, exclusive).into_iter().map(str::to_owned).collect(),
+                complexity: task.complexity.unwrap_or(1),
+                phase: phases[number],
+            })
+        })
+        .collect()
+}
+
+/// The paths that `task` refers to, each once.
+fn references(task: &Task) -> Vec<String> {
+    let paths = task.references().filter_map(path::reference);
+    let normal = paths.filter_map(|reference| path::normal(reference.path).ok());
+    let mut found: Vec<String> = normal.map(std::borrow::Cow::into_owned).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The part of a tree's `text` that is `leaf` and nothing else, its indentation taken off, if it still says what was
+/// approved; `None` where it does not, or it can't be told without reading the whole tree.
+pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
+    let mark = format!("[ID: {}]", leaf.id);
+    memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let indent = text[start..at].strip_suffix("- ").filter(|before| before.trim().is_empty())?.len();
+        let of_it = |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+        let mut lines = text[start..].split_inclusive('\n');
+        let mut excerpt = lines.next()?[indent..].to_owned();
+        for line in lines.take_while(of_it) {
+            excerpt.push_str(line.get(indent..).unwrap_or("\n"));
+        }
+        let (plan, _) = parse(&excerpt);
+        let [task] = &plan.tasks[..] else { return None };
+        is_approved(task, leaf).then_some(excerpt)
+    })
+}
+
+/// Whether `task` says what was approved as `leaf`.
+pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
+    hash_of(task) == leaf.hash
+}
+
+fn hash_of(task: &Task) -> String {
+    hash(leaf_text(task).as_bytes())
+}
+
+/// The approved leaves that `plan` has no more, or has with another content.
+pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
+    let now = leaves(plan, &[]).unwrap_or_default();
+    let hashes: HashMap<&str, &str> = now.iter().map(|l| (l.id.as_str(), l.hash.as_str())).collect();
+    let same = |leaf: &Leaf| hashes.get(leaf.id.as_str()).is_some_and(|hash| *hash == leaf.hash);
+    state.tasks.iter().filter(|t| !same(&t.leaf)).map(|t| t.leaf.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = "## Root Task
+- [ID: root] Goal, see [ID: 1.1] (Complexity: 5)
+
+### Subtasks
+- [ID: 1] Group (Complexity: 4)
+  - [ID: 1.1] First (Complexity: 2)
+    - Acceptance: it does
+    - Files: a.rs
+    - Hints:
+      - As in
+        two lines
+
+      - ```
+        - [ID: 1.2] Second (Complexity: 9)
+        ```
+  - [ID: 1.2] Second (Complexity: 1)
+    - Acceptance: 한글, too
+    - Files: b.rs
+- [ID: 2] Last (Complexity: 3)
+  - Acceptance: it ends
+  - Files: c.rs";
+
+    fn approved(tree: &str) -> Vec<Leaf> {
+        leaves(&parse(tree).0, &[]).unwrap()
+    }
+
+    #[test]
+    fn every_leaf_of_a_tree() {
+        for tree in [TREE.to_owned(), TREE.replace('\n', "\r\n")] {
+            let cut: Vec<String> = approved(&tree).iter().filter_map(|leaf| excerpt(&tree, leaf)).collect();
+            assert_eq!(cut.len(), 3, "{cut:#?}");
+            assert!(
+                cut[0].starts_with("- [ID: 1.1] First") && cut[0].trim_end().ends_with("```"),
+                "{}",
+                cut[0]
+            );
+            assert!(cut[2].starts_with("- [ID: 2] Last") && cut[2].ends_with("c.rs"), "{}", cut[2]);
+            for (leaf, cut) in approved(&tree).iter().zip(&cut) {
+                let again = approved(cut);
+                assert_eq!((&again[0].id, &again[0].hash), (&leaf.id, &leaf.hash));
+            }
+        }
+    }
+
+    #[test]
+    fn not_one_that_was_edited_or_is_gone_or_is_no_leaf_any_more() {
+        let check = |from: &str, to: &str, left: &[&str]| {
+            assert!(TREE.contains(from));
+            let tree = TREE.replace(from, to);
+            let cut: Vec<String> = approved(TREE)
+                .iter()
+                .filter(|leaf| excerpt(&tree, leaf).is_some())
+                .map(|leaf| leaf.id.to_string())
+                .collect();
+            assert_eq!(cut, left, "{tree}");
+        };
+        check("it does", "it does not", &["1.2", "2"]);
+        check("two lines", "three lines", &["1.2", "2"]);
+        check("- [ID: 1.2] Second (Complexity: 1)", "- [ID: 1.3] Second (Complexity: 1)", &["1.1", "2"]);
+        check("    - Files: b.rs", "    - Files: b.rs\n    - [ID: 1.2.1] Part", &["1.1", "2"]);
+        check("c.rs", "d.rs", &["1.1", "1.2"]);
+    }
+}

@@ -1,0 +1,501 @@
+//! What a command does to a run: the events it causes, or the reason why it is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::event::{Base, Decider, Event, Leaf, RunTerms};
+use super::question::{AnswerChoice, Question, Topic};
+use super::ready::{List, Obstacle};
+use super::refusal::{Refusal, refuse};
+use super::state::{Claim, State, Status, TaskState};
+use crate::verification::change::Change;
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::path::overlap;
+
+/// Events, or the reason why there are none.
+pub type RunDecision = Result<Vec<Event>, Refusal>;
+
+/// What an approval is about.
+#[derive(Debug, Clone)]
+pub struct Approve {
+    /// Hash of the tree file.
+    pub tree_hash: String,
+    /// Its leaves.
+    pub leaves: Vec<Leaf>,
+    /// The commit it is approved on.
+    pub base: Option<String>,
+    /// Who approves.
+    pub by: Decider,
+}
+
+impl State {
+    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
+    /// failed may be mended, for another try.
+    pub fn approve(&self, approve: Approve) -> RunDecision {
+        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
+            return Ok(Vec::new());
+        }
+        for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
+            let may_differ = task.status == Status::Failed;
+            let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
+            let same = approve.leaves.iter().any(same);
+            if !same {
+                return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
+            }
+        }
+        let Approve { tree_hash, leaves, base, by } = approve;
+        Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
+    }
+
+    /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
+    /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
+    /// are forgotten.
+    pub fn start(&self, terms: RunTerms) -> RunDecision {
+        let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
+        if self.approval.is_none() {
+            return Err(Refusal::NotApproved);
+        }
+        let run = self.run.as_ref();
+        let same_session = run.is_some_and(|r| r.is_led_by(terms.session.as_deref(), terms.client));
+        if self.is_running() && same_session && run.is_some_and(|r| r.agrees_with(&terms)) {
+            return Ok(Vec::new());
+        }
+        let mut events = Vec::new();
+        if !same_session {
+            events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
+                Event::Released {
+                    task: t.leaf.id.clone(),
+                    reason: "the session that held it is gone".into(),
+                    iteration: t.iteration,
+                }
+            }));
+        }
+        events.push(Event::RunStarted(terms));
+        Ok(events)
+    }
+
+    /// The task that `owner` would get now. `edited` are the leaves that differ from what was approved.
+    pub fn choose(
+        &self,
+        owner: &AgentName,
+        wanted: Option<&TaskId>,
+        edited: &BTreeSet<TaskId>,
+    ) -> Result<&TaskState, Refusal> {
+        self.expect_running()?;
+        if let Some(held) = self.held_by(owner) {
+            let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
+            return if same && edited.contains(&held.leaf.id) {
+                Err(Refusal::Edited(held.leaf.id.clone()))
+            } else if same {
+                Ok(held)
+            } else {
+                Err(Refusal::Holds { owner: owner.clone(), held: held.leaf.id.clone(), status: held.status })
+            };
+        }
+        match wanted {
+            Some(id) => {
+                let task = self.expect_task(id)?;
+                match self.obstacles(edited).of(task) {
+                    None => Ok(task),
+                    Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
+                    Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),
+                }
+            }
+            None => self
+                .ready(edited)
+                .first()
+                .copied()
+                .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
+        }
+    }
+
+    /// `owner` takes a task, or gets the payload of the one it holds again. `token` is a fresh one.
+    pub fn claim(
+        &self,
+        owner: &AgentName,
+        wanted: Option<&TaskId>,
+        edited: &BTreeSet<TaskId>,
+        token: String,
+        base: Base,
+    ) -> Result<(TaskId, Vec<Event>), Refusal> {
+        let task = self.choose(owner, wanted, edited)?;
+        let id = task.leaf.id.clone();
+        let event = if task.status == Status::Implementing {
+            Event::Resumed { task: id.clone(), owner: owner.clone() }
+        } else {
+            let iteration = task.iteration.max(1);
+            Event::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
+        };
+        Ok((id, vec![event]))
+    }
+
+    /// Whether `token` is the one in force for `task`, which must be under way.
+    pub fn expect_claim(&self, id: &TaskId, token: &str) -> Result<&Claim, Refusal> {
+        self.expect_running()?;
+        let task = self.expect_task(id)?;
+        match &task.claim {
+            Some(claim) if task.status == Status::Implementing => {
+                if claim.token == token {
+                    Ok(claim)
+                } else {
+                    Err(Refusal::OldToken(id.clone()))
+                }
+            }
+            _ => Err(refuse(task, submit_advice(task.status))),
+        }
+    }
+
+    /// The holder of `token` hands its task in.
+    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> RunDecision {
+        let owner = self.expect_claim(id, token)?.owner.clone();
+        Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
+    }
+
+    /// The task `id`, if a verdict on it is due in the iteration `given` (any, where it is not said).
+    pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
+        self.expect_running()?;
+        let task = self.expect_task(id)?;
+        if let Some(given) = given.filter(|g| *g != task.iteration) {
+            return Err(Refusal::OtherIteration { task: id.clone(), current: task.iteration, given });
+        }
+        if task.status != Status::AwaitingVerification {
+            return Err(refuse(task, "only a submitted task can be verified"));
+        }
+        if task.awaits_commit() {
+            return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));
+        }
+        Ok(task)
+    }
+
+    /// Takes the claim on a task back; the attempt does not count.
+    pub fn release(&self, id: &TaskId, reason: &str) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Implementing {
+            return Err(refuse(task, "only a claimed task can be released"));
+        }
+        Ok(vec![Event::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
+    }
+
+    /// Gives a task up, and skips what waits for it.
+    pub fn fail(&self, id: &TaskId, reason: &str) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status.is_final() {
+            return Err(refuse(task, "only a task that is not over can be given up"));
+        }
+        let asked = self.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
+        if task.commit_intent.is_some() && !asked {
+            return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
+        }
+        Ok(self.failing(id, reason))
+    }
+
+    /// Gives a failed task another try, with what was skipped because of it alone; or has a task done that was done
+    /// before the plan was imported.
+    pub fn retry(&self, id: &TaskId) -> RunDecision {
+        let task = self.expect_task(id)?;
+        match task.status {
+            Status::Failed => {}
+            Status::Completed if task.imported => return self.redo(task),
+            Status::Skipped => {
+                let cause = task.because.as_ref().map_or_else(String::new, |c| format!(", retry {c}"));
+                return Err(refuse(task, &format!("it waits for a failed task{cause}")));
+            }
+            _ => return Err(refuse(task, "only a failed task can be retried")),
+        }
+        self.expect_nothing_lost(task)?;
+        let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
+        for other in self.tasks.iter().filter(|t| t.status == Status::Failed && t.leaf.id != *id) {
+            let because = &other.leaf.id;
+            blocked.extend(self.blocked_by(because).into_iter().map(|d| (d, because.clone())));
+        }
+        let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
+        let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
+            self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
+        let mut events = self
+            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.label());
+        events.push(Event::Retried { task: id.clone(), restored });
+        events.extend(still.into_iter().filter_map(|task| {
+            let because = blocked.get(&task)?.clone();
+            Some(Event::Skipped { task, because })
+        }));
+        Ok(events)
+    }
+
+    /// Refuses while something that `task` waits for was given up.
+    fn expect_nothing_lost(&self, task: &TaskState) -> Result<(), Refusal> {
+        let lost =
+            |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
+        match task.leaf.dependencies.iter().find(lost) {
+            Some(cause) => {
+                Err(refuse(task, &format!("it waits for {cause}, which is not done: retry that first")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Has a task done that counts as done by nothing but what its source said.
+    fn redo(&self, task: &TaskState) -> RunDecision {
+        let id = &task.leaf.id;
+        let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
+        if let Some(on_it) = self.dependents(id).into_iter().find(running) {
+            return Err(refuse(
+                task,
+                &format!("task {on_it}, which builds on it, is under way: release that first"),
+            ));
+        }
+        self.expect_nothing_lost(task)?;
+        Ok(vec![Event::Retried { task: id.clone(), restored: Vec::new() }])
+    }
+
+    /// Ends the run at once. Twice is once.
+    pub fn cancel(&self, by: Decider) -> RunDecision {
+        if self.run.is_none() {
+            return Err(Refusal::NotStarted);
+        }
+        Ok(if self.is_running() { vec![Event::Cancelled { by }] } else { Vec::new() })
+    }
+
+    /// What `id` being given up means: it fails, and exactly what waits for it is skipped.
+    pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
+        let mut events = vec![Event::Failed { task: id.clone(), reason: reason.into() }];
+        let skipped =
+            self.blocked_by(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
+        events.extend(skipped.map(|task| Event::Skipped { task, because: id.clone() }));
+        events
+    }
+
+    /// Id for a question that is asked by the event at `offset` behind the last one.
+    pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
+        Event::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
+    }
+
+    pub(super) fn close_questions(&self, about: impl Fn(&Topic) -> bool, answer: &str) -> Vec<Event> {
+        self.open_questions()
+            .filter(|q| about(&q.topic))
+            .map(|q| Event::Answered {
+                question: q.id.clone(),
+                options: vec![answer.into()],
+                by: Decider::User,
+            })
+            .collect()
+    }
+
+    /// Takes the user's answer to a question, and does what it means. `token` is a fresh one.
+    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> RunDecision {
+        let asked = self
+            .open_questions()
+            .find(|q| q.id == question)
+            .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
+        let refused = |given: &str| Refusal::UnknownOption {
+            question: question.into(),
+            given: given.into(),
+            options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        // A builder's question can be answered in one's own words.
+        let in_own_words = matches!(asked.topic, Topic::Clarify(_));
+        let mut chosen = Vec::new();
+        for given in options {
+            let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
+            chosen.push(match option {
+                Some(option) => option.label.clone(),
+                None if in_own_words && !given.trim().is_empty() => given.trim().to_owned(),
+                None => return Err(refused(given)),
+            });
+        }
+        let Some(first) = chosen.first().cloned() else {
+            return Err(Refusal::UnknownQuestion(question.into()));
+        };
+        let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
+        if !in_own_words {
+            let choice = asked.topic.choice(&first).ok_or_else(|| refused(&first))?;
+            let consequences = self.consequences(&asked.topic, choice, by, token)?;
+            events.extend(consequences.ok_or_else(|| refused(&first))?);
+        }
+        Ok(events)
+    }
+
+    /// What a choice causes; `None` for one that a question about `topic` doesn't offer.
+    pub(super) fn consequences(
+        &self,
+        topic: &Topic,
+        choice: AnswerChoice,
+        by: Decider,
+        token: String,
+    ) -> Result<Option<Vec<Event>>, Refusal> {
+        let done = |id: &TaskId, note: &str| {
+            vec![Event::Completed { task: id.clone(), commit: None, note: Some(note.into()) }]
+        };
+        let events = match (topic, choice) {
+            (Topic::Clarify(_), _) | (Topic::Scope { .. }, AnswerChoice::Stop) => return Ok(None),
+            (_, AnswerChoice::Stop) => vec![Event::Cancelled { by }],
+            (Topic::Scope { task, path }, AnswerChoice::Allow) => self.extended(task, path, by)?,
+            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
+            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::PassesBefore(id), AnswerChoice::Done) => {
+                if !self.only_doubted(id) {
+                    let reason = "something else has come in between".to_owned();
+                    return Err(Refusal::NotReady(id.clone(), reason));
+                }
+                done(id, "its Verify passed before the work")
+            }
+            (Topic::TaskFailed(id), AnswerChoice::Retry) => {
+                self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
+            }
+            (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
+                self.failing(id, "given up by the user's choice")
+            }
+            (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
+                let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
+                self.send_back(id, &format!("The commit could not be made: {reason}"), token)
+            }
+            (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
+                done(id, "left uncommitted by the user's choice")
+            }
+            // The answer itself is all it takes: what waited for it goes on.
+            (Topic::Scope { .. }, AnswerChoice::Deny)
+            | (Topic::Drift(_), AnswerChoice::Revise)
+            | (Topic::TaskFailed(_), AnswerChoice::Continue)
+            | (
+                Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent,
+                AnswerChoice::Retry,
+            ) => Vec::new(),
+            (Topic::Scope { .. }, _)
+            | (Topic::Drift(_), _)
+            | (Topic::PassesBefore(_), _)
+            | (Topic::TaskFailed(_), _)
+            | (Topic::VerifierSilent(_), _)
+            | (Topic::CommitBlocked(_), _)
+            | (Topic::BuildersSilent, _) => return Ok(None),
+        };
+        Ok(Some(events))
+    }
+
+    /// Another iteration of `id` with this feedback, or its end when it has had them all.
+    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
+        let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
+        if iteration <= self.iterations_of(id) {
+            vec![Event::SentBack {
+                task: id.clone(),
+                iteration,
+                token,
+                feedback: feedback.into(),
+                base: None,
+            }]
+        } else {
+            let mut events = self.failing(id, feedback);
+            events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));
+            events
+        }
+    }
+
+    pub(super) fn expect_running(&self) -> Result<(), Refusal> {
+        match self.bar() {
+            None => Ok(()),
+            Some(Obstacle::NotApproved) => Err(Refusal::NotApproved),
+            Some(Obstacle::NotStarted) => Err(Refusal::NotStarted),
+            Some(_) => Err(Refusal::Over),
+        }
+    }
+
+    /// The leaf `id`, or the refusal that there is none.
+    pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
+        self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
+    }
+
+    fn why_nothing_is_ready(&self, edited: &BTreeSet<TaskId>) -> String {
+        let over = self.tasks.iter().filter(|t| t.status.is_final()).count();
+        if over == self.tasks.len() {
+            return "every task is over".into();
+        }
+        let running: Vec<String> = self
+            .running()
+            .map(|t| {
+                let owner = t.claim.as_ref().map_or("nobody", |c| c.owner.as_str());
+                format!("{} ({}, {owner})", t.leaf.id, t.status.word())
+            })
+            .collect();
+        let none = BTreeSet::new();
+        let unapproved: Vec<TaskId> =
+            self.ready(&none).iter().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+        let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
+        if !running.is_empty() {
+            parts.push(format!("under way: {}", running.join(", ")));
+        }
+        if !unapproved.is_empty() {
+            parts.push(format!("edited since the approval: {}", List(&unapproved)));
+        }
+        parts.join("; ")
+    }
+}
+
+fn submit_advice(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "claim it first",
+        Status::AwaitingVerification => "it is handed in already",
+        _ => "nothing can be handed in for it",
+    }
+}
+
+impl State {
+    /// The task `id`, if it may be rolled back: it is completed, nothing that waits for it, directly or not, is done
+    /// or under way, and no running task may change one of `files`, which its commit has changed.
+    pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Completed {
+            return Err(refuse(task, "only a completed task can be rolled back"));
+        }
+        let on_it: Vec<(TaskId, Status)> = self
+            .dependents(id)
+            .into_iter()
+            .filter_map(|dependent| Some((dependent.clone(), self.task(&dependent)?.status)))
+            .filter(|(_, status)| *status == Status::Completed || status.is_running())
+            .collect();
+        if !on_it.is_empty() {
+            return Err(Refusal::BuiltOn { task: id.clone(), on_it });
+        }
+        let shares = |running: &TaskState| {
+            running.leaf.files.iter().find(|file| overlap(std::slice::from_ref(file), files)).cloned()
+        };
+        match self.running().find_map(|running| Some((running.leaf.id.clone(), shares(running)?))) {
+            Some((running, file)) => Err(Refusal::Shared { task: id.clone(), running, file }),
+            None => Ok(task),
+        }
+    }
+
+    /// The task `id` was rolled back: its `commit`, if it had one, was undone by `revert`. Whoever has claimed a task
+    /// in the meantime that waits for it loses the claim, and the attempt does not count.
+    pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Completed || task.commit != commit {
+            return Err(refuse(task, "only a completed task can be rolled back"));
+        }
+        let running = self.dependents(id).into_iter().filter_map(|dependent| self.task(&dependent));
+        let mut events: Vec<Event> = running
+            .filter(|dependent| dependent.status.is_running())
+            .map(|dependent| Event::Released {
+                task: dependent.leaf.id.clone(),
+                reason: format!("task {id}, which it builds on, was rolled back"),
+                iteration: dependent.iteration,
+            })
+            .collect();
+        events.push(Event::RolledBack { task: id.clone(), commit, revert });
+        // One that was done before the plan was imported need not have waited for anything.
+        if let Some(because) = self.lost_cause(task) {
+            let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
+            let waiting = self.dependents(id).into_iter().filter(|dependent| !ended(dependent));
+            let skipped = std::iter::once(id.clone()).chain(waiting);
+            events.extend(skipped.map(|task| Event::Skipped { task, because: because.clone() }));
+        }
+        Ok(events)
+    }
+
+    /// The failed task that keeps `task` from being done, if there is one.
+    fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
+        task.leaf.dependencies.iter().filter_map(|dependency| self.task(dependency)).find_map(|dependency| {
+            match dependency.status {
+                Status::Failed => Some(dependency.leaf.id.clone()),
+                Status::Skipped => dependency.because.clone(),
+                _ => None,
+            }
+        })
+    }
+}

@@ -1,0 +1,491 @@
+//! How each event changes the state. Folding never fails: what a log says did happen, and an event about a
+//! task that the state doesn't have changes nothing but the sequence number.
+
+use jiff::Timestamp;
+
+use super::event::{Base, Decider, Dispatch, Entry, Event};
+use super::planning::LastCritique;
+use super::question::{ClosedUnanswered, Topic};
+use super::state::{
+    Activity, Approval, Asked, ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Role, Run, RunAgent,
+    RunStatus, State, Status, TaskState, TaskVerdict, Untold,
+};
+use crate::verification::Check;
+use fp_plan::plan::id::{AgentName, TaskId};
+
+impl State {
+    /// The state after `entries`, from an empty log.
+    pub fn replay<'a>(
+        plan_id: fp_plan::plan::id::PlanId,
+        entries: impl IntoIterator<Item = &'a Entry>,
+    ) -> Self {
+        let mut state = Self::new(plan_id);
+        for entry in entries {
+            state.apply(entry);
+        }
+        state
+    }
+
+    /// Takes one line of the log in.
+    pub fn apply(&mut self, entry: &Entry) {
+        self.seq = entry.seq;
+        self.last_at = Some(entry.at);
+        self.created_at.get_or_insert(entry.at);
+        for event in &entry.events {
+            self.fold(event, entry.at);
+        }
+    }
+
+    pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
+        self.lead_nudges = match event {
+            Event::LeadNudged => self.lead_nudges + 1,
+            Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued { .. } => {
+                self.lead_nudges
+            }
+            // Whatever else happens, the run has moved on.
+            _ => 0,
+        };
+        match event {
+            Event::Interviewed { by } => {
+                self.interview_rounds.count(*by);
+                // A changed wish makes another tree.
+                if *by == Decider::User {
+                    self.planning.begin_anew();
+                }
+            }
+            Event::Imported { tasks, from: _ } => {
+                self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
+            }
+            Event::Approved { tree_hash, leaves, base, by } => {
+                self.head = base.clone().or_else(|| self.head.take());
+                self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
+                self.take_leaves(leaves);
+                self.planning.begin_anew();
+            }
+            Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
+                self.planning.fold_validated(*pass, tree_hash, *errors, failing);
+            }
+            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
+                let (tree_hash, findings) = (tree_hash.clone(), findings.len());
+                self.planning.fold_critiqued(LastCritique {
+                    round: *round,
+                    verdict: *verdict,
+                    tree_hash,
+                    findings,
+                });
+            }
+            Event::RunStarted(terms) => {
+                let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
+                let (session, client) = (terms.session.as_deref(), terms.client);
+                if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
+                    self.agents.clear();
+                    self.agent_ids.clear();
+                    self.untold.clear();
+                    self.unstarted.clear();
+                    self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
+                }
+                self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
+            }
+            Event::HeadMoved { head, drifted } => {
+                self.head = Some(head.clone());
+                for (id, drift) in drifted {
+                    if let Some(t) = self.task_mut(id) {
+                        t.drift.get_or_insert_default().add(drift);
+                    }
+                }
+            }
+            Event::Kept { tasks } => {
+                for id in tasks {
+                    if let Some(t) = self.task_mut(id) {
+                        t.drift = None;
+                    }
+                }
+            }
+            Event::CheckedBefore { task, checks, passed } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
+                }
+            }
+            Event::Waived { task, by } => {
+                if let Some(before) = self.task_mut(task).and_then(|t| t.before.as_mut()) {
+                    before.waived = Some(*by);
+                }
+            }
+            Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
+            Event::Told => {
+                let starts = |untold: &Untold| untold.dispatch != Dispatch::Resume;
+                self.unstarted.extend(self.untold.drain(..).filter(starts));
+            }
+            // What it has not done by now it is told again.
+            Event::LeadNudged => self.untold.append(&mut self.unstarted),
+            Event::AgentEnded { name } => self.agent_ended(name, at),
+            Event::AgentKnown { name, id } => {
+                self.heard_of(name);
+                self.agent_ids.retain(|_, known| known != name);
+                self.agent_ids.insert(id.clone(), name.clone());
+            }
+            Event::Claimed { task, owner, token, iteration, base } => {
+                self.agent(owner, Role::Builder, at).fruitless = 0;
+                self.working(owner, at);
+                self.open_inbox(owner);
+                if base.worktree.is_some() {
+                    self.worktrees.insert(owner.clone(), task.clone());
+                }
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::Implementing;
+                    t.claim = Some(Claim { owner: owner.clone(), token: token.clone(), since: at });
+                    t.iteration = *iteration;
+                    t.take_base(base);
+                    t.started_at.get_or_insert(at);
+                    t.begin_iteration();
+                }
+            }
+            Event::Resumed { task, owner } => {
+                self.working(owner, at);
+                self.refill_inbox(owner);
+                if let Some(t) = self.task_mut(task) {
+                    t.resume_due = false;
+                    t.answered = None;
+                }
+            }
+            Event::Nudged { task, owner } => {
+                self.working(owner, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.nudges += 1;
+                }
+            }
+            Event::Submitted { task, owner, tree, files } => {
+                self.idle(owner, at);
+                self.withdraw_inquiries(task);
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::AwaitingVerification;
+                    t.submission =
+                        Some(MeasuredWork { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
+                    t.verification = None;
+                    t.verifiers = 0;
+                }
+            }
+            Event::Edited { task, path } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.edited.insert(path.clone());
+                }
+            }
+            Event::ScopeExtended { task, path, reason, by } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.granted.push(Granted { path: path.clone(), reason: reason.clone(), by: *by });
+                }
+            }
+            Event::Verified { task, tree, files, checks, iteration: _ } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.verification = Some(MeasuredWork {
+                        tree: tree.clone(),
+                        files: files.clone(),
+                        checks: checks.clone(),
+                    });
+                }
+            }
+            Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
+                let verdict = TaskVerdict {
+                    pass: *pass,
+                    iteration: *iteration,
+                    judgements: judgements.clone(),
+                    summary: summary.clone(),
+                };
+                self.end_verifiers(task, at);
+                if let Some(t) = self.task_mut(task) {
+                    t.verdict = Some(verdict);
+                }
+            }
+            Event::SentBack { task, iteration, token, feedback, base } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.close_inbox(&owner);
+                }
+                if let Some(t) = self.task_mut(task) {
+                    t.base = base.clone().or(t.base.take());
+                    t.status = Status::Implementing;
+                    t.iteration = *iteration;
+                    t.feedback = Some(feedback.clone());
+                    t.resume_due = true;
+                    t.commit_intent = None;
+                    if let Some(claim) = &mut t.claim {
+                        claim.token.clone_from(token);
+                        claim.since = at;
+                    }
+                    t.begin_iteration();
+                }
+            }
+            Event::CommitStarted { task, files, message, head } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.commit_intent = Some(CommitIntent {
+                        files: files.clone(),
+                        message: message.clone(),
+                        head: head.clone(),
+                    });
+                }
+            }
+            Event::CommitBlocked { task, reason } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.reason = Some(reason.clone());
+                }
+            }
+            Event::Completed { task, commit, note } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Completed, at);
+                    t.commit.clone_from(commit);
+                    t.note.clone_from(note);
+                    t.reason = None;
+                    t.feedback = None;
+                    t.submission = None;
+                    if let Some(verified) = &mut t.verification {
+                        // The others are in the log; what was let go is asked for when the next plan starts.
+                        verified.checks.retain(Check::lets_go);
+                    }
+                }
+            }
+            Event::Released { task, iteration, reason: _ } => {
+                if let Some(owner) = self.owner_of(task) {
+                    self.return_inbox(&owner);
+                }
+                self.withdraw_inquiries(task);
+                if let Some(t) = self.task_mut(task) {
+                    t.status = Status::Pending;
+                    t.claim = None;
+                    t.iteration = *iteration;
+                    t.begin_iteration();
+                }
+            }
+            Event::Failed { task, reason } => {
+                self.end_verifiers(task, at);
+                self.close_questions_about(task);
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Failed, at);
+                    t.reason = Some(reason.clone());
+                }
+            }
+            Event::Skipped { task, because } => {
+                self.close_questions_about(task);
+                if let Some(t) = self.task_mut(task) {
+                    t.end(Status::Skipped, at);
+                    t.because = Some(because.clone());
+                    t.reason = Some(format!("Blocked by {because}"));
+                }
+            }
+            Event::Retried { task, restored } => {
+                for id in std::iter::once(task).chain(restored) {
+                    self.imported.remove(id);
+                    if let Some(t) = self.task_mut(id) {
+                        t.restart();
+                    }
+                }
+                self.reopen();
+            }
+            Event::RolledBack { task, commit, revert } => {
+                self.undone.extend(commit.iter().chain(revert).cloned());
+                self.imported.remove(task);
+                if let Some(t) = self.task_mut(task) {
+                    t.roll_back(commit.is_some());
+                }
+                self.reopen();
+            }
+            Event::Asked { question } => {
+                if let Topic::Drift(tasks) = &question.topic {
+                    for id in tasks {
+                        if let Some(drift) = self.task_mut(id).and_then(|t| t.drift.as_mut()) {
+                            drift.asked = true;
+                        }
+                    }
+                }
+                self.questions.push(Asked {
+                    question: question.clone(),
+                    answer: Vec::new(),
+                    by: Default::default(),
+                });
+            }
+            Event::Answered { question, options, by } => {
+                if let Some(asked) = self.questions.iter_mut().find(|a| a.question.id == *question) {
+                    asked.answer.clone_from(options);
+                    asked.by = *by;
+                    let about = asked.question.topic.task().filter(|_| asked.question.topic.is_inquiry());
+                    if let Some(t) = about.cloned().and_then(|task| self.task_mut(&task)) {
+                        t.answered = Some(question.clone());
+                        t.resume_due = t.status == Status::Implementing;
+                    }
+                }
+            }
+            Event::Noted { note } => self.notes.push(note.clone()),
+            Event::Messaged { message } => self.messages.push(message.clone()),
+            Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
+            Event::Finished => self.set_run_status(RunStatus::Finished),
+        }
+    }
+
+    fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
+        let mut before: std::collections::HashMap<TaskId, TaskState> =
+            std::mem::take(&mut self.tasks).into_iter().map(|t| (t.leaf.id.clone(), t)).collect();
+        self.tasks = leaves
+            .iter()
+            .map(|leaf| match before.remove(&leaf.id) {
+                Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
+                Some(known) => TaskState { leaf: leaf.clone(), drift: None, before: None, ..known },
+                None => match self.imported.get(&leaf.id).filter(|done| done.title == leaf.title) {
+                    Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
+                    None => TaskState::new(leaf.clone()),
+                },
+            })
+            .collect();
+        self.restore_index();
+    }
+
+    fn owner_of(&self, task: &TaskId) -> Option<AgentName> {
+        Some(self.task(task)?.claim.as_ref()?.owner.clone())
+    }
+
+    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
+        self.agents.entry(name.clone()).or_insert(RunAgent {
+            role,
+            activity: Activity::Working,
+            since: at,
+            task: None,
+            fruitless: 0,
+        })
+    }
+
+    fn dispatched(&mut self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>, at: Timestamp) {
+        let role = if dispatch == Dispatch::Verify { Role::Verifier } else { Role::Builder };
+        self.untold.push(Untold { dispatch, name: name.clone(), task: task.cloned() });
+        let agent = self.agent(name, role, at);
+        agent.activity = Activity::Dispatched;
+        agent.since = at;
+        agent.task = task.filter(|_| role == Role::Verifier).cloned();
+        if let Some(t) = task.and_then(|id| self.task_mut(id)) {
+            match dispatch {
+                Dispatch::Verify => t.verifiers += 1,
+                Dispatch::Spawn | Dispatch::Resume => t.resume_due = false,
+            }
+        }
+    }
+
+    fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
+        self.heard_of(name);
+        let holds = self.held_by(name).is_some();
+        if let Some(agent) = self.agents.get_mut(name) {
+            if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
+                agent.fruitless += 1;
+            }
+            agent.activity = Activity::Idle;
+            agent.since = at;
+        }
+    }
+
+    /// The lead has started `name`, or need not any more.
+    fn heard_of(&mut self, name: &AgentName) {
+        self.untold.retain(|u| u.name != *name);
+        self.unstarted.retain(|u| u.name != *name);
+    }
+
+    fn working(&mut self, name: &AgentName, at: Timestamp) {
+        self.heard_of(name);
+        let agent = self.agent(name, Role::Builder, at);
+        agent.activity = Activity::Working;
+        agent.since = at;
+    }
+
+    fn idle(&mut self, name: &AgentName, at: Timestamp) {
+        let agent = self.agent(name, Role::Builder, at);
+        agent.activity = Activity::Idle;
+        agent.since = at;
+    }
+
+    fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
+        self.untold.retain(|u| u.task.as_ref() != Some(task));
+        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
+        for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
+            agent.activity = Activity::Idle;
+            agent.since = at;
+        }
+    }
+
+    fn close_questions_about(&mut self, task: &TaskId) {
+        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
+        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
+            asked.answer = vec![ClosedUnanswered::GivenUp.label().into()];
+        }
+    }
+
+    /// A builder that goes on without an answer, or whose claim is gone, has no use for one.
+    fn withdraw_inquiries(&mut self, task: &TaskId) {
+        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
+        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
+            asked.answer = vec![ClosedUnanswered::Withdrawn.label().into()];
+        }
+    }
+
+    fn set_run_status(&mut self, status: RunStatus) {
+        if let Some(run) = &mut self.run {
+            run.status = status;
+        }
+    }
+
+    fn reopen(&mut self) {
+        if self.run.as_ref().is_some_and(|r| r.status == RunStatus::Finished) {
+            self.set_run_status(RunStatus::Running);
+        }
+    }
+}
+
+impl TaskState {
+    /// In the user's checkout, what was left there half done still is; a worktree begins with what its claim says.
+    fn take_base(&mut self, base: &Base) {
+        match &mut self.base {
+            Some(kept) if kept.worktree.is_none() && base.worktree.is_none() => {
+                kept.around.clone_from(&base.around);
+            }
+            _ => self.base = Some(base.clone()),
+        }
+    }
+
+    /// A leaf that was done before the plan was imported.
+    fn imported(leaf: super::event::Leaf, commit: Option<String>) -> Self {
+        let note = commit.is_none().then(|| "done before the import; not verified".to_owned());
+        Self { status: Status::Completed, imported: true, commit, note, ..Self::new(leaf) }
+    }
+
+    fn begin_iteration(&mut self) {
+        self.answered = None;
+        self.submission = None;
+        self.verification = None;
+        self.nudges = 0;
+        self.verifiers = 0;
+    }
+
+    fn end(&mut self, status: Status, at: Timestamp) {
+        self.status = status;
+        self.claim = None;
+        self.commit_intent = None;
+        self.resume_due = false;
+        self.ended_at = Some(at);
+    }
+
+    /// Forgets all that happened. Without a commit that was undone, what it changed is still there, and is measured
+    /// from where it began.
+    fn roll_back(&mut self, is_undone: bool) {
+        let begun = (self.base.take(), self.started_at);
+        *self = Self::new(self.leaf.clone());
+        if !is_undone {
+            (self.base, self.started_at) = begun;
+        }
+    }
+
+    fn restart(&mut self) {
+        self.status = Status::Pending;
+        self.iteration = 0;
+        self.verdict = None;
+        self.reason = None;
+        self.because = None;
+        self.ended_at = None;
+        self.imported = false;
+        self.commit = None;
+        self.note = None;
+        self.begin_iteration();
+    }
+}

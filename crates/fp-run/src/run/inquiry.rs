@@ -1,0 +1,238 @@
+//! What a builder may ask in the middle of its task: one question in its first iteration, and files beyond those
+//! of its task. Whoever has asked ends its turn, is not nudged, and is woken with the answer.
+
+use std::borrow::Cow;
+
+use super::decide::RunDecision;
+use super::event::{Decider, Event};
+use super::question::{AnswerOption, Question, Topic};
+use super::refusal::Refusal;
+use super::state::{State, Status, TaskState};
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::path::{self, covers, overlap};
+use fp_plan::settings::ExtensionPolicy;
+
+/// How many answers a builder may offer.
+pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
+/// Longest question and longest reason, in characters.
+pub const MAX_CHARS: usize = 500;
+
+/// Why a builder's question is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAsked {
+    /// It holds no such task.
+    #[error("{owner} does not hold task {task}")]
+    NotHeld {
+        /// Who asks.
+        owner: AgentName,
+        /// About what.
+        task: TaskId,
+    },
+    /// The task has come back from a verifier.
+    #[error("task {task} is in iteration {iteration}: questions are asked in the first one only")]
+    Late {
+        /// The task.
+        task: TaskId,
+        /// Its iteration.
+        iteration: u32,
+    },
+    /// One was asked already.
+    #[error("a question about task {0} was asked already: there is one a task")]
+    Again(TaskId),
+    /// Too few answers to choose from, too many, or two with one name.
+    #[error("a question has 2 to 4 options with different labels, this one has {0}")]
+    Options(usize),
+    /// The path leads out of the repository, or to what no task may change.
+    #[error("{path:?} can't be part of a task: {why}")]
+    Path {
+        /// The path.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// A running task may change it.
+    #[error("running task {task} may change {path}: wait until it is over, or do without")]
+    Held {
+        /// The path.
+        path: String,
+        /// The running task.
+        task: TaskId,
+    },
+    /// The plan's policy is to grant nothing.
+    #[error("{0} is not in the task's files, and `guard.extend` is `deny`")]
+    Denied(String),
+    /// Something else is in the way.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Hint for NotAsked {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::Refused(refusal) => return refusal.hint(),
+            Self::NotHeld { .. } => "`fp claim PLAN --as NAME` says which task is yours",
+            Self::Late { .. } | Self::Again(_) => {
+                "decide by the task and the code, and say what you decided with `fp submit --note`"
+            }
+            Self::Options(_) => "--option 'LABEL|what it means', two to four times",
+            Self::Path { .. } => "name one file, relative to the repository",
+            Self::Held { .. } | Self::Denied(_) => {
+                "do the task within its files, or submit it and say in a note what is missing"
+            }
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    }
+}
+
+/// What became of the wish for another file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Extension {
+    /// It is in the task's files already.
+    Listed,
+    /// It is, from now on.
+    Allowed(Vec<Event>),
+    /// The user is asked, in the question with this id.
+    Asked(String, Vec<Event>),
+}
+
+impl State {
+    /// Whether the builder of `task` waits for the user.
+    pub fn awaits_answer(&self, task: &TaskId) -> bool {
+        self.open_questions()
+            .any(|question| question.topic.is_inquiry() && question.topic.task() == Some(task))
+    }
+
+    /// The files that the builder of `task` has asked for and not been given yet.
+    pub(super) fn wanted_by(&self, task: &TaskId) -> impl Iterator<Item = &str> {
+        self.open_questions().filter_map(move |question| match &question.topic {
+            Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
+    /// `owner` asks the user `text` about its task, with these answers to choose from.
+    pub fn clarify(
+        &self,
+        id: &TaskId,
+        owner: &AgentName,
+        text: &str,
+        options: Vec<AnswerOption>,
+    ) -> Result<Vec<Event>, NotAsked> {
+        self.expect_running()?;
+        let task = self.expect_task(id)?;
+        if task.status != Status::Implementing
+            || task.claim.as_ref().is_none_or(|claim| claim.owner != *owner)
+        {
+            return Err(NotAsked::NotHeld { owner: owner.clone(), task: id.clone() });
+        }
+        if task.iteration > 1 {
+            return Err(NotAsked::Late { task: id.clone(), iteration: task.iteration });
+        }
+        let topic = Topic::Clarify(id.clone());
+        if self.questions.iter().any(|asked| asked.question.topic == topic) {
+            return Err(NotAsked::Again(id.clone()));
+        }
+        let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        if labels.len() != options.len()
+            || !OPTIONS.contains(&options.len())
+            || labels.contains(&String::new())
+        {
+            return Err(NotAsked::Options(options.len()));
+        }
+        let serial = self.questions.len() as u64 + 1;
+        let question = Question::clarification(id, serial, &cut(text), options);
+        Ok(vec![Event::Asked { question }])
+    }
+
+    /// The holder of `token` wants to change `path` as well. `plans` is the folder of all plans, as the settings have
+    /// it.
+    pub fn extend(
+        &self,
+        id: &TaskId,
+        token: &str,
+        path: &str,
+        reason: &str,
+        (policy, plans): (ExtensionPolicy, &str),
+    ) -> Result<Extension, NotAsked> {
+        self.expect_claim(id, token)?;
+        let path = allowed_path(path, plans)?;
+        let task = self.expect_task(id)?;
+        if task.held().any(|file| covers(file, &path)) {
+            return Ok(Extension::Listed);
+        }
+        let running = self.running().find(|other| {
+            let wanted = self.wanted_by(&other.leaf.id).any(|wanted| overlap(&[wanted], &[&path]));
+            other.leaf.id != *id && (wanted || shares(other, &path))
+        });
+        if let Some(other) = running {
+            return Err(NotAsked::Held { path, task: other.leaf.id.clone() });
+        }
+        let elsewhere = self.tasks.iter().find(|other| other.leaf.id != *id && shares(other, &path));
+        let reason = cut(reason);
+        match policy {
+            ExtensionPolicy::Deny => Err(NotAsked::Denied(path)),
+            ExtensionPolicy::Allow if elsewhere.is_none() => {
+                let event = Event::ScopeExtended { task: id.clone(), path, reason, by: Decider::Auto };
+                Ok(Extension::Allowed(vec![event]))
+            }
+            ExtensionPolicy::Allow | ExtensionPolicy::Ask => {
+                let why = match elsewhere {
+                    Some(other) => format!("{reason} (task {} lists it)", other.leaf.id),
+                    None => reason,
+                };
+                let topic = Topic::Scope { task: id.clone(), path };
+                let asked = self.open_questions().find(|question| question.topic == topic);
+                if let Some(asked) = asked {
+                    return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
+                }
+                let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
+                Ok(Extension::Asked(question.id.clone(), vec![Event::Asked { question }]))
+            }
+        }
+    }
+
+    /// What it means that the builder of `id` may change `path` as well.
+    pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
+        let topic = Topic::Scope { task: id.clone(), path: path.to_owned() };
+        let reason = self.questions.iter().rfind(|asked| asked.question.topic == topic);
+        let reason = reason.map(|asked| asked.question.reason.clone()).unwrap_or_default();
+        let task = self.expect_task(id)?;
+        if task.status != Status::Implementing {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Event::ScopeExtended { task: id.clone(), path: path.into(), reason, by }])
+    }
+}
+
+fn shares(other: &TaskState, path: &str) -> bool {
+    let held: Vec<&str> = other.held().collect();
+    overlap(&held, &[path])
+}
+
+/// `path` in normal form, if a task may have it at all.
+fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
+    let refused = |why: String| NotAsked::Path { path: path.to_owned(), why };
+    let normal = path::normal(path.trim()).map_err(|why| refused(why.to_string()))?.into_owned();
+    if normal.is_empty() || normal == "." {
+        return Err(refused("it is the whole repository".into()));
+    }
+    if normal.contains(['*', '?']) {
+        return Err(refused("it is a pattern; name a file".into()));
+    }
+    let git = normal.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
+    if git || covers(plans, &normal) || covers(&normal, plans) {
+        return Err(refused("what is in it is no task's".into()));
+    }
+    Ok(normal)
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(MAX_CHARS).collect()
+}

@@ -1,0 +1,78 @@
+//! What agents are told: a prompt to start with, or a message that wakes them. Each says which command to run;
+//! the rest is what that command prints.
+
+use super::state::{State, TaskState};
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+
+/// The prompt of a new builder.
+pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
+    format!("You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints.")
+}
+
+/// The prompt of a new verifier.
+pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration: u32) -> String {
+    format!(
+        "You are {name}. Verify task {task} of plan {plan}, iteration {iteration}: \
+         run `fp verify {plan} {task}` and go by what it prints."
+    )
+}
+
+/// What a lead is told that judges a task itself.
+pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
+    format!(
+        "Judge task {task}, iteration {iteration}, yourself. Run `fp verify {plan} {task}`, which may take as long as \
+         the tests do, and read the changed files that it names. A criterion passes when you have seen what shows \
+         that it holds: the code, and a test or a command's output; the builder's word is none. Else it fails, with \
+         what you saw and what was wanted. Change nothing. Record it with the line that it prints."
+    )
+}
+
+/// The message to a builder that waits while tasks are ready.
+pub fn offer(plan: &PlanId, name: &AgentName) -> String {
+    format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
+}
+
+/// What a builder is told that stopped while it holds a task.
+pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
+    format!(
+        "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
+         for its payload, go on with it, and submit it when it is done."
+    )
+}
+
+/// What a lead is told that stopped although something is due.
+pub fn lead_nudge(plan: &PlanId) -> String {
+    format!(
+        "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
+         `fp next {plan}`, do each action as it is printed, and so on until one ends your turn."
+    )
+}
+
+/// What a lead is told that stopped while nothing can go on.
+pub fn lead_deadlock(plan: &PlanId) -> String {
+    format!(
+        "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
+         user which tasks wait for what, unless you have."
+    )
+}
+
+/// The message to the idle `owner` of `task`: the answer that it waits for, or its feedback, unless it was told that
+/// already and has stopped.
+pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
+    let (plan, id) = (&state.plan_id, &task.leaf.id);
+    let answered = task.answered.as_ref();
+    let answered = answered.and_then(|question| state.questions.iter().find(|a| a.question.id == *question));
+    if let Some(asked) = answered {
+        return format!(
+            "Your question about task {id} is answered: {}. Run `fp claim {plan} --as {owner}` and go on.",
+            asked.answer.join(", ")
+        );
+    }
+    match &task.feedback {
+        Some(feedback) if task.resume_due || task.nudges == 0 => format!(
+            "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit \
+             again."
+        ),
+        _ => nudge(plan, id, owner),
+    }
+}

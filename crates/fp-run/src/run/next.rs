@@ -1,0 +1,514 @@
+//! What is due next. An action that starts something is recorded as dispatched before anybody sees it, so
+//! asking again never hands it out twice, and what a dead agent left undone becomes due again by itself. Only
+//! what nobody may have seen is handed out again: see [`Event::Told`].
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::drift::{Drift, Moved};
+use super::event::{Decider, Dispatch, Event};
+use super::message;
+use super::question::{AnswerChoice, AnswerOption, Topic};
+use super::ready::Obstacle;
+use super::refusal::Refusal;
+use super::state::{Activity, Role, State, Status};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::path::overlap;
+use fp_plan::settings::Settings;
+
+/// RunAgent type of a builder, as the client addresses it.
+pub const BUILDER: &str = "fp:builder";
+/// RunAgent type of a verifier, as the client addresses it.
+pub const VERIFIER: &str = "fp:verifier";
+
+/// How many verifiers a submission gets before the user is asked.
+const VERIFIERS: u32 = 2;
+/// How often in a row a builder may end without a task before the user is asked.
+const FRUITLESS: u32 = 3;
+
+/// What the lead does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum LeadAction {
+    /// Start a builder.
+    Spawn {
+        /// Its name, also used as its description.
+        name: AgentName,
+        /// Its agent type.
+        agent: &'static str,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Send a message to a builder that waits.
+    Resume {
+        /// Its name.
+        name: AgentName,
+        /// The message.
+        message: String,
+    },
+    /// Start a verifier.
+    Verify {
+        /// Its name, also used as its description.
+        name: AgentName,
+        /// The task.
+        task: TaskId,
+        /// The iteration that it judges.
+        iteration: u32,
+        /// Its agent type.
+        agent: &'static str,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// Do what a verifier would do.
+    Judge {
+        /// The task.
+        task: TaskId,
+        /// The iteration that is judged.
+        iteration: u32,
+        /// How.
+        prompt: String,
+    },
+    /// Ask the user, then record the answer.
+    Ask {
+        /// Id of the question.
+        question: String,
+        /// The question.
+        text: String,
+        /// Its heading.
+        header: String,
+        /// Its answers.
+        options: Vec<AnswerOption>,
+        /// Whether several may be chosen.
+        #[serde(rename = "multiSelect")]
+        multi_select: bool,
+    },
+    /// End the turn; one of these wakes the lead.
+    Wait {
+        /// What is under way.
+        on: Vec<String>,
+    },
+    /// Tell the user which tasks wait for what.
+    Deadlock {
+        /// One line a task.
+        chain: Vec<String>,
+    },
+    /// Show the report; the run is over.
+    Finish {
+        /// The report; filled in by whoever renders it.
+        report: String,
+    },
+}
+
+/// What the state can't know.
+#[derive(Debug, Clone)]
+pub struct RunSurroundings {
+    /// The time.
+    pub now: Timestamp,
+    /// Whether the user can be asked.
+    pub attended: bool,
+    /// How often a builder is nudged in one iteration.
+    pub nudges: u32,
+    /// After how long an agent that was heard nothing of counts as ended.
+    pub timeout: SignedDuration,
+    /// Leaves that differ from what was approved.
+    pub edited: BTreeSet<TaskId>,
+    /// Where HEAD has gone since it was last looked at.
+    pub moved: Option<Moved>,
+    /// A fresh token, in case a task is sent back.
+    pub token: String,
+}
+
+impl RunSurroundings {
+    /// What is around a run at `now`, where the session that looks can ask the user or not. Nothing was edited or moved
+    /// as far as is known here, and nothing can be sent back.
+    pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
+        Self {
+            now,
+            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.terms.attended),
+            nudges: settings.nudge.times(),
+            timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+            edited: BTreeSet::new(),
+            moved: None,
+            token: String::new(),
+        }
+    }
+}
+
+/// Events to record, and what they make due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeadTurn {
+    /// To be logged before the actions are shown.
+    pub events: Vec<Event>,
+    /// In the order in which the lead does them.
+    pub actions: Vec<LeadAction>,
+}
+
+impl LeadTurn {
+    /// To be logged after the actions are shown, and not if that fails.
+    pub fn told(&self) -> Vec<Event> {
+        let starts = |action: &LeadAction| {
+            matches!(action, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
+        };
+        if self.actions.iter().any(starts) { vec![Event::Told] } else { Vec::new() }
+    }
+}
+
+struct Draft<'a> {
+    state: State,
+    around: &'a RunSurroundings,
+    turn: LeadTurn,
+}
+
+impl State {
+    /// What is due now, when the agents `ended` have just ended. Refused before the run is started.
+    pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
+        match self.expect_running() {
+            Ok(()) => {}
+            Err(Refusal::Over) => {
+                let actions = vec![LeadAction::Finish { report: String::new() }];
+                return Ok(LeadTurn { events: Vec::new(), actions });
+            }
+            Err(refusal) => return Err(refusal),
+        }
+        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
+        let mut draft = Draft { state: self.clone(), around, turn };
+        draft.end_agents(ended);
+        draft.repeat();
+        draft.look_at_head();
+        draft.answer_unattended();
+        draft.verify();
+        draft.wake_owners();
+        draft.answer_unattended();
+        draft.staff();
+        draft.close();
+        Ok(draft.turn)
+    }
+}
+
+impl Draft<'_> {
+    fn record(&mut self, event: Event) {
+        self.state.fold(&event, self.around.now);
+        self.turn.events.push(event);
+    }
+
+    fn end_agents(&mut self, ended: &[AgentName]) {
+        let silent = |since: Timestamp| self.around.now.duration_since(since) > self.around.timeout;
+        // Whoever says so again after a `next` that was killed means the turn before.
+        let ended =
+            |name: &AgentName| ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name);
+        let over: Vec<AgentName> = self
+            .state
+            .agents
+            .iter()
+            .filter(|(name, agent)| agent.activity != Activity::Idle && (ended(name) || silent(agent.since)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in over {
+            self.record(Event::AgentEnded { name });
+        }
+    }
+
+    /// Tells the lead again what a `next` that was killed may not have told it.
+    fn repeat(&mut self) {
+        let untold = self.state.untold.iter();
+        let actions = untold.filter_map(|u| self.action(u.dispatch, &u.name, u.task.as_ref()));
+        self.turn.actions = actions.collect();
+    }
+
+    /// Notices what has changed under tasks that nobody has begun, and asks about those that could be claimed else.
+    fn look_at_head(&mut self) {
+        if let Some(moved) = &self.around.moved {
+            let drifted = self.state.drift(moved);
+            self.record(Event::HeadMoved { head: moved.head.clone(), drifted });
+        }
+        let obstacles = self.state.obstacles(&self.around.edited);
+        let due = self.state.tasks.iter().filter_map(|task| match obstacles.of(task) {
+            Some(Obstacle::Drifted { drift }) if !drift.asked => Some((task.leaf.id.clone(), drift)),
+            _ => None,
+        });
+        let due: Vec<(TaskId, Drift)> = due.collect();
+        if !due.is_empty() {
+            let told: Vec<String> =
+                due.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect();
+            let tasks = due.into_iter().map(|(id, _)| id).collect();
+            let ask = self.state.ask(Topic::Drift(tasks), &told.join("; "));
+            self.record(ask);
+        }
+    }
+
+    fn answer_unattended(&mut self) {
+        if self.around.attended {
+            return;
+        }
+        let open: Vec<_> = self.state.open_questions().cloned().collect();
+        for question in open {
+            let answer = question.unattended_answer().to_owned();
+            let token = self.around.token.clone();
+            let events = self.state.answer(&question.id, &[answer], Decider::Auto, token).unwrap_or_default();
+            for event in events {
+                self.record(event);
+            }
+        }
+    }
+
+    fn verify(&mut self) {
+        let due: Vec<TaskId> = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::AwaitingVerification && !t.awaits_commit())
+            .map(|t| t.leaf.id.clone())
+            .filter(|id| !self.is_being_verified(id))
+            .collect();
+        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
+        for id in due {
+            if lead_judges {
+                self.have_judged(&id);
+            } else {
+                self.start_verifier(&id);
+            }
+        }
+    }
+
+    /// Nothing is started, so nothing is recorded: it is due until there is a verdict.
+    fn have_judged(&mut self, id: &TaskId) {
+        let Some(iteration) = self.state.task(id).map(|task| task.iteration) else { return };
+        let prompt = message::judge(&self.state.plan_id, id, iteration);
+        self.turn.actions.push(LeadAction::Judge { task: id.clone(), iteration, prompt });
+    }
+
+    fn is_being_verified(&self, id: &TaskId) -> bool {
+        self.state.agents.values().any(|a| a.task.as_ref() == Some(id) && a.activity != Activity::Idle)
+    }
+
+    fn start_verifier(&mut self, id: &TaskId) {
+        let Some(task) = self.state.task(id) else { return };
+        let topic = Topic::VerifierSilent(id.clone());
+        if task.verifiers >= VERIFIERS + self.retries(&topic) {
+            if !self.is_open(&topic) {
+                let ask = self.state.ask(topic, "");
+                self.record(ask);
+            }
+            return;
+        }
+        let (iteration, nth) = (task.iteration, task.verifiers);
+        let Some(name) = verifier_name(id, iteration, nth) else { return };
+        self.dispatch(Dispatch::Verify, name, Some(id.clone()));
+    }
+
+    fn is_open(&self, topic: &Topic) -> bool {
+        self.state.open_questions().any(|q| q.topic == *topic)
+    }
+
+    fn retries(&self, topic: &Topic) -> u32 {
+        let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
+        let retried = answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.label()));
+        u32::try_from(retried.count()).unwrap_or(u32::MAX)
+    }
+
+    fn wake_owners(&mut self) {
+        let stopped: Vec<TaskId> = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::Implementing)
+            .filter(|t| {
+                let agent = t.claim.as_ref().and_then(|c| self.state.agents.get(&c.owner));
+                agent.is_none_or(|a| a.activity == Activity::Idle)
+            })
+            .map(|t| t.leaf.id.clone())
+            .collect();
+        for id in stopped {
+            self.wake_owner(&id);
+        }
+    }
+
+    fn wake_owner(&mut self, id: &TaskId) {
+        let Some(task) = self.state.task(id) else { return };
+        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
+        if self.state.awaits_answer(id) {
+            return;
+        }
+        if task.resume_due {
+            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
+        } else if task.nudges < self.around.nudges {
+            self.record(Event::Nudged { task: id.clone(), owner: owner.clone() });
+            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
+        } else {
+            self.give_back(id, &owner);
+        }
+    }
+
+    /// A builder that stops again and again loses its claim, and the attempt counts: else it never ends.
+    fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
+        let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
+        let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
+        if iteration <= self.state.iterations_of(id) {
+            self.record(Event::Released { task: id.clone(), reason, iteration });
+            return;
+        }
+        for event in self.state.failing(id, &reason) {
+            self.record(event);
+        }
+        let ask = self.state.ask(Topic::TaskFailed(id.clone()), &reason);
+        self.record(ask);
+    }
+
+    /// Records that the lead is told, and tells it.
+    fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
+        let action = self.action(dispatch, &name, task.as_ref());
+        self.record(Event::Dispatched { dispatch, name, task });
+        self.turn.actions.extend(action);
+    }
+
+    fn action(&self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>) -> Option<LeadAction> {
+        let plan = &self.state.plan_id;
+        let task = task.and_then(|id| self.state.task(id));
+        let name = name.clone();
+        Some(match dispatch {
+            Dispatch::Spawn => {
+                let prompt = message::builder_prompt(plan, &name);
+                LeadAction::Spawn { name, agent: BUILDER, prompt }
+            }
+            Dispatch::Resume => {
+                let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
+                let message = match held {
+                    Some(task) => message::wake(&self.state, task, &name),
+                    None => message::offer(plan, &name),
+                };
+                LeadAction::Resume { name, message }
+            }
+            Dispatch::Verify => {
+                let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
+                let (task, iteration) = (task.leaf.id.clone(), task.iteration);
+                let prompt = message::verifier_prompt(plan, &name, &task, iteration);
+                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt }
+            }
+        })
+    }
+
+    /// Puts builders on what is ready: as many as there are tasks that can run side by side.
+    fn staff(&mut self) {
+        let on_their_way = self
+            .state
+            .agents
+            .iter()
+            .filter(|(name, a)| {
+                a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
+            })
+            .count();
+        let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
+        let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
+        let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
+        let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
+        let mut exhausted = false;
+        let mut started = 0;
+        for number in 1..=builders {
+            if started == wanted {
+                return;
+            }
+            let Some(name) = AgentName::builder(number) else { continue };
+            match self.state.agents.get(&name) {
+                _ if self.state.held_by(&name).is_some() => continue,
+                Some(agent) if agent.activity != Activity::Idle => continue,
+                Some(agent) if agent.fruitless >= limit => {
+                    exhausted = true;
+                    continue;
+                }
+                Some(agent) if agent.fruitless == 0 => self.dispatch(Dispatch::Resume, name, None),
+                _ => self.dispatch(Dispatch::Spawn, name, None),
+            }
+            started += 1;
+        }
+        if started == 0 && exhausted && on_their_way == 0 && !self.is_open(&Topic::BuildersSilent) {
+            let ask = self.state.ask(Topic::BuildersSilent, "");
+            self.record(ask);
+            self.answer_unattended();
+        }
+    }
+
+    /// How many of the ready tasks can run at the same time, taken in order; no more than `enough` are looked for.
+    fn startable(&self, enough: usize) -> usize {
+        let mut taken: Vec<Vec<&str>> = Vec::new();
+        for task in self.state.ready(&self.around.edited) {
+            let held: Vec<&str> = task.held().collect();
+            if !taken.iter().any(|files| overlap(files, &held)) {
+                taken.push(held);
+            }
+            if taken.len() >= enough {
+                break;
+            }
+        }
+        taken.len()
+    }
+
+    fn close(&mut self) {
+        if !self.state.is_running() {
+            self.turn.actions = vec![LeadAction::Finish { report: String::new() }];
+            return;
+        }
+        let questions: Vec<LeadAction> = self
+            .state
+            .open_questions()
+            .map(|q| LeadAction::Ask {
+                question: q.id.clone(),
+                text: q.text.clone(),
+                header: q.header.clone(),
+                options: q.options.clone(),
+                multi_select: false,
+            })
+            .collect();
+        let asks = !questions.is_empty();
+        self.turn.actions.extend(questions);
+        if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
+            return;
+        }
+        let on = self.under_way();
+        if !on.is_empty() {
+            self.turn.actions.push(LeadAction::Wait { on });
+        } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
+            self.record(Event::Finished);
+            self.turn.actions.push(LeadAction::Finish { report: String::new() });
+        } else {
+            self.turn.actions.push(LeadAction::Deadlock { chain: self.chain() });
+        }
+    }
+
+    fn under_way(&self) -> Vec<String> {
+        let agents = self
+            .state
+            .agents
+            .iter()
+            .filter(|(_, a)| a.activity != Activity::Idle)
+            .map(|(n, _)| n.to_string());
+        let commits = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.awaits_commit())
+            .map(|t| format!("the commit of task {}", t.leaf.id));
+        agents.chain(commits).collect()
+    }
+
+    fn chain(&self) -> Vec<String> {
+        let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
+        let obstacles = self.state.obstacles(&self.around.edited);
+        open.map(|task| {
+            let why = match obstacles.of(task) {
+                None => "it is ready, but no builder may be started".to_owned(),
+                Some(obstacle) => self.state.explain(task, &obstacle),
+            };
+            format!("{}: {why}", task.leaf.id)
+        })
+        .collect()
+    }
+}
+
+fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {
+    let task = task.as_str().replace('.', "-");
+    let again = if nth == 0 { String::new() } else { format!("-{}", nth + 1) };
+    let name = format!("verifier-{task}-i{iteration}{again}");
+    AgentName::new(name).or_else(|_| AgentName::new(format!("verifier-i{iteration}{again}"))).ok()
+}

@@ -1,0 +1,126 @@
+//! The notepad: what builders learnt, for those that come after.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Note;
+use super::state::State;
+use fp_plan::plan::id::TaskId;
+use fp_plan::plan::path::overlap;
+use fp_plan::text::one_line;
+
+/// How many notes one payload gets at the most.
+pub const NOTES_PER_PAYLOAD: usize = 10;
+
+/// Longest note in characters; what is longer is cut.
+pub const MAX_NOTE_CHARS: usize = 500;
+
+/// What a note is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum NoteKind {
+    /// A pattern of the code base worth following.
+    Pattern,
+    /// A constraint that isn't obvious.
+    Gotcha,
+    /// Something that exists and should be reused.
+    Util,
+    /// A fragile place.
+    Warn,
+}
+
+impl NoteKind {
+    /// The word it is written as.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pattern => "PATTERN",
+            Self::Gotcha => "GOTCHA",
+            Self::Util => "UTIL",
+            Self::Warn => "WARN",
+        }
+    }
+}
+
+/// Why a text is not a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind")]
+pub struct InvalidNote;
+
+impl Note {
+    /// Reads `KIND: text`, as agents write it: any case, any white space, cut to [`MAX_NOTE_CHARS`].
+    pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
+        let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
+        let kind = match kind.trim().to_ascii_uppercase().as_str() {
+            "PATTERN" => NoteKind::Pattern,
+            "GOTCHA" => NoteKind::Gotcha,
+            "UTIL" => NoteKind::Util,
+            "WARN" => NoteKind::Warn,
+            _ => return Err(InvalidNote),
+        };
+        let text = one_line(text);
+        if text.is_empty() {
+            return Err(InvalidNote);
+        }
+        Ok(Self { kind, text: text.chars().take(MAX_NOTE_CHARS).collect(), task })
+    }
+
+    /// The note as a line of `notepad.md`, without the bullet.
+    pub fn line(&self) -> String {
+        let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
+        format!("{task} {}: {}", self.kind.word(), self.text)
+    }
+}
+
+/// The notes that help with `task`: those of tasks that share a file with it, then the latest, at most
+/// [`NOTES_PER_PAYLOAD`], in the order in which they were written.
+pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
+    let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
+    let shares = |note: &Note| {
+        let writer = note.task.as_ref().and_then(|id| state.task(id));
+        writer.is_some_and(|t| overlap(&t.leaf.files, files))
+    };
+    let (near, far): (Vec<usize>, Vec<usize>) =
+        (0..state.notes.len()).rev().partition(|&i| shares(&state.notes[i]));
+    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(NOTES_PER_PAYLOAD).collect();
+    chosen.sort_unstable();
+    chosen.into_iter().map(|i| &state.notes[i]).collect()
+}
+
+/// The notes in a `notepad.md`, of fractal-planner 0.1 as well; lines that are none are passed over.
+pub fn read(text: &str) -> Vec<Note> {
+    let note = |line: &str| {
+        let line = line.trim().strip_prefix("- [")?;
+        let (about, said) = line.split_once(']')?;
+        let task = about.strip_prefix("Task ").and_then(|id| TaskId::new(id.trim()).ok());
+        Note::parse(said, task).ok()
+    };
+    text.lines().filter_map(note).collect()
+}
+
+/// `notepad.md` as a whole.
+pub fn render(state: &State) -> String {
+    let started = state.created_at.map(|at| at.to_string()).unwrap_or_default();
+    let mut text = format!(
+        "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n",
+        state.plan_id
+    );
+    for note in &state.notes {
+        text.push_str(&format!("- {}\n", note.line()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_plan::plan::id::PlanId;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut state = State::new(PlanId::new("p").unwrap());
+        let notes = ["PATTERN: as in a.rs", "WARN: [x] - y"];
+        let tasks = [TaskId::new("1.1").ok(), None];
+        state.notes = notes.iter().zip(tasks).map(|(text, task)| Note::parse(text, task).unwrap()).collect();
+        assert_eq!(read(&render(&state)), state.notes);
+        assert_eq!(read("- [Task 1.1] NOISE: no\n- no\n- [Task 1\n"), []);
+    }
+}

@@ -1,0 +1,283 @@
+//! Messages from builder to builder while both work: in the log, and in the receiver's next payload, whatever the
+//! client's own messaging can do. They go one way, and nothing waits for them.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Event;
+use super::refusal::Refusal;
+use super::state::{Role, State, TaskState};
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::path::overlap;
+use fp_plan::text::one_line;
+
+/// How many messages may be sent from within one task.
+pub const MESSAGES_PER_TASK: usize = 2;
+/// How many messages one payload shows at the most.
+pub const MESSAGES_PER_PAYLOAD: usize = 10;
+/// Longest message in characters; what is longer is cut.
+pub const MAX_MESSAGE_CHARS: usize = 300;
+/// The receiver that stands for all other builders.
+pub const ALL: &str = "all";
+
+/// What a message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PeerKind {
+    /// Something new that the receiver's task could use.
+    InterfaceCreated,
+    /// A convention or a quirk that concerns the receiver's task.
+    PatternFound,
+    /// The sender changes what the receiver's task rests on.
+    ConflictWarning,
+    /// A file that the receiver's task names is elsewhere now.
+    FileMoved,
+}
+
+impl PeerKind {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::InterfaceCreated, Self::PatternFound, Self::ConflictWarning, Self::FileMoved];
+
+    /// The word it is written as.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::InterfaceCreated => "INTERFACE_CREATED",
+            Self::PatternFound => "PATTERN_FOUND",
+            Self::ConflictWarning => "CONFLICT_WARNING",
+            Self::FileMoved => "FILE_MOVED",
+        }
+    }
+
+    /// The kind that `text` begins with, as in `KIND: text` in any case, and the rest behind the colon.
+    pub fn read(text: &str) -> Option<(Self, &str)> {
+        let (word, rest) = text.split_once(':')?;
+        let kind = Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word.trim()))?;
+        Some((kind, rest))
+    }
+}
+
+/// A message from one builder to others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerMessage {
+    /// Who sends it.
+    pub from: AgentName,
+    /// The task that the sender held.
+    pub task: TaskId,
+    /// Who gets it, never the sender, each once.
+    pub to: Vec<AgentName>,
+    /// What it is about.
+    pub kind: PeerKind,
+    /// One line of at most [`MAX_MESSAGE_CHARS`].
+    pub text: String,
+}
+
+impl PeerMessage {
+    /// The message as one line, as lists show it.
+    pub fn line(&self) -> String {
+        format!("[Task {}] {} to {}: {}: {}", self.task, self.from, self.to(), self.kind.word(), self.text)
+    }
+
+    /// The message as one line, as its receiver is shown it.
+    pub fn received(&self) -> String {
+        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.word(), self.text)
+    }
+
+    /// The names of its receivers in one text.
+    pub fn to(&self) -> String {
+        self.to.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it concerns `task`: it names one of its files, or was sent from a task that shares one.
+    fn concerns(&self, state: &State, task: &TaskState) -> bool {
+        let near: Vec<&str> = task.files().chain(task.leaf.references()).collect();
+        let sender = state.task(&self.task).map_or(&[][..], |sender| &sender.leaf.files);
+        let sender: Vec<&str> = sender.iter().map(String::as_str).collect();
+        overlap(&sender, &near) || near.iter().any(|path| self.text.contains(path))
+    }
+}
+
+/// How far a builder has been shown the messages of a run, as positions in [`State::messages`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Inbox {
+    /// What is before it was shown in claims that are over.
+    pub since: usize,
+    /// What is between that and this is in the payload of the claim under way.
+    pub until: usize,
+}
+
+/// Why a message is not sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotSent {
+    /// It has no kind, or no text.
+    #[error(
+        "a message is one line `KIND: text`, with INTERFACE_CREATED, PATTERN_FOUND, CONFLICT_WARNING or FILE_MOVED \
+         as its kind"
+    )]
+    Form,
+    /// The run has one builder.
+    #[error("nobody else builds in this run: there is one builder")]
+    Alone,
+    /// The sender has no task to speak of.
+    #[error("{0} holds no task")]
+    NoTask(AgentName),
+    /// The sender is among the receivers.
+    #[error("{0} can't send a message to itself")]
+    Itself(AgentName),
+    /// A receiver does not build in this run.
+    #[error("{name} is no builder of this run: the others are {}", names(.others))]
+    NoBuilder {
+        /// The name that was given.
+        name: AgentName,
+        /// Whom a message can be sent to.
+        others: Vec<AgentName>,
+    },
+    /// As many as a task has were sent.
+    #[error("two messages of task {0} are sent")]
+    Spent(TaskId),
+    /// Something else is in the way.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Hint for NotSent {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::Refused(refusal) => return refusal.hint(),
+            Self::Alone | Self::Spent(_) => {
+                "what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`"
+            }
+            Self::NoTask(_) => "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one",
+            Self::Form => "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'",
+            Self::Itself(_) | Self::NoBuilder { .. } => "--to NAME, or --to all for all others",
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    }
+}
+
+fn names(names: &[AgentName]) -> String {
+    names.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+impl State {
+    /// The message `text` of `from`, who holds a task, to the builders `to` or to [`ALL`] others, with its event; with
+    /// none where the very same was sent already.
+    pub fn tell(
+        &self,
+        from: &AgentName,
+        to: &[AgentName],
+        text: &str,
+    ) -> Result<(PeerMessage, Vec<Event>), NotSent> {
+        self.expect_running()?;
+        let others = self.other_builders(from);
+        if !self.has_peers() {
+            return Err(NotSent::Alone);
+        }
+        let task = self.held_by(from).ok_or_else(|| NotSent::NoTask(from.clone()))?;
+        let (kind, text) = PeerKind::read(text).ok_or(NotSent::Form)?;
+        let line = one_line(text);
+        if line.is_empty() {
+            return Err(NotSent::Form);
+        }
+        let message = PeerMessage {
+            from: from.clone(),
+            task: task.leaf.id.clone(),
+            to: receivers(from, to, others)?,
+            kind,
+            text: line.chars().take(MAX_MESSAGE_CHARS).collect(),
+        };
+        if self.messages.contains(&message) {
+            return Ok((message, Vec::new()));
+        }
+        if !self.may_tell(&message.task) {
+            return Err(NotSent::Spent(message.task));
+        }
+        let event = Event::Messaged { message: message.clone() };
+        Ok((message, vec![event]))
+    }
+
+    /// Whether more than one builder works in the run.
+    pub fn has_peers(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.terms.builders > 1)
+    }
+
+    /// Whether a message can still be sent from within `task`.
+    pub fn may_tell(&self, task: &TaskId) -> bool {
+        self.messages.iter().filter(|message| message.task == *task).count() < MESSAGES_PER_TASK
+    }
+
+    /// The builders of the run without `name`: those that `fp next` starts, and whoever else has claimed.
+    fn other_builders(&self, name: &AgentName) -> Vec<AgentName> {
+        let builders = self.run.as_ref().map_or(0, |run| run.terms.builders);
+        let started = (1..=builders).filter_map(AgentName::builder);
+        let known = self.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
+        let mut seen = BTreeSet::new();
+        started
+            .chain(known.map(|(name, _)| name.clone()))
+            .filter(|other| other != name && seen.insert(other.clone()))
+            .collect()
+    }
+
+    /// What the payload of `task` shows its holder: the messages that came to it since the claim before, those that
+    /// concern the task first if they are too many, in the order in which they were sent; and how many more there are.
+    pub fn messages_for(&self, task: &TaskState) -> (Vec<&PeerMessage>, usize) {
+        let Some(claim) = &task.claim else { return (Vec::new(), 0) };
+        let inbox = self.inboxes.get(&claim.owner).copied().unwrap_or_default();
+        let came = self.messages.get(inbox.since..inbox.until).unwrap_or_default();
+        let came: Vec<&PeerMessage> =
+            came.iter().filter(|message| message.to.contains(&claim.owner)).collect();
+        let (near, far): (Vec<usize>, Vec<usize>) =
+            (0..came.len()).rev().partition(|&i| came[i].concerns(self, task));
+        let mut chosen: Vec<usize> = near.into_iter().chain(far).take(MESSAGES_PER_PAYLOAD).collect();
+        chosen.sort_unstable();
+        let left_out = came.len() - chosen.len();
+        (chosen.into_iter().map(|i| came[i]).collect(), left_out)
+    }
+
+    /// `owner` begins another claim: it gets what has come since the one before.
+    pub(super) fn open_inbox(&mut self, owner: &AgentName) {
+        self.close_inbox(owner);
+        self.refill_inbox(owner);
+    }
+
+    /// The payload of `owner`'s claim is printed again: with it goes what has come meanwhile.
+    pub(super) fn refill_inbox(&mut self, owner: &AgentName) {
+        if !self.messages.is_empty() {
+            self.inboxes.entry(owner.clone()).or_default().until = self.messages.len();
+        }
+    }
+
+    /// What `owner` has been shown it is not shown again.
+    pub(super) fn close_inbox(&mut self, owner: &AgentName) {
+        if let Some(inbox) = self.inboxes.get_mut(owner) {
+            inbox.since = inbox.until;
+        }
+    }
+
+    /// The claim of `owner` has come to nothing: whoever goes by that name next is shown the same.
+    pub(super) fn return_inbox(&mut self, owner: &AgentName) {
+        if let Some(inbox) = self.inboxes.get_mut(owner) {
+            inbox.until = inbox.since;
+        }
+    }
+}
+
+fn receivers(from: &AgentName, to: &[AgentName], others: Vec<AgentName>) -> Result<Vec<AgentName>, NotSent> {
+    if to.iter().any(|name| name.as_str() == ALL) {
+        return Ok(others);
+    }
+    if to.contains(from) {
+        return Err(NotSent::Itself(from.clone()));
+    }
+    if let Some(name) = to.iter().find(|name| !others.contains(name)).cloned() {
+        return Err(NotSent::NoBuilder { name, others });
+    }
+    Ok(others.into_iter().filter(|other| to.contains(other)).collect())
+}

@@ -1,0 +1,268 @@
+//! Questions to the user: what is asked, and what each answer means.
+
+use serde::{Deserialize, Serialize};
+
+use fp_plan::plan::id::TaskId;
+
+/// One way to answer, as it is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerOption {
+    /// What the user sees and `fp answer --option` takes.
+    pub label: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// What a question is about; decides what its answers do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "about", content = "task")]
+pub enum Topic {
+    /// A task has used up its iterations.
+    TaskFailed(TaskId),
+    /// Two verifiers ended without a verdict.
+    VerifierSilent(TaskId),
+    /// A commit could not be made.
+    CommitBlocked(TaskId),
+    /// Builders keep ending without taking a task.
+    BuildersSilent,
+    /// What these tasks were planned on has changed.
+    Drift(Vec<TaskId>),
+    /// The checks of a task pass before its work, in test-driven work.
+    PassesBefore(TaskId),
+    /// A builder's own question about its task.
+    Clarify(TaskId),
+    /// A builder wants to change a file that its task doesn't list.
+    Scope {
+        /// The task.
+        task: TaskId,
+        /// The file, in normal form.
+        path: String,
+    },
+}
+
+impl Topic {
+    /// The task it is about, if it is about one.
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
+            Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
+            Self::BuildersSilent | Self::Drift(_) => None,
+        }
+    }
+
+    /// Whether a builder has asked it, and waits for the answer.
+    pub fn is_inquiry(&self) -> bool {
+        matches!(self, Self::Clarify(_) | Self::Scope { .. })
+    }
+}
+
+/// A question to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// Its id, unique in the run.
+    pub id: String,
+    /// What it is about.
+    pub topic: Topic,
+    /// The question itself.
+    pub text: String,
+    /// A heading of at most 12 characters.
+    pub header: String,
+    /// The answers, the recommended one first.
+    pub options: Vec<AnswerOption>,
+    /// Why it is asked; empty where the text says so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+/// An answer that has consequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerChoice {
+    /// Go on with the other tasks.
+    Continue,
+    /// Try the same again.
+    Retry,
+    /// End the run.
+    Stop,
+    /// Give the task up and go on.
+    GiveUp,
+    /// Send the task back to its builder, with the reason as feedback.
+    SendBack,
+    /// Take the task as done, without a commit.
+    Leave,
+    /// Make the file part of the task.
+    Allow,
+    /// Keep the file out of the task.
+    Deny,
+    /// Leave the tasks as they are.
+    Keep,
+    /// Change the tasks and approve them again.
+    Revise,
+    /// Build it all the same.
+    Build,
+    /// There is nothing to do.
+    Done,
+}
+
+impl AnswerChoice {
+    /// The word for it, which the user sees and the log has.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Continue => "Continue",
+            Self::Retry => "Retry",
+            Self::Stop => "Stop",
+            Self::GiveUp => "Give up",
+            Self::SendBack => "Send back",
+            Self::Leave => "Leave uncommitted",
+            Self::Allow => "Allow",
+            Self::Deny => "Deny",
+            Self::Keep => "Keep",
+            Self::Revise => "Revise",
+            Self::Build => "Build it",
+            Self::Done => "Take as done",
+        }
+    }
+}
+
+/// Why a question is closed that the user has not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClosedUnanswered {
+    /// The task was given up.
+    GivenUp,
+    /// The builder went on, or lost its claim.
+    Withdrawn,
+    /// The verdict came after all.
+    Judged,
+}
+
+impl ClosedUnanswered {
+    /// What stands in the place of an answer.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::GivenUp => "Given up",
+            Self::Withdrawn => "Withdrawn",
+            Self::Judged => "Judged",
+        }
+    }
+}
+
+/// What stopping means.
+const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
+
+impl Topic {
+    /// The choices that a question about it offers, the recommended one first, and what each means. A builder's own
+    /// question has options of its own.
+    pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
+        match self {
+            Self::TaskFailed(_) => &[
+                (AnswerChoice::Continue, "go on with the tasks that don't depend on it"),
+                (AnswerChoice::Retry, "give it all its iterations again"),
+                STOP,
+            ],
+            Self::VerifierSilent(_) => &[
+                (AnswerChoice::Retry, "start another verifier"),
+                (AnswerChoice::GiveUp, "give the task up and go on"),
+                STOP,
+            ],
+            Self::CommitBlocked(_) => &[
+                (AnswerChoice::SendBack, "the builder mends it, with this reason as feedback"),
+                (AnswerChoice::Retry, "make the commit again, after you have mended it"),
+                (AnswerChoice::Leave, "take the task as done and leave its change uncommitted"),
+                STOP,
+            ],
+            Self::Scope { .. } => &[
+                (AnswerChoice::Allow, "the file becomes part of the task, and the report says so"),
+                (AnswerChoice::Deny, "the builder does without"),
+            ],
+            Self::Drift(_) => &[
+                (AnswerChoice::Keep, "they stay as they are"),
+                (
+                    AnswerChoice::Revise,
+                    "change them in tasks.md and approve the plan again; they wait for that",
+                ),
+                STOP,
+            ],
+            Self::PassesBefore(_) => &[
+                (AnswerChoice::Build, "build it all the same; the report says so"),
+                (AnswerChoice::Done, "there is nothing to do: take the task as done"),
+                STOP,
+            ],
+            Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
+            Self::Clarify(_) => &[],
+        }
+    }
+
+    /// The choice that `label` names, if a question about it offers that.
+    pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
+        self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.label() == label)
+    }
+}
+
+impl Question {
+    /// The question about `topic`; `serial` makes its id unique, `reason` says what happened.
+    pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
+        let (header, text) = match &topic {
+            Topic::TaskFailed(task) => {
+                ("Task failed", format!("Task {task} failed for good: {reason}. How to go on?"))
+            }
+            Topic::VerifierSilent(task) => {
+                ("No verdict", format!("Two verifiers of task {task} ended without a verdict. How to go on?"))
+            }
+            Topic::CommitBlocked(task) => {
+                ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
+            }
+            Topic::Scope { task, path } => {
+                ("More files", format!("The builder of task {task} wants to change {path} as well: {reason}"))
+            }
+            Topic::Drift(tasks) => (
+                "Drift",
+                format!(
+                    "What {} planned on has changed since the approval: {reason}. Do the tasks still fit?",
+                    if tasks.len() == 1 { "a task was" } else { "tasks were" }
+                ),
+            ),
+            Topic::PassesBefore(task) => (
+                "Test first",
+                format!(
+                    "The Verify command of task {task} passes before its work, so that it proves nothing. How to go on?"
+                ),
+            ),
+            Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
+            Topic::BuildersSilent => (
+                "No builder",
+                "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
+            ),
+        };
+        let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
+            label: choice.label().to_owned(),
+            description: (*description).to_owned(),
+        };
+        let options = topic.choices().iter().map(option).collect();
+        let id = format!("q{serial}");
+        Self { id, topic, text, header: header.into(), options, reason: reason.into() }
+    }
+
+    /// The builder's own question `text` about `task`, with the answers that it offers.
+    pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<AnswerOption>) -> Self {
+        let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
+        let header: String = format!("Task {task}").chars().take(12).collect();
+        Self { header, options, ..asked }
+    }
+
+    /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
+    pub fn unattended_answer(&self) -> &str {
+        let choice = match self.topic {
+            Topic::Clarify(_) => {
+                return self.options.first().map_or(AnswerChoice::Continue.label(), |first| &first.label);
+            }
+            Topic::Scope { .. } => AnswerChoice::Deny,
+            Topic::Drift(_) => AnswerChoice::Keep,
+            Topic::PassesBefore(_) => AnswerChoice::Build,
+            Topic::TaskFailed(_) => AnswerChoice::Continue,
+            Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
+            Topic::CommitBlocked(_) => AnswerChoice::SendBack,
+            Topic::BuildersSilent => AnswerChoice::Stop,
+        };
+        choice.label()
+    }
+}

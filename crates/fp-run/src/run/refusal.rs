@@ -1,0 +1,151 @@
+//! Why a command is refused.
+
+use std::borrow::Cow;
+
+use super::planning::ROUNDS;
+use super::state::{Status, TaskState};
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::{AgentName, TaskId};
+
+/// Why a command is refused: what was asked, the state it met, and what is allowed in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The plan has no such leaf.
+    #[error("the approved plan has no leaf {0}")]
+    UnknownTask(TaskId),
+    /// Nothing was approved yet.
+    #[error("the plan is not approved yet")]
+    NotApproved,
+    /// The tree was criticised as often as it may be.
+    #[error("the {ROUNDS} rounds of critique are over: what is still found goes to the review")]
+    RoundsOver,
+    /// The run was not started.
+    #[error("the run is not started yet")]
+    NotStarted,
+    /// The run is over.
+    #[error("the run is over")]
+    Over,
+    /// The task is in a state in which the command means nothing.
+    #[error("task {task} is {}: {allowed}", status.word())]
+    Status {
+        /// The task.
+        task: TaskId,
+        /// Its state.
+        status: Status,
+        /// What can be done in it.
+        allowed: String,
+    },
+    /// Nothing can be claimed now.
+    #[error("nothing is ready: {0}")]
+    NothingReady(String),
+    /// The task can't be claimed now.
+    #[error("task {0} is not ready: {1}")]
+    NotReady(TaskId, String),
+    /// The builder holds another task.
+    #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
+    Holds {
+        /// The builder.
+        owner: AgentName,
+        /// What it holds.
+        held: TaskId,
+        /// The state of that task.
+        status: Status,
+    },
+    /// What was built on the task is done or under way.
+    #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
+    BuiltOn {
+        /// The task.
+        task: TaskId,
+        /// What builds on it, in document order, with the state of each.
+        on_it: Vec<(TaskId, Status)>,
+    },
+    /// A running task may change a file of the task's commit.
+    #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
+    Shared {
+        /// The task.
+        task: TaskId,
+        /// The running one.
+        running: TaskId,
+        /// The file, as the running one lists it.
+        file: String,
+    },
+    /// The token is not the one in force.
+    #[error("the claim on task {0} is not yours any more: its token has changed")]
+    OldToken(TaskId),
+    /// The verdict is about another iteration.
+    #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
+    OtherIteration {
+        /// The task.
+        task: TaskId,
+        /// Its iteration.
+        current: u32,
+        /// The one given.
+        given: u32,
+    },
+    /// There is no such open question.
+    #[error("there is no open question {0:?}")]
+    UnknownQuestion(String),
+    /// The question has no such option.
+    #[error("question {question} has no option {given:?}: it has {options}")]
+    UnknownOption {
+        /// The question.
+        question: String,
+        /// What was given.
+        given: String,
+        /// What it has.
+        options: String,
+    },
+    /// Leaves were edited after the approval.
+    #[error("task {0} was edited after the plan was approved")]
+    Edited(TaskId),
+    /// A task that is done, or under way, can't be changed or removed by a new approval.
+    #[error("task {0} is {1} and can't be changed or removed any more")]
+    Frozen(TaskId, &'static str),
+}
+
+impl Hint for Refusal {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        let hint = match self {
+            Self::NotApproved => "validate the plan and run `fp approve PLAN`",
+            Self::RoundsOver => {
+                "`fp critique show PLAN` prints the last one: show the user what it still finds"
+            }
+            Self::NotStarted => "run `fp run start PLAN`",
+            Self::Over => "`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again",
+            Self::UnknownTask(_) => "`fp status PLAN` lists the leaves",
+            Self::NothingReady(_) => "end your turn: you are told when there is something",
+            Self::NotReady(..) => "`fp ready PLAN` says what each task waits for",
+            Self::Holds { status: Status::Implementing, .. } => {
+                "run `fp claim` without a task for the payload of the one you hold"
+            }
+            Self::Holds { .. } => "end your turn: you are told when it has been judged",
+            Self::OldToken(_) => {
+                "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force"
+            }
+            Self::OtherIteration { .. } => "run `fp verify PLAN TASK` and judge what it shows",
+            Self::UnknownQuestion(_) => "`fp next PLAN` lists the open questions",
+            Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
+            Self::Frozen(..) => {
+                "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
+                 released first"
+            }
+            Self::Status { .. } => "`fp why PLAN TASK` says how it came to that, and what is next",
+            Self::UnknownOption { .. } | Self::BuiltOn { .. } | Self::Shared { .. } => return None,
+        };
+        Some(hint.into())
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if matches!(self, Self::NothingReady(_)) { ErrorEnd::NothingReady } else { ErrorEnd::Refused }
+    }
+}
+
+pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
+    Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
+}
+
+fn built(on_it: &[(TaskId, Status)]) -> String {
+    let told: Vec<String> = on_it.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
+    format!("{noun} {} {verb}", told.join(", "))
+}

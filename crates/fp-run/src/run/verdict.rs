@@ -1,0 +1,203 @@
+//! The verdict on a submitted task: a pass needs every criterion and every mechanical check, whatever the
+//! verifier says of the whole.
+
+use std::collections::BTreeSet;
+
+use super::decide::RunDecision;
+use super::event::{Base, Decider, Event, Judgement};
+use super::question::{ClosedUnanswered, Topic};
+use super::ready::Obstacle;
+use super::refusal::Refusal;
+use super::state::{ChecksBefore, State, Status, TaskState};
+use crate::verification::{Check, CheckVerdict};
+use fp_plan::plan::id::TaskId;
+use fp_plan::settings::ExecutionModel;
+
+/// What a verifier says.
+#[derive(Debug, Clone, Default)]
+pub struct VerifierOpinion {
+    /// One judgement a criterion, in any order.
+    pub judgements: Vec<Judgement>,
+    /// One or two sentences.
+    pub summary: String,
+}
+
+/// Why an opinion is not a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidOpinion {
+    /// A criterion that the task doesn't have.
+    #[error("there is no criterion {given}: the task has {count}")]
+    UnknownCriterion {
+        /// The number given.
+        given: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A criterion judged twice.
+    #[error("criterion {0} is judged twice")]
+    Twice(usize),
+    /// Criteria that nobody judged.
+    #[error("no judgement on criteria {0}")]
+    Missing(String),
+}
+
+impl VerifierOpinion {
+    /// Whether there is exactly one judgement for each of `criteria` criteria; sorts them.
+    pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
+        self.judgements.sort_by_key(|j| j.criterion);
+        for (i, judgement) in self.judgements.iter().enumerate() {
+            let given = judgement.criterion;
+            if given == 0 || given > criteria {
+                return Err(InvalidOpinion::UnknownCriterion { given, count: criteria });
+            }
+            if i > 0 && self.judgements[i - 1].criterion == given {
+                return Err(InvalidOpinion::Twice(given));
+            }
+        }
+        let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
+        let missing: Vec<String> = (1..=criteria).filter(|n| !judged(n)).map(|n| n.to_string()).collect();
+        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion::Missing(missing.join(", "))) }
+    }
+}
+
+/// What keeps a task from passing: failed criteria with their text, then failed checks.
+pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
+    let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
+        let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
+        format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
+    });
+    let checks = checks
+        .iter()
+        .filter(|c| c.verdict == CheckVerdict::Fail)
+        .map(|c| format!("Check {}: {}", c.name, c.detail));
+    criteria.chain(checks).collect()
+}
+
+impl State {
+    /// Judges the submitted task `id`, whose mechanical checks are recorded. A fail sends it back with the
+    /// reasons, or ends it when it has had all its iterations. `token` is a fresh one.
+    pub fn judge(
+        &self,
+        id: &TaskId,
+        iteration: Option<u32>,
+        opinion: VerifierOpinion,
+        criteria: &[String],
+        token: String,
+    ) -> RunDecision {
+        let task = self.expect_submitted(id, iteration)?;
+        let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
+        let reasons = reasons(&opinion, criteria, checks);
+        let pass = reasons.is_empty();
+        let mut events = self.close_questions(
+            |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
+            ClosedUnanswered::Judged.label(),
+        );
+        events.push(Event::Judged {
+            task: id.clone(),
+            iteration: task.iteration,
+            pass,
+            judgements: opinion.judgements,
+            summary: opinion.summary,
+            reasons: reasons.clone(),
+        });
+        if !pass {
+            events.extend(self.send_back(id, &reasons.join("\n"), token));
+        }
+        Ok(events)
+    }
+
+    /// The commit of a passed task is about to be made.
+    pub fn begin_commit(
+        &self,
+        id: &TaskId,
+        files: Vec<String>,
+        message: String,
+        head: String,
+    ) -> RunDecision {
+        self.expect_passed(id)?;
+        Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
+    }
+
+    /// A passed task is done, with its commit or the reason why there is none.
+    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> RunDecision {
+        self.expect_passed(id)?;
+        Ok(vec![Event::Completed { task: id.clone(), commit, note }])
+    }
+
+    /// The commit of a passed task could not be made: the user is asked.
+    pub fn block_commit(&self, id: &TaskId, reason: &str) -> RunDecision {
+        self.expect_passed(id)?;
+        let topic = super::question::Topic::CommitBlocked(id.clone());
+        Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
+    }
+
+    /// A passed task does not fit what was committed since it began: it goes back to its builder, whose worktree is
+    /// now at `base`, or ends when it has had all its iterations. `token` is a fresh one.
+    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
+        self.expect_passed(id)?;
+        let mut events = self.send_back(id, feedback, token);
+        if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
+            *measured = Some(base);
+        }
+        Ok(events)
+    }
+
+    fn expect_passed(&self, id: &TaskId) -> Result<(), Refusal> {
+        let task = self.expect_task(id)?;
+        if task.awaits_commit() {
+            return Ok(());
+        }
+        Err(Refusal::Status {
+            task: id.clone(),
+            status: task.status,
+            allowed: "only a task that has just passed is committed".into(),
+        })
+    }
+}
+
+impl State {
+    /// The checks of a task ran before its work, and all of them passed: the user decides.
+    pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> RunDecision {
+        let task = self.expect_task(id)?;
+        if task.status != Status::Pending || task.before.is_some() {
+            return Ok(Vec::new());
+        }
+        let topic = Topic::PassesBefore(id.clone());
+        Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
+    }
+
+    /// Whether nothing but the user's word keeps the task from being claimed.
+    pub(super) fn only_doubted(&self, id: &TaskId) -> bool {
+        let none = BTreeSet::new();
+        self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
+    }
+
+    /// The check that `task` was begun with a failing one, in test-driven work.
+    pub fn test_first(&self, task: &TaskState) -> Option<Check> {
+        if self.policy().model != ExecutionModel::Tdd {
+            return None;
+        }
+        let (verdict, detail) = match &task.before {
+            None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
+            Some(ChecksBefore { passed: false, checks, .. }) => {
+                let ended = checks.iter().filter_map(|check| check.detail.lines().next());
+                (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
+            }
+            Some(ChecksBefore { waived: Some(by), .. }) => {
+                let who = if *by == Decider::User { "the user" } else { "a rule" };
+                (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
+            }
+            Some(_) => (
+                CheckVerdict::Fail,
+                "Verify passed before the work already, so that it proves nothing".into(),
+            ),
+        };
+        Some(Check { name: "test first".into(), verdict, detail })
+    }
+
+    /// Whether the checks of the pending task `id` have yet to run before its work.
+    pub fn wants_checks_before(&self, id: &TaskId) -> bool {
+        let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
+        self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)
+    }
+}

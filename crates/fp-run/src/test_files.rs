@@ -1,0 +1,319 @@
+//! Which files are tests, by the conventions of each language, which of them stand beside a file, and which are
+//! about it. The one place that knows these conventions.
+
+use std::collections::HashMap;
+
+use fp_plan::language::Language;
+use fp_plan::repo_path::RepoPath;
+
+/// How test files are named in a language; `*` stands for anything. All in lower case.
+const CONVENTIONS: [(Language, &[&str]); 12] = [
+    (Language::Rust, &["test", "tests", "*_test", "*_tests", "test_*"]),
+    (
+        Language::JavaScript,
+        &["test", "*.test", "*.spec", "*-test", "*-spec", "*_test", "*_spec", "*.cy", "*.e2e"],
+    ),
+    (Language::Python, &["test_*", "*_test", "tests", "test", "conftest"]),
+    (Language::Go, &["*_test"]),
+    (Language::Jvm, &["*test", "*tests", "test*", "*it", "*spec", "*testcase"]),
+    (Language::C, &["test", "tests", "test_*", "*_test", "*_tests", "*_unittest", "*test", "*tests"]),
+    (Language::Ruby, &["*_spec", "*_test", "test_*", "*_helper"]),
+    (Language::Php, &["*test", "*testcase", "*spec"]),
+    (Language::CSharp, &["*test", "*tests", "*spec", "*specs"]),
+    (Language::Swift, &["*tests", "*test"]),
+    (Language::Shell, &["test", "tests", "test_*", "test-*", "*_test", "*-test", "*.test"]),
+    (Language::TestScript, &["*"]),
+];
+
+/// Stems that say nothing about what a file is: its folder does.
+const NAMELESS: [&str; 8] = ["test", "tests", "mod", "main", "lib", "index", "__init__", "spec"];
+
+/// Names of folders that hold tests; `*` stands for anything.
+const FOLDERS: [&str; 13] = [
+    "tests",
+    "test",
+    "__tests__",
+    "spec",
+    "specs",
+    "e2e",
+    "t",
+    "unittests",
+    "androidtest",
+    "integrationtest",
+    "integration-tests",
+    "*.tests",
+    "*.test",
+];
+
+/// Folders in which test runners keep what a test has put out.
+const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
+
+/// Whether a path is a test by name, or a source file in a folder of tests.
+pub fn is_test_file(path: &RepoPath) -> bool {
+    is_test(&path.to_lossy().to_lowercase())
+}
+
+fn is_test(path: &str) -> bool {
+    let (folder, name) = split(path);
+    let Some((stem, _)) = name.rsplit_once('.') else { return false };
+    let Some(patterns) = Language::of(name).map(patterns) else { return false };
+    patterns.iter().any(|pattern| matches(pattern, stem)) || folder.split('/').any(is_test_folder)
+}
+
+/// How test files are named in `language`.
+fn patterns(language: Language) -> &'static [&'static str] {
+    CONVENTIONS.iter().find(|(of, _)| *of == language).map_or(&[], |(_, patterns)| patterns)
+}
+
+/// The tests of a repository, to be asked for those of one file.
+#[derive(Debug, Clone, Default)]
+pub struct Tests<'p> {
+    /// By the name of what they test, in lower case: path, and the path in lower case.
+    about: HashMap<String, Vec<(&'p str, String)>>,
+}
+
+impl<'p> Tests<'p> {
+    /// Finds the tests among `paths`.
+    pub fn among(paths: impl IntoIterator<Item = &'p str>) -> Self {
+        let mut about: HashMap<String, Vec<(&'p str, String)>> = HashMap::new();
+        for path in paths {
+            let lower = path.to_lowercase();
+            if let Some(subject) = is_test(&lower).then(|| subject(&lower)).flatten() {
+                about.entry(subject).or_default().push((path, lower));
+            }
+        }
+        about.values_mut().for_each(|tests| tests.sort_unstable());
+        Self { about }
+    }
+
+    /// The first test that is named like `path`, in the same language, and stands beside it: in its folder, in the
+    /// folder that is named like it, or in a folder of tests beside it or further up.
+    pub fn of(&self, path: &str) -> Option<&'p str> {
+        let lower = path.to_lowercase();
+        let language = Language::of(&lower)?;
+        let same = |test: &str| match Language::of(test) {
+            Some(Language::TestScript) => language == Language::Shell,
+            other => other == Some(language),
+        };
+        let (folder, name) = split(&lower);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let stem = stem.strip_suffix(".d").unwrap_or(stem);
+        let own = if NAMELESS.contains(&stem) { split(folder).1 } else { stem };
+        let tests = [own, stem].into_iter().filter_map(|name| self.about.get(name)).flatten();
+        let mut beside = tests.filter(|(_, test)| {
+            *test != lower && same(test) && (is_test_beside(test, &lower) || tests_the_folder(test, &lower))
+        });
+        beside.next().map(|(test, _)| *test)
+    }
+}
+
+/// Whether `test` is the nameless test of the folder that the nameless `listed` stands for: `run/tests.rs` and
+/// `run/mod.rs`.
+fn tests_the_folder(test: &str, listed: &str) -> bool {
+    split(test).0 == split(listed).0
+}
+
+/// The name of what the test `path` is about, in lower case as the path is.
+fn subject(path: &str) -> Option<String> {
+    let (folder, name) = split(path);
+    let (stem, _) = name.rsplit_once('.')?;
+    if NAMELESS.contains(&stem) {
+        let above = split(folder).1;
+        return (!above.is_empty()).then(|| above.to_owned());
+    }
+    let fitting = patterns(Language::of(name)?).iter().filter(|pattern| matches(pattern, stem));
+    let shortest = fitting.map(|pattern| wild(pattern, stem)).min_by_key(|subject| subject.len());
+    Some(shortest.filter(|subject| !subject.is_empty()).unwrap_or(stem).to_owned())
+}
+
+/// What the `*` of `pattern`, which fits, stands for, without the signs that join it to the rest.
+fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
+    let part = match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => text.strip_suffix(end),
+        (_, Some(start)) => text.strip_prefix(start),
+        _ => None,
+    };
+    part.unwrap_or(text).trim_matches(['_', '-', '.'])
+}
+
+/// Whether `path` is a test that belongs to the file or folder `listed`: in the same folder, in the folder that
+/// is named like the file, or in a folder of tests beside it or further up. Both are in lower case.
+pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
+    let (folder, name) = split(path);
+    let (around, last) = split(folder);
+    if name.ends_with(".snap") && SNAPSHOTS.contains(&last) {
+        return stands_beside(around, listed);
+    }
+    is_test(path) && stands_beside(folder, listed)
+}
+
+/// Whether the name of the test `path` holds, as a word, the name of the file `listed`. Both are in lower case.
+pub(crate) fn is_named_like(path: &str, listed: &str) -> bool {
+    let stem = |path: &str| {
+        let name = split(path).1.to_owned();
+        name.split_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned())
+    };
+    let (test, name) = (stem(path), stem(listed));
+    let test = test.strip_suffix("tests").or(test.strip_suffix("test")).unwrap_or(&test);
+    !name.is_empty() && (test == name || test.split(['_', '-', '.']).any(|word| word == name))
+}
+
+/// Whether tests in `folder` are those of `listed`.
+fn stands_beside(folder: &str, listed: &str) -> bool {
+    let own = listed.rsplit_once('.').map_or(listed, |(stem, _)| stem);
+    if folder == split(listed).0 || folder == own {
+        return true;
+    }
+    // The folder that the outermost folder of tests is in has to be above the listed file.
+    let mut above = "";
+    for (end, part) in parts(folder) {
+        if is_test_folder(part) {
+            return above.is_empty() || listed.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+        }
+        above = &folder[..end];
+    }
+    false
+}
+
+/// The parts of a path with the position behind each.
+fn parts(path: &str) -> impl Iterator<Item = (usize, &str)> {
+    path.split('/').scan(0, |start, part| {
+        let end = *start + part.len();
+        *start = end + 1;
+        Some((end, part))
+    })
+}
+
+fn is_test_folder(name: &str) -> bool {
+    FOLDERS.iter().any(|pattern| matches(pattern, name))
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Whether `text` is `pattern`, in which one `*` at the beginning or the end stands for at least one character,
+/// and `*` alone for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(""), _) => true,
+        (Some(end), _) => text.len() > end.len() && text.ends_with(end),
+        (_, Some(start)) => text.len() > start.len() && text.starts_with(start),
+        _ => text == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_of_every_language() {
+        let check = |paths: &[&str], expect: bool| {
+            for path in paths {
+                assert_eq!(is_test_file(&(*path).into()), expect, "{path}");
+            }
+        };
+        check(&["tests/cli.rs", "tests/common/mod.rs", "src/run/tests.rs", "src/run_test.rs"], true);
+        check(&["src/a.test.ts", "src/a.spec.jsx", "src/__tests__/a.js", "cypress/e2e/a.cy.ts"], true);
+        check(&["test_a.py", "pkg/tests/helpers.py", "pkg/a_test.py", "conftest.py"], true);
+        check(&["a_test.go", "src/test/java/x/FooTest.java", "FooIT.java", "app/src/androidTest/A.kt"], true);
+        check(&["tests/a.c", "test_a.cc", "a_unittest.cc", "spec/a_spec.rb", "spec/spec_helper.rb"], true);
+        check(&["tests/FooTest.php", "Foo.Tests/Helper.cs", "FooTests.cs", "Tests/FooTests/A.swift"], true);
+        check(&["test/a.bats", "t/basic.t", "test-install.sh"], true);
+        check(
+            &["src/main.rs", "src/latest.rs", "contest.py", "testing.md", "tests/data.json", "a.go"],
+            false,
+        );
+        check(&["Makefile", "src/testament/a.ts", "attest/a.rb"], false);
+    }
+
+    #[test]
+    fn the_test_of_a_file() {
+        let check = |path: &str, others: &[&str], expect: Option<&str>| {
+            assert_eq!(Tests::among(others.iter().copied()).of(path), expect, "{path} {others:?}");
+        };
+        let all = [
+            "tests/cli.rs",
+            "tests/run/main.rs",
+            "src/plan/tests.rs",
+            "src/rules/tests.rs",
+            "crates/x/tests/cli.rs",
+        ];
+        check("src/cli.rs", &all, Some("tests/cli.rs"));
+        check("crates/x/src/cli.rs", &all, Some("crates/x/tests/cli.rs"));
+        check("src/run.rs", &all, Some("tests/run/main.rs"));
+        check("src/plan.rs", &all, Some("src/plan/tests.rs"));
+        check("src/rules/mod.rs", &all, Some("src/rules/tests.rs"));
+        check("src/rules/a.rs", &all, None);
+        check("src/main.rs", &all, None);
+        let all = ["pkg/foo_test.go", "pkg/foobar_test.go", "other/bar_test.go"];
+        check("pkg/foo.go", &all, Some("pkg/foo_test.go"));
+        check("pkg/bar.go", &all, None);
+        let all = ["tests/test_user_model.py", "app/a_test.py", "tests/test_app.py", "tests/helpers.py"];
+        check("app/user_model.py", &all, Some("tests/test_user_model.py"));
+        check("app/model.py", &all, None);
+        check("app/a.py", &all, Some("app/a_test.py"));
+        check("app/__init__.py", &all, Some("tests/test_app.py"));
+        let all =
+            ["src/a.test.ts", "src/__tests__/b.tsx", "web/button/button.spec.js", "src/c/index.test.ts"];
+        check("src/a.ts", &all, Some("src/a.test.ts"));
+        check("src/a.js", &all, Some("src/a.test.ts"));
+        check("src/b.tsx", &all, Some("src/__tests__/b.tsx"));
+        check("web/button/index.ts", &all, Some("web/button/button.spec.js"));
+        check("src/c/index.ts", &all, Some("src/c/index.test.ts"));
+        check("lib/a.ts", &all, None);
+        let java = ["app/src/test/java/x/FooTest.java", "app/src/test/kotlin/x/BarTests.kt"];
+        check("app/src/main/java/x/Foo.java", &java, Some(java[0]));
+        check("app/src/main/kotlin/x/Bar.kt", &java, Some(java[1]));
+        check("app/src/main/java/x/Oo.java", &java, None);
+        let ruby = ["spec/models/user_spec.rb", "test/order_test.rb"];
+        check("app/models/user.rb", &ruby, Some("spec/models/user_spec.rb"));
+        check("lib/order.rb", &ruby, Some("test/order_test.rb"));
+        check("src/Foo.php", &["tests/Unit/FooTest.php"], Some("tests/Unit/FooTest.php"));
+        check(
+            "Greeter/Greeter.cs",
+            &["Greeter.Tests/GreeterTests.cs"],
+            Some("Greeter.Tests/GreeterTests.cs"),
+        );
+        check("Sources/Foo/X.swift", &["Tests/FooTests/XTests.swift"], Some("Tests/FooTests/XTests.swift"));
+        let c = ["tests/test_foo.c", "src/bar_test.cc", "src/baz_unittest.cpp"];
+        check("src/foo.c", &c, Some("tests/test_foo.c"));
+        check("include/foo.h", &c, Some("tests/test_foo.c"));
+        check("src/bar.cc", &c, Some("src/bar_test.cc"));
+        check("src/baz.cpp", &c, Some("src/baz_unittest.cpp"));
+        check("install.sh", &["test/install.bats"], Some("test/install.bats"));
+        check("README.md", &["tests/README.rs"], None);
+        check("src/a.py", &["tests/a.rs"], None);
+    }
+
+    #[test]
+    fn tests_beside_a_file() {
+        let check = |listed: &str, path: &str, expect: bool| {
+            assert_eq!(
+                is_test_beside(&path.to_lowercase(), &listed.to_lowercase()),
+                expect,
+                "{path} {listed}"
+            );
+        };
+        check("src/a.rs", "tests/anything.rs", true);
+        check("src/a.rs", "src/a/tests.rs", true);
+        check("src/a.rs", "src/b/tests.rs", false);
+        check("crates/x/src/a.rs", "crates/x/tests/a.rs", true);
+        check("crates/x/src/a.rs", "tests/a.rs", true);
+        check("src/a.rs", "crates/x/tests/a.rs", false);
+        check("src/a.ts", "src/a.test.ts", true);
+        check("src/a.ts", "src/__tests__/a.test.ts", true);
+        check("src/a.ts", "lib/a.test.ts", false);
+        check("src/main/java/x/Foo.java", "src/test/java/x/FooTest.java", true);
+        check("lib/a/b.rb", "spec/a/b_spec.rb", true);
+        check("Greeter/Greeter.cs", "Greeter.Tests/GreeterTests.cs", true);
+        check("Sources/Foo/X.swift", "Tests/FooTests/XTests.swift", true);
+        check("src/a.rs", "src/snapshots/a__works.snap", true);
+        check("src/a.rs", "tests/snapshots/a__works.snap", true);
+        check("src/a.rs", "docs/snapshots/a.snap", false);
+        check("src/a.rs", "tests/a.rs.bak", false);
+        check("src/a.rs", "src/helper.rs", false);
+        check("src", "tests/a.rs", true);
+    }
+}

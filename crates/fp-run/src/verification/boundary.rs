@@ -1,0 +1,166 @@
+//! What a task may touch: its files, what is below its folders, new test files beside them, and the lock file
+//! of a manifest among them.
+
+use super::change::{Change, ChangeStatus, FileKind};
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use crate::test_files;
+use fp_plan::package_files::is_lock_of;
+use fp_plan::repo_path::RepoPath;
+
+/// The paths that a list of files allows.
+#[derive(Debug, Clone)]
+pub struct Boundary {
+    files: Vec<String>,
+}
+
+impl Boundary {
+    /// The boundary of `files` as a task lists them: `./`, a doubled or final `/` and the case of letters make no
+    /// difference, and a folder covers what is below it.
+    pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
+        Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect() }
+    }
+
+    /// Whether `path` is listed, or below a listed folder.
+    pub fn covers(&self, path: &RepoPath) -> bool {
+        let path = normalise(&path.to_lossy());
+        self.files.iter().any(|file| is_within(&path, file))
+    }
+
+    /// Whether `path` may come into being without being listed: a test file beside a listed file, or a snapshot
+    /// that such a test writes.
+    pub fn allows_new(&self, path: &RepoPath) -> bool {
+        let path = normalise(&path.to_lossy());
+        self.files.iter().any(|file| test_files::is_test_beside(&path, file))
+    }
+
+    /// Whether a file may be changed at `path`: it is listed, the lock file of a listed manifest, or a test beside a
+    /// listed file that `is_new`, which is asked for nothing else.
+    pub fn allows(&self, path: &RepoPath, is_new: impl FnOnce() -> bool) -> bool {
+        self.covers(path) || self.allows_lock(path) || self.allows_new(path) && is_new()
+    }
+
+    /// Whether the name of the test file `path` holds that of a listed file.
+    pub fn is_named_like(&self, path: &RepoPath) -> bool {
+        let path = normalise(&path.to_lossy());
+        self.files.iter().any(|file| test_files::is_named_like(&path, file))
+    }
+
+    /// Whether `path` is the lock file of a listed manifest: package managers write it as they like.
+    pub fn allows_lock(&self, path: &RepoPath) -> bool {
+        let path = normalise(&path.to_lossy());
+        self.files.iter().any(|file| is_lock_of(&path, file))
+    }
+}
+
+/// Lower case, `/` between folders and none at the end, no `./`; the empty text is the whole repository.
+fn normalise(path: &str) -> String {
+    let path = path.trim();
+    let path = if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") };
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.join("/").to_lowercase()
+}
+
+fn is_within(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
+    let boundary = Boundary::new(&scope.files);
+    let others: Vec<(&str, Boundary)> =
+        scope.others.iter().map(|task| (task.id.as_str(), Boundary::new(&task.files))).collect();
+    let mut problems: Vec<String> =
+        facts.changes.iter().filter_map(|change| problem(change, &boundary, &others, scope)).collect();
+    problems
+        .extend(facts.ignored.iter().map(|file| format!("{file} is ignored by git and can't be committed")));
+    if !problems.is_empty() {
+        return Check::new("boundary", CheckVerdict::Fail, list(&problems));
+    }
+    let seen = facts.elsewhere.iter().map(|(change, task)| format!("{} is task {task}'s", change.path));
+    let made = facts.made_locks.iter().map(|path| format!("{path} was made by a package manager"));
+    let not_counted: Vec<String> = seen.chain(made).collect();
+    if !not_counted.is_empty() {
+        let detail =
+            format!("every change is within it; neither counted nor committed: {}", list(&not_counted));
+        return Check::new("boundary", CheckVerdict::Note, detail);
+    }
+    if facts.changes.is_empty() {
+        return Check::new("boundary", CheckVerdict::NotApplicable, "nothing changed");
+    }
+    Check::new("boundary", CheckVerdict::Pass, "every change is within the task's files")
+}
+
+/// What is wrong with one change, if anything.
+fn problem(
+    change: &Change,
+    boundary: &Boundary,
+    others: &[(&str, Boundary)],
+    scope: &TaskScope,
+) -> Option<String> {
+    if let Some(outside) = change.ends().find(|path| !allowed(path, change, boundary)) {
+        let verb = match (&change.status, outside == &change.path) {
+            (ChangeStatus::Renamed { .. }, true) => "was put there by a rename",
+            (ChangeStatus::Renamed { .. } | ChangeStatus::Deleted, _) => "was taken away",
+            (ChangeStatus::Added, _) => "is new",
+            _ => "was changed",
+        };
+        let whose = others.iter().find(|(_, boundary)| boundary.covers(outside));
+        let whose = whose.map(|(id, _)| format!(" and belongs to task {id}, which is running"));
+        return Some(format!("{outside} {verb}, is not in the task's files{}", whose.unwrap_or_default()));
+    }
+    let (name, words) = match change.kind {
+        _ if change.status == ChangeStatus::Deleted => return None,
+        FileKind::File => return None,
+        FileKind::Symlink => ("a symbolic link", intent::LINK),
+        FileKind::Submodule => ("a repository of its own", intent::SUBMODULE),
+    };
+    (!intent::mentions(&scope.text, words))
+        .then(|| format!("{} is {name}, which the task doesn't ask for", change.path))
+}
+
+fn allowed(path: &RepoPath, change: &Change, boundary: &Boundary) -> bool {
+    if path != &change.path {
+        return boundary.covers(path);
+    }
+    let new = matches!(change.status, ChangeStatus::Added | ChangeStatus::Renamed { .. });
+    boundary.allows(path, || new && change.kind == FileKind::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_files_and_folders() {
+        let check = |listed: &str, path: &str, expect: bool| {
+            assert_eq!(Boundary::new([listed]).covers(&path.into()), expect, "{listed:?} covers {path:?}");
+        };
+        check("src/a.rs", "src/a.rs", true);
+        check("./src//a.rs", "src/a.rs", true);
+        check("src\\a.rs", "src/a.rs", true);
+        check("SRC/A.rs", "src/a.rs", true);
+        check("src", "src/a.rs", true);
+        check("src/", "src/b/c.rs", true);
+        check("src", "srcs/a.rs", false);
+        check("src/a.rs", "src/a.rs.bak", false);
+        check("a.rs", "src/a.rs", false);
+        check(".", "anything", true);
+        check("한글/", "한글/a", true);
+    }
+
+    #[test]
+    fn new_test_files_and_lock_files() {
+        let check = |listed: &str, path: &str, new: bool, lock: bool| {
+            let boundary = Boundary::new([listed]);
+            let found = (boundary.allows_new(&path.into()), boundary.allows_lock(&path.into()));
+            assert_eq!(found, (new, lock), "{listed:?} allows {path:?}");
+        };
+        check("src/a.rs", "tests/a.rs", true, false);
+        check("crates/x/src/a.rs", "crates/y/tests/a.rs", false, false);
+        check("Cargo.toml", "Cargo.lock", false, true);
+        check("crates/x/Cargo.toml", "Cargo.lock", false, true);
+        check("crates/x/Cargo.toml", "crates/y/Cargo.lock", false, false);
+        check("src/a.rs", "Cargo.lock", false, false);
+        check("package.json", "Cargo.lock", false, false);
+    }
+}

@@ -1,0 +1,77 @@
+//! What tools leave behind in a repository that doesn't ignore it: caches and installed packages. Nobody's change,
+//! and nothing to commit; without this, a task would answer for what its own tests have written.
+
+use std::collections::HashSet;
+
+use fp_plan::repo_path::RepoPath;
+
+/// Folders that only tools write, wherever they are.
+const FOLDERS: [&[u8]; 7] = [
+    b"__pycache__",
+    b"node_modules",
+    b".pytest_cache",
+    b".mypy_cache",
+    b".ruff_cache",
+    b".nyc_output",
+    b".gradle",
+];
+/// Files that only tools write.
+const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
+/// Cargo's folder: the name alone could be anybody's, with this file in it it is a cache.
+const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
+
+/// Whether only tools write into a folder with this name, wherever it is.
+pub fn is_folder_of_tools(name: &[u8]) -> bool {
+    FOLDERS.contains(&name)
+}
+
+/// Tells by-products among the files that git doesn't know.
+#[derive(Debug, Clone, Default)]
+pub struct ByProducts {
+    targets: HashSet<Vec<u8>>,
+}
+
+impl ByProducts {
+    /// Looks at all the files that git neither knows nor ignores.
+    pub fn among<'p>(untracked: impl IntoIterator<Item = &'p RepoPath>) -> Self {
+        let folder = |path: &'p RepoPath| {
+            let rest = path.as_bytes().strip_suffix(TARGET_TAG)?;
+            (rest.is_empty() || rest.ends_with(b"/")).then(|| [rest, b"target/"].concat())
+        };
+        Self { targets: untracked.into_iter().filter_map(folder).collect() }
+    }
+
+    /// Whether `path`, a file that git doesn't know, is one.
+    pub fn covers(&self, path: &RepoPath) -> bool {
+        let path = path.as_bytes();
+        let mut parts = path.rsplit(|&b| b == b'/');
+        let name = parts.next().unwrap_or_default();
+        FILES.contains(&name)
+            || name.ends_with(b".pyc")
+            || parts.any(|folder| FOLDERS.contains(&folder))
+            || self.targets.iter().any(|target| path.starts_with(target))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tools_leave_behind() {
+        let untracked: Vec<RepoPath> =
+            ["x/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"].map(RepoPath::from).into();
+        let found = ByProducts::among(&untracked);
+        let check = |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
+        check("pkg/__pycache__/a.cpython-312.pyc", true);
+        check("web/node_modules/a/index.js", true);
+        check(".DS_Store", true);
+        check("x/target/debug/x", true);
+        check("x/target.rs", false);
+        check("target/notes.md", false);
+        check("mytarget/a", false);
+        check("src/node_modules.rs", false);
+        check("src/a.py", false);
+        check("__pycache__", false);
+    }
+}

@@ -1,0 +1,149 @@
+//! What unfinished work leaves behind, in added lines only: what was there before is nobody's change, and a line
+//! that was only moved is not new.
+//!
+//! In prose (Markdown and the like) a TODO is a topic or a list, so it is told and doesn't fail; conflict markers
+//! fail everywhere. In code, `TODO` and `FIXME` fail in a comment or where they look like one (`TODO:`,
+//! `TODO(name)`); a bare word, such as a constant of that name, is told.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use fp_plan::text::one_line;
+
+/// What the check is called.
+pub(super) const NAME: &str = "leftovers";
+
+const PROSE: [&str; 8] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".org", ".txt", ".html"];
+
+static MARKER: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:<{7}|>{7}|\|{7})(?:\s|$)"));
+static TODO: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:TODO|FIXME)\b"));
+static TODO_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?x)
+        (?: // | \# | /\* | ^\s*\* | -- | ;; | <!-- | ^\s*% | ^\s*; | "{3} | '{3} | \{- | ^\s*(?i:rem)\b | ^\s*' )
+        .* \b(?:TODO|FIXME)\b
+        | \b(?:TODO|FIXME) (?: :(?:[^:]|$) | \( )
+    "#,
+    )
+});
+static UNFINISHED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b"));
+static HTTP_STATUS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b501\b"));
+static ABSTRACT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant")
+}
+
+/// How much a line weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Nothing,
+    Told,
+    Fails,
+}
+
+pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
+    if facts.lines.iter().all(|file| file.added.is_empty()) {
+        return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
+    }
+    // A task about TODOs may write them.
+    let may_todo = intent::mentions(&scope.text, &["todo", "todos", "fixme", "fixmes"]);
+    let mut moved: HashMap<&str, usize> = HashMap::new();
+    for line in facts.lines.iter().flat_map(|file| &file.removed) {
+        *moved.entry(line.text.trim()).or_default() += 1;
+    }
+    let (mut failing, mut told) = (Vec::new(), Vec::new());
+    for file in &facts.lines {
+        let name = file.path.to_lossy().to_lowercase();
+        let prose = PROSE.iter().any(|extension| name.ends_with(extension));
+        for line in &file.added {
+            let weight = match weigh(&line.text, prose) {
+                Weight::Fails if may_todo && TODO.is_match(&line.text) => Weight::Told,
+                weight => weight,
+            };
+            if weight == Weight::Nothing || was_there(&mut moved, line.text.trim()) {
+                continue;
+            }
+            let shown: String = one_line(&line.text).chars().take(80).collect();
+            let found = format!("{}:{}: {shown}", file.path, line.number);
+            if weight == Weight::Fails { failing.push(found) } else { told.push(found) }
+        }
+    }
+    match (failing.is_empty(), told.is_empty()) {
+        (false, _) => Check::new(NAME, CheckVerdict::Fail, list(&failing)),
+        (true, false) => Check::new(NAME, CheckVerdict::Note, list(&told)),
+        (true, true) => Check::new(NAME, CheckVerdict::Pass, "none in the added lines"),
+    }
+}
+
+fn was_there(moved: &mut HashMap<&str, usize>, text: &str) -> bool {
+    match moved.get_mut(text) {
+        Some(count @ 1..) => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+fn weigh(text: &str, prose: bool) -> Weight {
+    if MARKER.is_match(text) {
+        return Weight::Fails;
+    }
+    let unfinished = UNFINISHED.is_match(text) && !HTTP_STATUS.is_match(text);
+    if !prose && (unfinished || TODO_COMMENT.is_match(text)) {
+        return Weight::Fails;
+    }
+    if unfinished || TODO.is_match(text) || !prose && ABSTRACT.is_match(text) {
+        return Weight::Told;
+    }
+    Weight::Nothing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_code() {
+        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, false), expect, "{text}");
+        check("    // TODO handle errors", Weight::Fails);
+        check("x = 1  # FIXME: wrong", Weight::Fails);
+        check(" * TODO explain", Weight::Fails);
+        check("<!-- TODO -->", Weight::Fails);
+        check("-- TODO index", Weight::Fails);
+        check("    TODO: the rest of the docstring", Weight::Fails);
+        check("raise ValueError('TODO(me)')", Weight::Fails);
+        check("    todo!()", Weight::Fails);
+        check("    unimplemented!(\"later\")", Weight::Fails);
+        check("panic(\"Not implemented\")", Weight::Fails);
+        check("throw new Error('not yet implemented')", Weight::Fails);
+        check("<<<<<<< HEAD", Weight::Fails);
+        check(">>>>>>> branch", Weight::Fails);
+        check("||||||| base", Weight::Fails);
+        check("Status::TODO => 1,", Weight::Told);
+        check("enum S { TODO, DONE }", Weight::Told);
+        check("    TODO the rest of a docstring", Weight::Told);
+        check("raise NotImplementedError", Weight::Told);
+        check("// see TODOS.md or todo.txt", Weight::Nothing);
+        check("let todo = TodoList::new();", Weight::Nothing);
+        check("NOT_IMPLEMENTED = 501  # Not Implemented", Weight::Nothing);
+        check("=======", Weight::Nothing);
+        check("std::cout <<<<<<< x", Weight::Nothing);
+        check("it is not an implemented thing", Weight::Nothing);
+    }
+
+    #[test]
+    fn lines_of_prose() {
+        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, true), expect, "{text}");
+        check("- TODO: write the second chapter", Weight::Told);
+        check("Windows is not implemented", Weight::Told);
+        check("<<<<<<< HEAD", Weight::Fails);
+        check("A list of what is left", Weight::Nothing);
+    }
+}
