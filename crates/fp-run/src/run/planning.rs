@@ -20,14 +20,19 @@ pub const ROUNDS: u32 = 3;
 #[serde(rename_all = "camelCase")]
 pub struct Planning {
     /// Validation passes since the tree was last valid.
+    #[serde(default)]
     pub passes: u32,
     /// The rules that failed in each of them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
     /// The tree that was counted last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validated: Option<Validated>,
     /// Rounds of critique.
+    #[serde(default)]
     pub rounds: u32,
     /// The last critique, whenever it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<LastCritique>,
 }
 

@@ -47,8 +47,10 @@ pub struct RunAgent {
     /// Since when.
     pub since: Timestamp,
     /// The task that a verifier judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// How often in a row it was dispatched and ended without taking a task.
+    #[serde(default)]
     pub fruitless: u32,
 }
 
@@ -111,8 +113,10 @@ pub struct Asked {
     /// The question.
     pub question: Question,
     /// The labels chosen; empty while it is open.
+    #[serde(default)]
     pub answer: Vec<String>,
     /// Who chose.
+    #[serde(default)]
     pub by: Decider,
 }
 
@@ -120,8 +124,10 @@ pub struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InterviewRounds {
     /// As the user said.
+    #[serde(default)]
     pub user: u32,
     /// As nobody could be asked.
+    #[serde(default)]
     pub auto: u32,
 }
 
@@ -132,6 +138,10 @@ impl InterviewRounds {
             Decider::Auto => &mut self.auto,
         };
         *rounds = rounds.saturating_add(1);
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -144,7 +154,12 @@ pub struct Untold {
     /// The agent.
     pub name: AgentName,
     /// The task it is about, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// All that a log adds up to.
@@ -156,44 +171,64 @@ pub struct State {
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
     /// Time of the last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
     /// Time of the first event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
     /// The rounds of the interview.
+    #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
     pub interview_rounds: InterviewRounds,
     /// How often the tree was validated and criticised, and what came of it last.
+    #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
     /// The leaves that were done before the plan was imported, by what its source says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Where HEAD was when it was last looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The run, once started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     /// The leaves in document order.
+    #[serde(default)]
     pub tasks: Vec<TaskState>,
     /// The agents of the current session.
+    #[serde(default)]
     pub agents: BTreeMap<AgentName, RunAgent>,
     /// The client's ids of those of which they are known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
     /// The task whose work is in each builder's own worktree: the last one that it claimed there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// What was dispatched and may not have reached the lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
     /// Agents that the lead was told to start, and that nothing has been heard of yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstarted: Vec<Untold>,
     /// Every question, in the order they were asked.
+    #[serde(default)]
     pub questions: Vec<Asked>,
     /// The notepad.
+    #[serde(default)]
     pub notes: Vec<Note>,
     /// What builders told each other, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<PeerMessage>,
     /// How much of that each builder has been shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inboxes: BTreeMap<AgentName, Inbox>,
     /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
     /// How often the lead was told to go on since anything else has happened.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub lead_nudges: u32,
     /// Position of each task by id.
     #[serde(skip)]

@@ -76,6 +76,7 @@ pub struct MeasuredWork {
     /// What the task changed in it.
     pub files: Vec<Change>,
     /// The results of the mechanical checks; empty before they ran.
+    #[serde(default)]
     pub checks: Vec<Check>,
 }
 
@@ -114,6 +115,7 @@ pub struct ChecksBefore {
     /// Whether all passed.
     pub passed: bool,
     /// Who decided to build it although they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Decider>,
 }
 
@@ -138,51 +140,74 @@ pub struct TaskState {
     /// Where it is.
     pub status: Status,
     /// The iteration it is in, or that its next claim has; 0 before the first claim.
+    #[serde(default)]
     pub iteration: u32,
     /// Who holds it, while it is running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
     /// What its change is measured against, from the first claim on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
     /// What was handed in, from submit on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<MeasuredWork>,
     /// What the mechanical checks found in this iteration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<MeasuredWork>,
     /// The last verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
     /// What has to be mended, after a failed verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// Whether the builder has yet to be told of that feedback.
+    #[serde(default)]
     pub resume_due: bool,
     /// Why it was given up, or skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The failed task that it was skipped for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
     /// A commit under way, or one that could not be made and may be tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_intent: Option<CommitIntent>,
     /// Its commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Why there is no commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Nudges in this iteration.
+    #[serde(default)]
     pub nudges: u32,
     /// Verifiers started in this iteration.
+    #[serde(default)]
     pub verifiers: u32,
     /// The files that it may change beyond those that were approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
     /// The paths beyond those that its builder was seen to edit, where others work in the same checkout.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
     /// The builder's question that was answered, and of whose answer it has yet to be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
     /// What has changed under it since it was approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// What its checks said before its work, in test-driven work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ChecksBefore>,
     /// Whether it was done before the plan was imported, by what its source says. A commit that the repository has is
     /// the only proof of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// When it was first claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// When it reached a final state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
