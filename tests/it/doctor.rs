@@ -392,8 +392,9 @@ fn files_that_can_not_be_read() {
       ok       commits      1 commit in the history of HEAD
       ok       git          nothing is in the way of a commit
       error    linear       linear-mapping.json: it is about another plan,
-                            other-20261121; correct that place, or move the file
-                            away: each issue is found again by the marker in its
+                            other-20261121; update fp if a newer one wrote it;
+                            otherwise correct that place, or move the file away:
+                            each issue is found again by the marker in its
                             description
       ok       leftovers    none
 

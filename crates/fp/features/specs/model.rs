@@ -177,8 +177,8 @@ fn read_frontmatter(front: &str) -> Result<SpecFrontmatter, FrontmatterFault> {
         let (place, whole) = (error.location(), error.to_string());
         let detail = whole.split(" at line ").next().unwrap_or(&whole);
         FrontmatterFault {
-            // The fence before it is a line of the file.
-            line: place.as_ref().map_or(1, serde_yaml::Location::line) + 1,
+            // The fence before it is a line of the file. YAML also ends a line at a lone carriage return.
+            line: place.as_ref().map_or(1, serde_yaml::Location::line).min(front.lines().count() + 1) + 1,
             column: place.as_ref().map_or(1, serde_yaml::Location::column),
             detail: detail.replace("unknown variant", "unknown value"),
             hint: "correct it, or leave the key out for its default",
