@@ -126,5 +126,5 @@ fn a_new_session_is_told_of_an_interrupted_run() {
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     assert_eq!(client.print("Hello").end().result(), "Hello.");
     let first = &stand_in.of_lead()[0];
-    assert!(first.was_told(&format!("`/fp:implement {PLAN}` goes on with it")), "{}", first.summary());
+    assert!(first.was_told(&format!("`/fp:implement {PLAN}` continues it")), "{}", first.summary());
 }

@@ -145,7 +145,7 @@ fn an_explanation_shows_every_input() {
         not there yet
         no test
       ../up
-        leads out of the repository: not looked at
+        not read: no plain file of the repository, or no permission
         no test
       tests/a.rs
         1 line; commits 1, authors 1, fixes 1

@@ -356,15 +356,15 @@ mod tests {
         builder-3  is to take a task, 2 min
         ? Task 4 failed for good. How to go on?
 
-        1  done       Write part 1, 한글 and all that belon…  1/3  0123456
-        2  building   Write part 2, 한글 and all that belon…  1/3  builder-2
-        3  waiting    Write part 3, 한글 and all that belon…  it waits for 2
-        4  FAILED     Write part 4, 한글 and all that belon…  Criterion 1 (a␛[31m): no
-        5  ready      Write part 5, 한글 and all that belongs to it
-        6  ready      Write part 6, 한글 and all that belongs to it
-
-
-        q ends, arrows scroll                                                   1-6 of 6
+          1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+          2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+          3  waiting    Write part 3, 한글 and all that belongs to it
+                        it waits for 2
+          4  FAILED     Write part 4, 한글 and all that belongs to it
+                        Criterion 1 (a␛[31m): no
+          5  ready      Write part 5, 한글 and all that belongs to it
+          6  ready      Write part 6, 한글 and all that belongs to it
+        q ends, arrows scroll                                                   1-8 of 8
         ");
     }
 
@@ -378,11 +378,11 @@ mod tests {
         builder-3  is to take a task, 2 min
         ? Task 4 failed for good. How to go on?
 
-        1  done       Write part 1,…  1/3  0123…
-        2  building   Write part 2,…  1/3  buil…
-        3  waiting    Write part 3,…  it waits …
-        4  FAILED     Write part 4,…  Criterion…
-        q ends, arrows scroll           1-4 of 6
+          1  done       Write par…  (1/3, 01234…
+          2  building   Write par…  (1/3, build…
+          3  waiting    Write part 3, 한글 and …
+                        it waits for 2
+        q ends, arrows scroll           1-4 of 8
         ");
     }
 
@@ -396,13 +396,13 @@ mod tests {
         builder-3  is to take a task, 2 min
         ? Task 4 failed for good. How to go on?
 
-        1  done       Write part 1, 한글 and all that belongs to it  1/3  0123456
-        2  building   Write part 2, 한글 and all that belongs to it  1/3  builder-2
-        3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
-        4  FAILED     Write part 4, 한글 and all that belongs to it  Criterion 1 (a␛[31m): no
-
-
-        q ends, arrows scroll                                                                                                                                                                           1-4 of 4
+          1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+          2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+          3  waiting    Write part 3, 한글 and all that belongs to it
+                        it waits for 2
+          4  FAILED     Write part 4, 한글 and all that belongs to it
+                        Criterion 1 (a␛[31m): no
+        q ends, arrows scroll                                                                                                                                                                           1-6 of 6
         ");
     }
 
@@ -416,13 +416,13 @@ mod tests {
         builder-3  is to take a task, 2 min
         ? Task 4 failed for good. How to go on?
 
-        21  ready      Write part 21, 한글 and all that belongs to …
-        22  ready      Write part 22, 한글 and all that belongs to …
-        23  ready      Write part 23, 한글 and all that belongs to …
-        24  ready      Write part 24, 한글 and all that belongs to …
-        25  ready      Write part 25, 한글 and all that belongs to …
-        26  ready      Write part 26, 한글 and all that belongs to …
-        q ends, arrows scroll                            21-26 of 42
+          19  ready      Write part 19, 한글 and all that belongs t…
+          20  ready      Write part 20, 한글 and all that belongs t…
+          21  ready      Write part 21, 한글 and all that belongs t…
+          22  ready      Write part 22, 한글 and all that belongs t…
+          23  ready      Write part 23, 한글 and all that belongs t…
+          24  ready      Write part 24, 한글 and all that belongs t…
+        q ends, arrows scroll                            21-26 of 44
         ");
         let end = view(&run_of(42), (60, 14), 1000);
         assert_eq!((end.first, end.room), (42 - end.room, 6));

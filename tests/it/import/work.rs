@@ -96,16 +96,24 @@ fn reports_read_well_with_it() {
     └─ 3  Write part 3 (2, ready)  after 2
     ");
     assert_snapshot!(environment.done(&["report", &plan]).stdout, @r"
-    Three parts
+    # three-parts-20261121
 
-      Plan three-parts-20261121 (approved)
-      The run has not started.
-      2 of 3 tasks done (1 before the import, not verified), 1 ready
+    > Three parts
 
-    Tasks
-      1  done                             Write part 1
-      2  done                             Write part 2
-      3  ready                            Write part 3
+    - State: approved
+    - Tasks: 2 of 3 done
+
+    ## Tasks
+
+    - root Three parts
+      - 1 Write part 1: done, `1237c6c`
+      - 2 Write part 2: done
+      - 3 Write part 3: ready
+
+    ## 2 Write part 2
+
+    - State: done
+    - Reason: done before the import; not verified
     ");
     let done = |command: &str| {
         let told = environment.done(&[command, &plan]).stdout;

@@ -163,6 +163,7 @@ fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
     fs::copy(from, to).map(drop).map_err(|error| {
         let from = from.display();
         CommandError::failed(format!("{from} can't be copied into the bundle: {}", reason(&error)))
+            .hint("see that the program is there and can be read, then run it again")
     })
 }
 
