@@ -390,7 +390,7 @@ choices! {
         EasyFirst = "easy-first",
     }
 
-    /// How the tasks of a plan relate in time.
+    /// The way the tasks of a plan relate in time.
     ExecutionModel {
         /// All ready tasks run, up to `maxParallelTasks` at once.
         Parallel = "parallel",

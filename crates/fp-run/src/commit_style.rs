@@ -162,7 +162,7 @@ impl CommitHistory {
         }
     }
 
-    /// True if subjects are in Korean: the settings decide, else at least half of the subjects.
+    /// True if subjects are in Korean: by the settings, or else by at least half of the subjects.
     pub fn is_korean(&self) -> bool {
         match &self.asked_for {
             Some(language) => is_korean(language),
@@ -170,7 +170,6 @@ impl CommitHistory {
         }
     }
 
-    /// The name of the language.
     pub fn language_name(&self) -> &str {
         let counted = if self.is_korean() { "korean" } else { "english" };
         self.asked_for.as_deref().unwrap_or(counted)

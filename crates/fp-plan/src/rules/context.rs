@@ -19,7 +19,6 @@ pub struct RuleFacts {
     pub max_complexity: u32,
     /// The state of each path in [`mentioned_paths`]. Other paths aren't judged.
     pub paths: HashMap<String, PathFact>,
-    /// The confirmed requirements.
     pub requirements: Vec<ConfirmedRequirement>,
     /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,

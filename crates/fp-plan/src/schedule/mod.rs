@@ -20,7 +20,6 @@ use crate::settings::{ExecutionModel, ExecutionOrder};
 pub struct ScheduleOptions {
     /// The order among the tasks that could be next.
     pub order: ExecutionOrder,
-    /// How tasks relate in time.
     pub model: ExecutionModel,
     /// Maximum number of tasks at once, at least 1.
     pub max_parallel_tasks: u32,
@@ -111,7 +110,6 @@ pub struct ScheduleStep<'p> {
 pub struct Schedule<'p> {
     /// The order among the tasks that could be next.
     pub execution_order: ExecutionOrder,
-    /// How tasks relate in time.
     pub execution_model: ExecutionModel,
     pub max_parallel_tasks: u32,
     /// The leaves in execution order.

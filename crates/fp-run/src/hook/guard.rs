@@ -42,8 +42,8 @@ pub struct GuardedEdit<'a> {
 }
 
 impl GuardedEdit<'_> {
-    /// Returns the objection to the edit and the way out, or `None` if the task owns the file. `is_new` must tell
-    /// whether a path of the working tree was missing when the task was claimed.
+    /// Returns the objection to the edit and the way out, or `None` if the edit is fine. `is_new` must tell if a path
+    /// of the working tree was missing when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         match &self.place {

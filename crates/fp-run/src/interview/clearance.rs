@@ -1,5 +1,5 @@
-//! Decides if an interview has found out enough to plan on, so that planning neither starts too early nor asks for
-//! ever. Six items are judged by what is recorded and who said it, between a minimum and a maximum number of rounds.
+//! Keeps planning from starting too early and from asking for ever: decides if an interview has found out enough. Six
+//! items are judged by what is recorded and who said it, between a minimum and a maximum number of rounds.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,6 @@ pub struct Grounds {
     pub rounds: InterviewRounds,
 }
 
-/// The state of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]

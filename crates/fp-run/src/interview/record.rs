@@ -156,7 +156,7 @@ impl Interview {
         self.said("scopeExclusions")
     }
 
-    /// Who said expressly that nothing is out of scope; `None` if nobody did, or if something is.
+    /// The source of an express statement that nothing is out of scope; `None` without one, or if something is.
     pub fn excludes_nothing(&self) -> Option<&str> {
         self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
     }

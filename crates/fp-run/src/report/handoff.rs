@@ -191,8 +191,8 @@ impl NextStep {
         Self { command, why: why.into() }
     }
 
-    /// The command that answers `question` with the option `wanted`, or the first if none has that label. All options
-    /// stand in the explanation.
+    /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
+    /// explanation lists all options.
     pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
         let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());

@@ -116,7 +116,7 @@ pub struct TaskLine {
     pub max_iterations: u32,
     pub owner: Option<AgentName>,
     pub commit: Option<String>,
-    /// What it waits for, why it failed, or why it has no commit.
+    /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
     /// True if it was done before the import, without proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -1,5 +1,5 @@
-//! Prints the findings of validation for `fp validate --format json`. A tree can have a million findings, so the report
-//! borrows them and converts each one only as it is written.
+//! Shapes the findings of validation for `fp validate --format json`, and the gate's verdict on them. A tree can have a
+//! million findings, so the report borrows them and converts each one only as it is written.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ impl<'p> ValidationReport<'p> {
     }
 }
 
-/// The verdict on a tree before its approval.
+/// The verdict of validation on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]

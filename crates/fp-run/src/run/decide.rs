@@ -44,8 +44,9 @@ impl State {
         Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
     }
 
-    /// Starts the run or takes it over. A repeat by the session and process that already lead it changes nothing.
-    /// Otherwise claims return to pending without losing their iteration, and the agents are forgotten.
+    /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
+    /// the session or the client's process is another one, claims return to pending without losing their iteration, and
+    /// the agents are forgotten.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
         let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {

@@ -62,7 +62,7 @@ impl Drift {
 }
 
 impl State {
-    /// Finds the pending tasks that the commits in `moved` affect.
+    /// Finds the pending and skipped tasks that the commits in `moved` affect.
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         let waiting = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self

@@ -250,22 +250,16 @@ pub enum Event {
     Kept { tasks: Vec<TaskId> },
     /// Test-driven work: a task's checks ran before the work began.
     CheckedBefore {
-        /// The task.
         task: TaskId,
         checks: Vec<Check>,
         /// True if all of them passed, which means that they prove nothing about the work.
         passed: bool,
     },
     /// A task gets built although its checks already passed.
-    Waived {
-        /// The task.
-        task: TaskId,
-        by: Decider,
-    },
+    Waived { task: TaskId, by: Decider },
     /// The lead was told to start or message an agent.
     Dispatched {
         dispatch: Dispatch,
-        /// The agent.
         name: AgentName,
         /// The task it concerns, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,22 +268,16 @@ pub enum Event {
     /// The lead has seen everything dispatched so far.
     Told,
     /// An agent ended its turn.
-    AgentEnded {
-        /// The agent.
-        name: AgentName,
-    },
+    AgentEnded { name: AgentName },
     /// One of the client's agents turned out to go by a name of the run.
     AgentKnown {
-        /// The name.
         name: AgentName,
         /// The client's id of the agent.
         id: String,
     },
     /// A builder took a task.
     Claimed {
-        /// The task.
         task: TaskId,
-        /// The builder.
         owner: AgentName,
         /// The secret the builder must show to submit.
         token: String,
@@ -298,25 +286,14 @@ pub enum Event {
         base: Base,
     },
     /// A builder asked for its task's payload again.
-    Resumed {
-        /// The task.
-        task: TaskId,
-        /// The builder.
-        owner: AgentName,
-    },
+    Resumed { task: TaskId, owner: AgentName },
     /// A stopped builder was told to continue.
-    Nudged {
-        task: TaskId,
-        /// The builder.
-        owner: AgentName,
-    },
+    Nudged { task: TaskId, owner: AgentName },
     /// The lead stopped although something was due, and was told to continue.
     LeadNudged,
     /// A builder submitted its task.
     Submitted {
-        /// The task.
         task: TaskId,
-        /// The builder.
         owner: AgentName,
         /// The working tree at that moment, as a git tree.
         tree: String,
@@ -324,15 +301,9 @@ pub enum Event {
         files: Vec<Change>,
     },
     /// A builder edited a path outside its task while others work in the same checkout.
-    Edited {
-        /// The task.
-        task: TaskId,
-        /// The path.
-        path: RepoPath,
-    },
+    Edited { task: TaskId, path: RepoPath },
     /// A task was granted a file beyond its own.
     ScopeExtended {
-        /// The task.
         task: TaskId,
         /// In normal form.
         path: String,
@@ -343,7 +314,6 @@ pub enum Event {
     },
     /// The mechanical checks ran.
     Verified {
-        /// The task.
         task: TaskId,
         iteration: u32,
         /// The working tree that was checked.
@@ -354,9 +324,7 @@ pub enum Event {
     },
     /// A verifier judged. A fail sends the task back or ends it.
     Judged {
-        /// The task.
         task: TaskId,
-        /// The iteration.
         iteration: u32,
         /// True if every criterion and every mechanical check passed.
         pass: bool,
@@ -370,7 +338,6 @@ pub enum Event {
     },
     /// A task returns to its builder for another iteration.
     SentBack {
-        /// The task.
         task: TaskId,
         /// The new iteration, from 2.
         iteration: u32,
@@ -383,24 +350,20 @@ pub enum Event {
     },
     /// A commit is about to be made.
     CommitStarted {
-        /// The task.
         task: TaskId,
         files: Vec<String>,
-        /// Its message.
         message: String,
         /// HEAD before the commit.
         head: String,
     },
     /// The commit could not be made.
     CommitBlocked {
-        /// The task.
         task: TaskId,
         /// The message from git or a hook.
         reason: String,
     },
     /// The task is done.
     Completed {
-        /// The task.
         task: TaskId,
         /// `None` if there was nothing to commit or commits are off.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -411,35 +374,27 @@ pub enum Event {
     },
     /// A claim was taken back; the task is pending again.
     Released {
-        /// The task.
         task: TaskId,
         reason: String,
         /// The iteration of the next claim: one more if the attempt counts.
         iteration: u32,
     },
     /// The task was given up.
-    Failed {
-        /// The task.
-        task: TaskId,
-        reason: String,
-    },
+    Failed { task: TaskId, reason: String },
     /// The task can't be done, because one of its dependencies was given up.
     Skipped {
-        /// The task.
         task: TaskId,
         /// The failed task at the start of the chain.
         because: TaskId,
     },
     /// A failed task starts over with all its iterations.
     Retried {
-        /// The task.
         task: TaskId,
         /// The tasks skipped only because of it, now pending again.
         restored: Vec<TaskId>,
     },
     /// A completed task was undone, and is pending as if nobody had touched it.
     RolledBack {
-        /// The task.
         task: TaskId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
@@ -448,10 +403,7 @@ pub enum Event {
         revert: Option<String>,
     },
     /// The user has to decide something.
-    Asked {
-        /// The question.
-        question: Question,
-    },
+    Asked { question: Question },
     /// The user, or a rule, answered a question.
     Answered {
         question: String,
@@ -460,15 +412,9 @@ pub enum Event {
         by: Decider,
     },
     /// A note for later builders.
-    Noted {
-        /// The note.
-        note: Note,
-    },
+    Noted { note: Note },
     /// A builder sent others a message about its work.
-    Messaged {
-        /// The message.
-        message: PeerMessage,
-    },
+    Messaged { message: PeerMessage },
     /// The run was ended early.
     Cancelled { by: Decider },
     /// Nothing is left to do.

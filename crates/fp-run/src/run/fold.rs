@@ -237,7 +237,8 @@ impl State {
                     t.feedback = None;
                     t.submission = None;
                     if let Some(verified) = &mut t.verification {
-                        // The log keeps the other checks; waived ones come up again when the next plan starts.
+                        // The log keeps the other checks. Unfinished work that was let through is needed when the next
+                        // plan starts.
                         verified.checks.retain(Check::lets_go);
                     }
                 }
@@ -434,7 +435,8 @@ impl State {
 }
 
 impl TaskState {
-    /// Half-done work stays in the user's checkout; a worktree starts at the base its claim names.
+    /// Half-done work stays in the user's checkout, and so does its base; a worktree starts at the base its claim
+    /// names.
     fn take_base(&mut self, base: &Base) {
         match &mut self.base {
             Some(kept) if kept.worktree.is_none() && base.worktree.is_none() => {

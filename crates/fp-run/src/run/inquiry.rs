@@ -26,12 +26,7 @@ pub enum NotAsked {
     NotHeld { owner: AgentName, task: TaskId },
     /// The task has come back from a verifier.
     #[error("task {task} is in iteration {iteration}: questions are asked in the first one only")]
-    Late {
-        /// The task.
-        task: TaskId,
-        /// Its iteration.
-        iteration: u32,
-    },
+    Late { task: TaskId, iteration: u32 },
     /// Only one question per task is allowed.
     #[error("a question about task {0} was asked already: there is one a task")]
     Again(TaskId),
@@ -40,15 +35,10 @@ pub enum NotAsked {
     Options(usize),
     /// The path leaves the repository, or no task may change it.
     #[error("{path:?} can't be part of a task: {why}")]
-    Path {
-        /// The path.
-        path: String,
-        why: String,
-    },
+    Path { path: String, why: String },
     /// A running task may change the path.
     #[error("running task {task} may change {path}: wait until it is over, or do without")]
     Held {
-        /// The path.
         path: String,
         /// The running task.
         task: TaskId,

@@ -25,7 +25,7 @@ pub const VERIFIER: &str = "fp:verifier";
 
 /// Verifiers per submission before the user is asked.
 const VERIFIERS: u32 = 2;
-/// How many times in a row a builder may end without a task before the user is asked.
+/// Consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
 /// One action for the lead.
@@ -37,30 +37,21 @@ pub enum LeadAction {
         /// Also used as its description.
         name: AgentName,
         agent: &'static str,
-        /// Its prompt.
         prompt: String,
     },
     /// Send a message to a builder that waits.
-    Resume {
-        /// Its name.
-        name: AgentName,
-        /// The message.
-        message: String,
-    },
+    Resume { name: AgentName, message: String },
     /// Start a verifier.
     Verify {
         /// Also used as its description.
         name: AgentName,
-        /// The task.
         task: TaskId,
         iteration: u32,
         agent: &'static str,
-        /// Its prompt.
         prompt: String,
     },
     /// Judge a task in place of a verifier.
     Judge {
-        /// The task.
         task: TaskId,
         iteration: u32,
         /// Instructions for the judgement.

@@ -14,7 +14,6 @@ pub const NOTES_PER_PAYLOAD: usize = 10;
 /// Maximum length of a note in characters; longer ones are cut.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-/// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum NoteKind {

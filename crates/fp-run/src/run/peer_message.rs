@@ -96,7 +96,7 @@ impl PeerMessage {
     }
 }
 
-/// How far a builder has read the messages of a run, as positions in [`State::messages`].
+/// A builder's reading position in the messages of a run, as indexes into [`State::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Inbox {
     /// Messages before this were shown in earlier claims.

@@ -31,7 +31,6 @@ pub enum Topic {
     Clarify(TaskId),
     /// A builder wants to change a file outside its task.
     Scope {
-        /// The task.
         task: TaskId,
         /// In normal form.
         path: String,
@@ -65,7 +64,7 @@ pub struct Question {
     pub header: String,
     /// The options, recommended one first.
     pub options: Vec<AnswerOption>,
-    /// Why it is asked; empty if the text says so.
+    /// The reason for asking; empty if the text says so.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }

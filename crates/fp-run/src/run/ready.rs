@@ -256,7 +256,6 @@ impl fmt::Display for List<'_> {
 pub struct Policy {
     /// The order among ready tasks.
     pub order: ExecutionOrder,
-    /// How tasks relate in time.
     pub model: ExecutionModel,
     /// The leaves' composite signals, 1 to 5, if the order uses them. A missing one counts as 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

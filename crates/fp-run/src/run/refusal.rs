@@ -1,4 +1,4 @@
-//! Collects the refusals of commands, so that every command says them, and what to do instead, in the same words.
+//! Collects the refusals of commands with their hints, which keeps their words the same in every command.
 
 use std::borrow::Cow;
 
@@ -25,10 +25,9 @@ pub enum Refusal {
     /// The command makes no sense in the task's state.
     #[error("task {task} is {}: {allowed}", status.word())]
     Status {
-        /// The task.
         task: TaskId,
         status: Status,
-        /// What is allowed in that state.
+        /// The actions allowed in that state.
         allowed: String,
     },
     /// Nothing can be claimed now.
@@ -40,7 +39,6 @@ pub enum Refusal {
     /// The builder holds another task.
     #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
     Holds {
-        /// The builder.
         owner: AgentName,
         /// The task it holds.
         held: TaskId,
@@ -50,7 +48,6 @@ pub enum Refusal {
     /// A dependent of the task is completed or running.
     #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
     BuiltOn {
-        /// The task.
         task: TaskId,
         /// Those dependents in document order, each with its state.
         on_it: Vec<(TaskId, Status)>,
@@ -58,7 +55,6 @@ pub enum Refusal {
     /// A running task may change a file of the task's commit.
     #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
     Shared {
-        /// The task.
         task: TaskId,
         /// The running one.
         running: TaskId,
@@ -71,7 +67,6 @@ pub enum Refusal {
     /// The verdict is for another iteration.
     #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
     OtherIteration {
-        /// The task.
         task: TaskId,
         /// The task's iteration.
         current: u32,
@@ -82,7 +77,6 @@ pub enum Refusal {
     UnknownQuestion(String),
     #[error("question {question} has no option {given:?}: it has {options}")]
     UnknownOption {
-        /// The question.
         question: String,
         /// The unknown option.
         given: String,

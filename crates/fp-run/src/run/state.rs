@@ -51,7 +51,6 @@ pub struct RunAgent {
     pub fruitless: u32,
 }
 
-/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -62,7 +61,6 @@ pub enum RunStatus {
     Cancelled,
 }
 
-/// The run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
@@ -88,7 +86,6 @@ impl Run {
     }
 }
 
-/// The approval of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Approval {
@@ -102,7 +99,6 @@ pub struct Approval {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// The question.
     pub question: Question,
     /// The chosen labels; empty while the question is open.
     #[serde(default)]
@@ -142,7 +138,6 @@ impl InterviewRounds {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Untold {
     pub dispatch: Dispatch,
-    /// The agent.
     pub name: AgentName,
     /// The task it concerns, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -54,11 +54,9 @@ impl Status {
     }
 }
 
-/// The claim on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claim {
-    /// The builder.
     pub owner: AgentName,
     /// The secret the builder must show to submit.
     pub token: String,
@@ -97,7 +95,6 @@ pub struct TaskVerdict {
 #[serde(rename_all = "camelCase")]
 pub struct CommitIntent {
     pub files: Vec<String>,
-    /// Its message.
     pub message: String,
     /// HEAD before the commit.
     pub head: String,
@@ -150,7 +147,7 @@ pub struct TaskState {
     pub verification: Option<MeasuredWork>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
-    /// What to fix, after a failed verdict.
+    /// The faults to fix, after a failed verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// True if the builder hasn't been told the feedback or the answer yet.

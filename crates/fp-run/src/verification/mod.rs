@@ -63,7 +63,6 @@ impl Check {
 /// Prefix of the names of checks that run a command.
 pub const COMMAND_CHECK: &str = "command: ";
 
-/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEnd {
     /// With this exit status.
@@ -142,7 +141,6 @@ impl TaskScope {
 /// A task that runs at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherTask {
-    /// Its id.
     pub id: String,
     /// The files it may change, as listed.
     pub files: Vec<String>,

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A test case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TestCase {
     /// As in the source.

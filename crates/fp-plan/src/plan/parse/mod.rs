@@ -215,7 +215,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The kind of a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum FrameKind {
     /// An item whose own text isn't complete yet.

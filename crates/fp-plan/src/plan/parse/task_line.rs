@@ -22,7 +22,6 @@ const MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
 pub(super) enum HeadPlace {
     /// An item of a list.
     List,
-    /// A heading.
     Heading,
 }
 

@@ -280,7 +280,7 @@ fn code_span(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// True if a list goes on one line if possible.
+/// True for lists that go on one line if possible.
 fn prefers_one_line(form: FieldForm) -> bool {
     form.is_list_of_words() || form == FieldForm::Commands
 }

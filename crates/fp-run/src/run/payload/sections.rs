@@ -19,7 +19,7 @@ const WORTH_HAVING: usize = 5;
 /// The same for feedback, and the number of lines that always stay.
 const FEEDBACK_LINES: (usize, usize) = (12, 6);
 
-/// Heading of the background that helps but orders nothing.
+/// Heading of the background, which helps but asks for nothing.
 pub(super) const CONTEXT: &str = "\n## CONTEXT\n";
 
 /// The sections in reading order.
