@@ -1,12 +1,12 @@
-//! Generated files that one task at a time may change: lock files, which whoever lists their manifest may change
-//! without listing them, and what the settings name.
+//! Finds the generated files that only one task at a time may change: lock files, which a task that lists their
+//! manifest may change without listing them, and files named in the settings.
 
 use crate::package_files::{is_lock_of, is_manifest, lock_names};
 use crate::plan::path::overlap;
 use crate::plan::task::Task;
 
-/// The lock files that `task` may change since it lists their manifest, and those of `named`, files and folders, in
-/// which it lists something.
+/// Returns the lock files that `task` may change because it lists their manifest, and the files and folders of `named`
+/// that overlap with its files.
 pub fn exclusive_of<'n>(task: &Task, named: &'n [String]) -> Vec<&'n str> {
     let manifests: Vec<&str> = task.files().filter(|file| is_manifest(file)).collect();
     let written = |lock: &&str| manifests.iter().any(|manifest| is_lock_of(lock, manifest));

@@ -1,8 +1,8 @@
-//! Advice beside an error's message, and how the command that meets the error ends.
+//! Puts advice beside an error's message, and decides how a command that meets the error ends.
 
 use std::borrow::Cow;
 
-/// How a command ends that meets an error.
+/// The end of a command that meets an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorEnd {
     /// The command could not run: bad usage, bad input, a failing disk.
@@ -15,10 +15,9 @@ pub enum ErrorEnd {
 
 /// An error that can say what to do next.
 pub trait Hint: std::error::Error {
-    /// What to do next, in one sentence without a full stop.
+    /// The next thing to do, in one sentence without a full stop.
     fn hint(&self) -> Option<Cow<'_, str>>;
 
-    /// How a command ends with it.
     fn ends(&self) -> ErrorEnd {
         ErrorEnd::Failed
     }

@@ -1,31 +1,24 @@
-//! The languages that this program knows something about, by the extension of a file's name.
+//! Maps file extensions to languages, for every part of the program that treats them differently.
 
 /// A language, or a family of languages whose files import each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
-    /// Rust.
     Rust,
     /// JavaScript and TypeScript, also inside Vue and Svelte components.
     JavaScript,
-    /// Python.
     Python,
-    /// Go.
     Go,
     /// Java, Kotlin, Scala and Groovy.
     Jvm,
     /// C, C++ and Objective-C.
     C,
-    /// Ruby.
     Ruby,
-    /// PHP.
     Php,
     /// C# and F#.
     CSharp,
-    /// Swift.
     Swift,
-    /// Shell scripts.
     Shell,
-    /// Scripts that are tests by their extension.
+    /// Scripts whose extension marks them as tests.
     TestScript,
 }
 
@@ -46,7 +39,7 @@ const EXTENSIONS: [(Language, &[&str]); 12] = [
 ];
 
 impl Language {
-    /// The language of the file `path`, by its extension in any case; `None` for everything else.
+    /// Finds the language of the file `path` by its extension, in any case.
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         let (_, extension) = name.rsplit_once('.')?;
@@ -54,7 +47,7 @@ impl Language {
         EXTENSIONS.iter().find(|(_, extensions)| known(extensions)).map(|(language, _)| *language)
     }
 
-    /// Whether its files say what they import in a way that is recognised.
+    /// True if the program recognises imports in its files.
     pub fn has_imports(self) -> bool {
         !matches!(self, Self::Shell | Self::TestScript)
     }

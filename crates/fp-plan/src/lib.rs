@@ -1,5 +1,5 @@
-//! The task tree as a language: parsed, written, checked by rules, scheduled. Pure: `clippy.toml` beside this crate
-//! forbids files, environment, clock, processes, network and threads.
+//! Makes the task tree a language: parsed, written, checked by rules, scheduled. The crate is pure: the `clippy.toml`
+//! beside it forbids files, environment, clock, processes, network and threads.
 
 pub mod diagnostic;
 pub mod exclusive;

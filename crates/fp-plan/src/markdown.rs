@@ -1,8 +1,8 @@
-//! Text that a model or a stranger wrote, made fit for a Markdown page: it can't become markup there.
+//! Escapes text from models and strangers for Markdown pages, so that it can't become markup there.
 
 use std::fmt::{self, Write as _};
 
-/// Writes a code span of `text`, whatever backticks are in it.
+/// Writes `text` as a code span, even if it contains backticks.
 pub fn code(out: &mut String, text: &str) -> fmt::Result {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -17,7 +17,7 @@ pub fn code(out: &mut String, text: &str) -> fmt::Result {
     write!(out, "{pad}{fence}")
 }
 
-/// Writes `text` such that it can't be markup, its code spans excepted, which are left as they are.
+/// Writes `text` so that it can't be markup, except for its code spans, which stay as they are.
 pub fn inline(out: &mut String, text: &str) -> fmt::Result {
     let (mut at, mut line, mut written) = (0, 0, 0);
     while let Some(found) = text[at..].bytes().position(may_be_markup) {
@@ -50,7 +50,7 @@ pub fn inline(out: &mut String, text: &str) -> fmt::Result {
     Ok(())
 }
 
-/// The parts of what [`inline`] wrote, in their order, and whether each is a code span.
+/// Splits the output of [`inline`] into its parts, in order; the flag is true for a code span.
 pub fn spans(written: &str) -> Vec<(&str, bool)> {
     let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = written[at..].find(['\\', '`']) {
@@ -74,13 +74,13 @@ pub fn spans(written: &str) -> Vec<(&str, bool)> {
     parts
 }
 
-/// Whether [`inline`] has to look at this byte.
+/// True if [`inline`] must look at this byte.
 fn may_be_markup(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b',' | b'\'' | b'"' | b'(' | b'/' | b':' | b';')
         || byte == b'\n'
 }
 
-/// How long the code span is that `rest` begins with, opened by `run` backticks, if it is closed.
+/// The length of the code span at the start of `rest`, which opens with `run` backticks; `None` if it isn't closed.
 fn span_length(rest: &str, run: usize) -> Option<usize> {
     let mut at = run;
     while let Some(found) = rest[at..].find('`') {
@@ -94,7 +94,7 @@ fn span_length(rest: &str, run: usize) -> Option<usize> {
     None
 }
 
-/// Whether `c` could be something other than text, behind this part of its line and before this character.
+/// True if `c` could be markup after the start `line` of its line and before `after`.
 fn is_markup(c: char, line: &str, after: Option<char>) -> bool {
     let within_word = |c: char| c.is_alphanumeric();
     match c {

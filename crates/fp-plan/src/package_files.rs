@@ -1,5 +1,5 @@
-//! Manifests and lock files of package managers: by which names they go, and the names of packages that they hold.
-//! What lies in the repository itself (path, file, workspace) is no package.
+//! Recognises manifests and lock files of package managers, and reads the package names in them, to notice new
+//! dependencies. Packages inside the repository itself (path, file, workspace) don't count.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,13 +12,12 @@ use crate::repo_path::RepoPath;
 
 use PackageManager::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
 
-/// PackageNames of packages.
 pub type PackageNames = BTreeSet<String>;
 
-/// Reads the names in a text; `None` if it isn't such a file.
+/// Reads the names in a text; `None` if the text isn't such a file.
 pub type ReadPackages = fn(&str) -> Option<PackageNames>;
 
-/// Package managers, each with its own kind of manifest and of lock file.
+/// Package managers, each with its own manifests and lock files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackageManager {
     Cargo,
@@ -32,7 +31,7 @@ pub enum PackageManager {
     Swift,
 }
 
-/// Every kind of lock file, by the name that its package manager gives it.
+/// Every kind of lock file, by file name.
 const LOCKS: [(&str, PackageManager, ReadPackages); 17] = [
     ("Cargo.lock", Cargo, toml_packages),
     ("poetry.lock", Python, toml_packages),
@@ -53,28 +52,26 @@ const LOCKS: [(&str, PackageManager, ReadPackages); 17] = [
     ("Package.resolved", Swift, |text| Some(found(text, &[&IDENTITY]))),
 ];
 
-/// The names of lock files.
 pub fn lock_names() -> impl Iterator<Item = &'static str> {
     LOCKS.iter().map(|(name, ..)| *name)
 }
 
-/// Whether a file says what a program depends on.
+/// True if a file is a manifest or a lock file.
 pub fn is_package_file(path: &RepoPath) -> bool {
     let path = path.to_lossy().to_lowercase();
     manifest_kind(&path).is_some() || lock_kind(&path).is_some()
 }
 
-/// Whether a file is a lock file.
 pub fn is_lock(path: &RepoPath) -> bool {
     lock_kind(&path.to_lossy()).is_some()
 }
 
-/// Whether `path` is a manifest: what a program depends on, as a person writes it.
+/// True if `path` is a manifest, the file in which people declare dependencies.
 pub fn is_manifest(path: &str) -> bool {
     manifest_kind(&path.to_lowercase()).is_some()
 }
 
-/// Whether `path` is a lock file that the manifest `listed` leads to: in its folder or above.
+/// True if `path` is a lock file that belongs to the manifest `listed`, in its folder or above.
 pub fn is_lock_of(path: &str, listed: &str) -> bool {
     let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
     let (Some((lock, _)), Some((manifest, _))) = (lock_kind(path), manifest_kind(listed)) else {
@@ -85,13 +82,13 @@ pub fn is_lock_of(path: &str, listed: &str) -> bool {
     lock == manifest && below
 }
 
-/// The kind of lock file that a path is, in whatever case.
+/// The kind of lock file at `path`, in any case.
 pub fn lock_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     LOCKS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, kind, read)| (*kind, *read))
 }
 
-/// The kind of manifest that a path, in lower case, is.
+/// The kind of manifest at `path`, which must be in lower case.
 pub fn manifest_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_folder = |wanted: &str| folder == wanted || folder.ends_with(&format!("/{wanted}"));
@@ -116,7 +113,7 @@ pub fn manifest_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
     })
 }
 
-/// The names that `patterns` find, in their first group with a match.
+/// The names found by `patterns`, each in the first matching group.
 fn found(text: &str, patterns: &[&LazyLock<Regex>]) -> PackageNames {
     let captures = patterns.iter().flat_map(|pattern| pattern.captures_iter(text));
     captures.filter_map(|found| Some(found.iter().skip(1).flatten().next()?.as_str().to_owned())).collect()
@@ -162,7 +159,7 @@ fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
             let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
             let local = field("path").is_some() && field("git").is_none();
             if !local {
-                // Renamed, it is still what it is.
+                // A renamed package counts under its real name.
                 names.insert(field("package").and_then(Item::as_str).unwrap_or(name).replace('_', "-"));
             }
         }
@@ -182,7 +179,7 @@ fn catalog(text: &str) -> Option<PackageNames> {
 
 pattern!(REQUIREMENT, r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)");
 
-/// The name at the beginning of a requirement, as package indexes compare it.
+/// The name at the start of a requirement, in the form in which package indexes compare it.
 fn requirement(text: &str) -> Option<String> {
     let name = REQUIREMENT.captures(text)?.get(1)?.as_str();
     Some(name.to_lowercase().replace(['_', '.'], "-"))
@@ -192,7 +189,7 @@ fn requirements(text: &str) -> Option<PackageNames> {
     Some(text.lines().filter_map(requirement_line).collect())
 }
 
-/// What a line of a requirements file asks for: a package by name, or by the address it comes from.
+/// The package on a line of a requirements file: its name, or the address it comes from.
 fn requirement_line(line: &str) -> Option<String> {
     let line = line.split(" #").next().unwrap_or_default().trim();
     let line = line.strip_prefix("-e ").or(line.strip_prefix("--editable ")).unwrap_or(line).trim();
@@ -263,7 +260,7 @@ fn npm(text: &str) -> Option<PackageNames> {
     let keys = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
     let tables = keys.iter().filter_map(|key| value.get(key)?.as_object());
     let entries = tables.flatten().filter(|(_, version)| !local(version));
-    // Under an alias, it is still what it is.
+    // An aliased package counts under its real name.
     let name = |(name, version): (&String, &Value)| {
         let aliased = version.as_str().and_then(|text| text.strip_prefix("npm:"));
         let aliased =
@@ -383,7 +380,7 @@ fn toml_packages(text: &str) -> Option<PackageNames> {
     Some(found(text, &[&TOML_PACKAGE]))
 }
 
-/// The keys of these objects; of a path such as `node_modules/a/node_modules/b`, the last name.
+/// The keys of these objects. A path such as `node_modules/a/node_modules/b` yields its last name.
 fn json_keys(text: &str, objects: &[&str]) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
     let keys = objects.iter().filter_map(|key| value.get(key)?.as_object()).flat_map(|object| object.keys());

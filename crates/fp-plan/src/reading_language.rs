@@ -1,16 +1,17 @@
-//! The language of what people read: questions, reports, titles of tasks, messages of commits. What a program reads stays
-//! as it is, so the rule says both.
+//! Determines the language for texts that people read: questions, reports, task titles, commit messages. Texts that
+//! programs read stay as they are, so the rule mentions both.
 
-/// Name of the language that is both looked for in goals and checked in subjects of commits.
+/// The one language that is both recognised in goals and checked in commit subjects.
 const KOREAN: &str = "Korean";
 
-/// The language to write in: the `configured` one or else that of `words`, the user's own, where their script tells it.
-/// `None` where it does not, as with Latin letters: whoever reads the words can tell.
+/// The language to write in: the `configured` one, or else that of `words`, the user's own, if their script determines
+/// it. `None` if it doesn't, as with Latin letters; the reader of the words can tell.
 pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
     configured.map(|name| name.trim().to_owned()).or_else(|| by_script(words).map(str::to_owned))
 }
 
-/// Code and names are written in Latin letters in every language, so a fifth of the letters is enough.
+/// Guesses the language by script. Code and names use Latin letters in every language, so a fifth of the letters is
+/// enough.
 fn by_script(words: &str) -> Option<&'static str> {
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
     let count = |is: fn(char) -> bool| words.chars().filter(|c| is(*c)).count();
@@ -27,7 +28,7 @@ fn by_script(words: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `c` is a letter of the Korean script.
+/// True if `c` is a letter of the Korean script.
 pub fn is_hangul(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
 }
@@ -40,14 +41,14 @@ fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
 }
 
-/// Whether `language`, as somebody has configured it, is Korean: by its name in either language, or by its code.
+/// True if the configured `language` is Korean: by its name in either language, or by its code.
 pub fn is_korean(language: &str) -> bool {
     let language = language.trim().to_lowercase();
     let code = language.split(['-', '_']).next().unwrap_or_default();
     matches!(language.as_str(), "korean" | "한국어" | "한글") || matches!(code, "ko" | "kor")
 }
 
-/// What whoever leads the planning in `language` does about it.
+/// The language rule for the lead of the planning.
 pub fn rule(language: &str) -> String {
     format!(
         "{language}: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code \

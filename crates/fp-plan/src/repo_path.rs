@@ -1,13 +1,13 @@
-//! A path inside a repository as git knows it: bytes, relative to its top, separated by `/`. A file name is
-//! not always text, so a `String` would lose names or invent them.
+//! Represents a path inside a repository as git knows it: bytes, relative to its top, separated by `/`. File names
+//! aren't always text, and a `String` would lose names or invent them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A path below the top of a repository. Its text form is the path itself, or, where that would be
-/// unreadable or ambiguous (not UTF-8, a control character, a leading `"`), the path in double quotes with
-/// git's C-style escapes. Both forms read back as the same path.
+/// A path below the top of a repository. Its text form is the path itself, or, if that would be unreadable or ambiguous
+/// (invalid UTF-8, a control character, a leading `"`), the path in double quotes with git's C-style escapes. Both
+/// forms read back as the same path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct RepoPath(Vec<u8>);
@@ -18,12 +18,12 @@ impl RepoPath {
         Self(bytes.into())
     }
 
-    /// Reads the text form. A text that begins with `"` and isn't a well-formed quotation is taken as it is.
+    /// Reads the text form. A text that begins with `"` without being a well-formed quotation is taken literally.
     pub fn from_text(text: &str) -> Self {
         Self::from_quotable(text.as_bytes())
     }
 
-    /// Reads the text form where the part outside escapes need not be UTF-8, as in the headers of a patch.
+    /// Reads the text form, whose part outside escapes needn't be UTF-8, as in the headers of a patch.
     pub fn from_quotable(bytes: &[u8]) -> Self {
         Self(unquote(bytes).unwrap_or_else(|| bytes.to_vec()))
     }
@@ -33,14 +33,14 @@ impl RepoPath {
         &self.0
     }
 
-    /// The path as text, with a replacement character where it isn't UTF-8; for matching patterns, not for
-    /// opening files.
+    /// The path as text, with replacement characters for invalid UTF-8: fit for matching patterns, but not for opening
+    /// files.
     pub fn to_lossy(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 }
 
-/// What stands between the quotes of `"…"`, escapes resolved; `None` if it isn't such a quotation.
+/// The content of `"…"` with escapes resolved; `None` for anything else.
 fn unquote(text: &[u8]) -> Option<Vec<u8>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut bytes = Vec::with_capacity(inner.len());

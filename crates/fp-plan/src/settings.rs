@@ -1,8 +1,8 @@
-//! Every setting, described once. The table below says each setting's type, default, range and meaning; the parser, the
-//! JSON Schema, `fp config` and the documentation read it.
+//! Describes every setting once: the table below has its type, default, range and meaning, and the parser, the JSON
+//! Schema, `fp config` and the documentation read it from there.
 //!
-//! A layer (plugin options, user, project, plan, environment) gives some of the settings. Layers are applied in turn
-//! to the defaults, key by key, so that a layer that sets one key of a group keeps the others.
+//! A layer (plugin options, user, project, plan, environment) sets some of the settings. Layers are applied to the
+//! defaults in turn, key by key, so a layer that sets one key of a group keeps the others.
 
 mod kind;
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 use SettingKind::{Choice, Flag, Folder, Group, Name, Number, Text, Texts, Whole};
 pub use kind::{SettingFault, SettingKind, closest_name};
 
-/// Where the schema of the newest version is published, which is the plugin's own place.
+/// The plugin's own publishing place for the schema of the newest version.
 pub const SCHEMA_URL: &str =
     "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json";
 
 /// A setting, or a group of settings.
 #[derive(Debug, Clone)]
 pub struct SettingRow {
-    /// The name that files give it.
+    /// Its name in files.
     pub name: String,
     pub kind: SettingKind,
     pub about: &'static str,
@@ -61,7 +61,7 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Everything that can be set, with the value that is in force.
+    /// All settings, with the values in force.
     Settings {
         /// Highest complexity (1–10) that a leaf may have.
         max_complexity: u32 = 4, Whole(1, 10);
@@ -161,7 +161,7 @@ settings! {
         status_map: LinearStatusMap = LinearStatusMap::default(), Group(LinearStatusMap::rows);
     }
 
-    /// What the Linear team calls each state of a task.
+    /// The Linear team's names for the states of a task.
     LinearStatusMap {
         /// Name of the state of a task that has not begun.
         pending: Option<String> = None, Name;
@@ -183,13 +183,13 @@ settings! {
 }
 
 impl Nudge {
-    /// How often a builder that stops too early is told to go on.
+    /// Maximum nudges of a builder that stops too early.
     pub fn times(&self) -> u32 {
         if self.enabled { self.max_retries } else { 0 }
     }
 }
 
-/// The name of a field as files have it.
+/// The name of a field in files.
 fn camel(field: &str) -> String {
     let mut parts = field.split('_');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -200,7 +200,7 @@ fn camel(field: &str) -> String {
 }
 
 impl Settings {
-    /// The defaults with `layers` applied in turn; the last one has the last word.
+    /// The defaults with `layers` applied in turn; the last one wins.
     pub fn from_layers<'l>(layers: impl IntoIterator<Item = &'l SettingsLayer>) -> Self {
         let mut all = Self::default().to_json();
         layers.into_iter().for_each(|layer| put_over(&mut all, &layer.0));
@@ -245,7 +245,7 @@ fn by_key(value: Value) -> Vec<(String, Value)> {
     out
 }
 
-/// The settings that one source gives, checked against the table.
+/// The settings from one source, checked against the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct SettingsLayer(Value);
@@ -257,18 +257,18 @@ impl Default for SettingsLayer {
 }
 
 impl SettingsLayer {
-    /// Reads the content of a settings file. `null` leaves a setting as it is.
+    /// Reads the content of a settings file. `null` leaves a setting unchanged.
     ///
     /// # Errors
-    /// The first key or value that the table does not take.
+    /// The first key or value that the table doesn't accept.
     pub fn parse(value: &Value) -> Result<Self, SettingFault> {
         Group(Settings::rows).taken(value, &mut Vec::new()).map(Self)
     }
 
-    /// Gives the setting with the dotted `key` a value.
+    /// Sets the value of the setting with the dotted `key`.
     ///
     /// # Errors
-    /// There is no such setting, or the table does not take the value.
+    /// There is no such setting, or the table doesn't accept the value.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), SettingFault> {
         let mut path = key.split('.').map(str::to_owned).collect();
         let value = kind_of(key)?.taken(&value.into(), &mut path)?;
@@ -276,7 +276,7 @@ impl SettingsLayer {
         Ok(())
     }
 
-    /// The settings that it gives, by dotted key.
+    /// The settings of this layer, by dotted key.
     pub fn by_key(&self) -> Vec<(String, Value)> {
         by_key(self.0.clone())
     }
@@ -288,7 +288,7 @@ impl<'de> Deserialize<'de> for SettingsLayer {
     }
 }
 
-/// What the setting with the dotted `key` takes.
+/// Finds the type of the setting with the dotted `key`.
 ///
 /// # Errors
 /// There is no such setting, or it is a group of settings.
@@ -313,10 +313,10 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     }
 }
 
-/// `text`, given on the command line, as a number for the setting `key`.
+/// Parses `text`, given on the command line, as a number for the setting `key`.
 ///
 /// # Errors
-/// What the setting takes, where that is something else.
+/// If the number doesn't fit, a description of the values that the setting accepts.
 pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     let kind = kind_of(key).map_err(|fault| fault.to_string())?;
     let number = text.parse::<u32>().ok();
@@ -324,7 +324,7 @@ pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("it has to be {}", kind.expected()))
 }
 
-/// The schema of a settings file, as JSON Schema of the draft 2020-12. It takes what the parser takes.
+/// The schema of a settings file, in JSON Schema draft 2020-12. It accepts what the parser accepts.
 pub fn schema() -> Value {
     let mut schema = Group(Settings::rows).schema();
     add_defaults(&mut schema, &Settings::default().to_json());
@@ -366,77 +366,77 @@ macro_rules! choices {
 choices! {
     /// A permission mode of the client, by the client's own name.
     PermissionMode {
-        /// Asks as the user's rules say.
+        /// Asks as the user's rules require.
         Default = "default",
         /// Edits without asking.
         AcceptEdits = "acceptEdits",
         /// Does everything without asking.
         BypassPermissions = "bypassPermissions",
-        /// Refuses what it would have to ask for.
+        /// Refuses anything it would have to ask for.
         DontAsk = "dontAsk",
         /// Reads only.
         Plan = "plan",
-        /// Leaves it to the client's own check.
+        /// Leaves the decision to the client's own check.
         Auto = "auto",
     }
 
-    /// Which of several ready tasks goes first.
+    /// The order among ready tasks.
     ExecutionOrder {
-        /// The one that stands first in the plan.
+        /// First in the plan goes first.
         DocumentOrder = "document-order",
-        /// The one with the highest composite signal, then complexity.
+        /// Highest composite signal first, then highest complexity.
         RiskFirst = "risk-first",
-        /// The one with the lowest.
+        /// Lowest composite signal first, then lowest complexity.
         EasyFirst = "easy-first",
     }
 
-    /// How the tasks of a plan relate in time.
+    /// The way the tasks of a plan relate in time.
     ExecutionModel {
-        /// Whatever is ready runs, up to `maxParallelTasks` at once.
+        /// All ready tasks run, up to `maxParallelTasks` at once.
         Parallel = "parallel",
         /// One task at a time.
         Sequential = "sequential",
-        /// One group after the other.
+        /// One group after another.
         Phased = "phased",
-        /// As parallel, and a task's check must fail before its work and pass after it.
+        /// Like parallel, but a task's check must fail before its work and pass after it.
         Tdd = "tdd",
     }
 
-    /// Where a builder works.
+    /// The place where a builder works.
     Isolation {
         /// In a git worktree of its own.
         Worktree = "worktree",
         /// In the user's checkout, together with the others.
         Shared = "shared",
-        /// In a worktree where more than one builder works, else in the checkout.
+        /// In a worktree if several builders work, otherwise in the checkout.
         Auto = "auto",
     }
 
-    /// How the comment check tells the model.
+    /// The way the comment check talks to the model.
     CommentMode {
         /// As additional context of the edit.
         Warn = "warn",
-        /// As a reason to go back to it.
+        /// As a reason to revise it.
         Block = "block",
     }
 
-    /// What happens when a builder asks for another file.
+    /// The answer to a builder that asks for another file.
     ExtensionPolicy {
-        /// Granted if no other task lists the file; else the user is asked.
+        /// Granted if no other task lists the file; otherwise the user is asked.
         Allow = "allow",
         /// The user is asked.
         Ask = "ask",
-        /// It is refused.
+        /// Refused.
         Deny = "deny",
     }
 
-    /// What happens to an edit outside the task's files.
+    /// The treatment of an edit outside the task's files.
     GuardMode {
-        /// It is refused, with the way out.
+        /// Refused, with the way out.
         Deny = "deny",
-        /// It is made, and the builder is told.
+        /// Allowed, with a warning to the builder.
         Warn = "warn",
-        /// It is made.
+        /// Allowed.
         Off = "off",
     }
 }

@@ -1,19 +1,19 @@
-//! What the run reads of `signals.json`: the composite of each task, and the attempts that follow from it.
+//! Reads the parts of `signals.json` that a run needs: the composite of each task, and the iterations that follow from
+//! it.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-/// Version of `signals.json`.
 pub const SIGNALS_VERSION: u32 = 1;
 
-/// Why a text isn't a `signals.json`.
+/// The reason why a text isn't a `signals.json`.
 #[derive(Debug, thiserror::Error)]
 pub enum SignalsRecordError {
     /// It is damaged, or something else.
     #[error("line {}, column {}: it is not what `fp signals` writes", .0.line(), .0.column())]
     Damaged(#[from] serde_json::Error),
-    /// A newer program has written it.
+    /// A newer program wrote it.
     #[error("its version is {0}, and this program knows {SIGNALS_VERSION}")]
     Newer(u32),
 }
@@ -31,10 +31,11 @@ struct Composite {
     composite: u8,
 }
 
-/// The composite of each task in `text`, a `signals.json`, by id; one out of range becomes the nearest from 1 to 5.
+/// Reads each task's composite from `text`, a `signals.json`, by id. Values out of range become the nearest from 1 to
+/// 5.
 ///
 /// # Errors
-/// A text that is damaged, or of a newer version.
+/// The text is damaged, or of a newer version.
 pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, SignalsRecordError> {
     let read: Composites = serde_json::from_str(text)?;
     if read.schema_version > SIGNALS_VERSION {

@@ -1,4 +1,5 @@
-//! Text for people, terminals, shells and prompts: one line, counted, quoted, cut and wrapped, each in one place.
+//! Formats text for people, terminals, shells and prompts, with one function each for joining, counting, quoting,
+//! cutting and wrapping.
 
 use std::borrow::Cow;
 
@@ -6,7 +7,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 const ELLIPSIS: char = '…';
 
-/// `text` on one line: white space and control characters become single blanks.
+/// Puts `text` on one line: runs of white space and control characters become single blanks.
 pub fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
@@ -17,7 +18,7 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// `text` as one word of a shell.
+/// Quotes `text` as one word of a shell.
 pub fn shell_quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     if !text.is_empty() && text.chars().all(plain) {
@@ -26,10 +27,11 @@ pub fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Text of a model or a stranger inside a prompt: one line in double quotes, at most `max` bytes between them.
+/// Quotes text from a model or a stranger inside a prompt: one line in double quotes, with at most `max` bytes between
+/// them.
 ///
-/// It loses its own line ends, quotes, backticks, angle brackets (they could close what the client puts around it) and
-/// everything invisible, so it can't read as if this program said it.
+/// Line ends, quotes, backticks, angle brackets (they could close the client's wrapper around it) and everything
+/// invisible are replaced, so the text can't read as if this program said it.
 pub fn prompt_quoted(text: &str, max: usize) -> String {
     let harmless = |c: char| match c {
         '"' | '`' => '\'',
@@ -50,13 +52,13 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
     format!("\"{line}\"")
 }
 
-/// Marks of width and writing direction, and the tags that hide a text within another one.
+/// True for marks of width and writing direction, and for the tags that hide a text within another one.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// At most `most` characters of `text`; where some are missing, the last one is an ellipsis.
+/// Cuts `text` to at most `most` characters, with an ellipsis as the last one if any are missing.
 pub fn clipped(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
@@ -64,7 +66,8 @@ pub fn clipped(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain([ELLIPSIS]).collect()
 }
 
-/// At most `columns` columns of the [`visible_line`] of `text`; where some are missing, it ends with an ellipsis.
+/// Cuts the [`visible_line`] of `text` to at most `columns` columns, with an ellipsis at the end if anything is
+/// missing.
 pub fn fitted(text: &str, columns: usize) -> String {
     let mut shown = visible_line(text);
     if shown.width() <= columns {
@@ -80,7 +83,7 @@ pub fn fitted(text: &str, columns: usize) -> String {
     shown
 }
 
-/// The words of `text` on lines of at most `columns` columns. A wider word has a line of its own.
+/// Wraps the words of `text` to lines of at most `columns` columns. A wider word gets its own line.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut width = 0;
@@ -100,7 +103,8 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The same on at most `most` lines, all of them [`fitted`]; the last one ends with an ellipsis where there was more.
+/// Does the same on at most `most` lines, each of them [`fitted`]. The last one ends with an ellipsis if there was
+/// more.
 pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
     if let Some(next) = lines.get(most).cloned() {
@@ -113,8 +117,8 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines.iter().map(|line| fitted(line, columns)).collect()
 }
 
-/// `text` with a sign for each control character but line feeds and tabs. A terminal obeys control characters, and
-/// marks of direction turn text around, so that it reads as what it isn't.
+/// Replaces each control character in `text` by a sign, except for line feeds and tabs. A terminal obeys control
+/// characters, and direction marks reorder text, so that it reads as something else.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
     if text.chars().all(|c| shown(c) == c) {
@@ -123,12 +127,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// The same on one line, character by character: for paths and excerpts, whose blanks count.
+/// Does the same on one line, character by character: for paths and excerpts, whose blanks count.
 pub fn visible_line(text: &str) -> String {
     text.chars().map(one_column).collect()
 }
 
-/// The character that a terminal shows for `c` where every character keeps to its line.
+/// The character that a terminal shows for `c` when every character must stay on its line.
 pub fn one_column(c: char) -> char {
     if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
 }

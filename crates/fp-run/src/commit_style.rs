@@ -1,5 +1,5 @@
-//! Commit messages that look like those the repository has: style, language and scopes are counted in its last
-//! subjects; the words are the task's own title.
+//! Writes commit messages that fit the repository's history. Style, language and scopes are counted in its latest
+//! subjects; the words come from the task's title.
 
 mod subject;
 
@@ -13,23 +13,22 @@ use unicode_width::UnicodeWidthStr;
 use fp_plan::reading_language::{is_hangul, is_korean};
 use fp_plan::repo_path::RepoPath;
 
-/// How many of the last subjects tell the style of a repository.
+/// Number of recent subjects that determine the style of a repository.
 pub const SUBJECTS: usize = 30;
 
-/// Widest subject, in columns of a terminal.
+/// Maximum width of a subject, in terminal columns.
 const SUBJECT_COLUMNS: usize = 72;
-/// Widest subject where the history has short ones.
+/// Maximum width of a subject if the history has short ones.
 const SHORT_COLUMNS: usize = 32;
-/// Fewest subjects that make a habit: nearly every history begins with two words.
+/// Minimum number of subjects for a habit: nearly every history begins with a two-word subject.
 const HABIT: usize = 3;
-/// Most words and columns of a short subject.
+/// Maximum words and columns of a short subject.
 const SHORT_SUBJECT: (usize, usize) = (3, 24);
 
-/// How the subjects of a repository are written.
+/// The style of subjects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CommitStyle {
-    /// `type(scope): what`.
     Semantic,
     /// A phrase or a sentence.
     Plain,
@@ -37,37 +36,36 @@ pub enum CommitStyle {
     Short,
 }
 
-/// What the subjects of a repository have in common, by numbers.
+/// Counts of the features of a repository's subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommitHistory {
-    /// Subjects that were counted; those that git makes up (merges, reverts, fixups) are not.
+    /// Counted subjects, without those that git generates (merges, reverts, fixups).
     pub subjects: usize,
-    /// Those of the form `type: what`.
+    /// Subjects of the form `type: what`.
     pub semantic: usize,
     /// Semantic ones with a scope.
     pub scoped: usize,
-    /// Those of at most three words.
+    /// Subjects of at most three words.
     pub short: usize,
-    /// Those with Korean in them.
+    /// Subjects that contain Korean.
     pub korean: usize,
-    /// Those whose words begin in lower case.
+    /// Subjects whose words begin in lower case.
     pub lower_case: usize,
-    /// How often each type was used.
+    /// Uses of each type.
     pub types: BTreeMap<String, usize>,
-    /// How often each scope was used.
+    /// Uses of each scope.
     pub scopes: BTreeMap<String, usize>,
-    /// The language that the settings ask for, whatever the subjects are written in.
+    /// The language from the settings, which overrides that of the subjects.
     #[serde(skip)]
     pub asked_for: Option<String>,
 }
 
-/// A commit message in two parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitMessage {
     /// One line of at most 72 columns, without control characters.
     pub subject: String,
-    /// The whole title where the subject had to be cut; else empty.
+    /// The whole title if the subject had to be cut; otherwise empty.
     pub body: String,
 }
 
@@ -86,7 +84,7 @@ static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is a constant")
 });
 
-/// Type, scope and words of a subject of the form `type(scope): words`, if the type is one of the usual ones.
+/// Splits a subject of the form `type(scope): words` if its type is a common one.
 fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     let found = SEMANTIC.captures(subject)?;
     let part = |group: usize| found.get(group).map(|part| part.as_str());
@@ -94,7 +92,7 @@ fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     Some((kind, part(2), part(3)?))
 }
 
-/// The style of one subject; `None` for one that git made up, which tells nothing.
+/// Returns the style of a subject, or `None` if git generated it.
 pub fn style_of(subject: &str) -> Option<CommitStyle> {
     let subject = subject.trim();
     if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
@@ -113,13 +111,13 @@ fn is_half(part: usize, whole: usize) -> bool {
     whole > 0 && part * 2 >= whole
 }
 
-/// Whether nearly all of `whole` subjects, of which there are enough, are among `part`.
+/// True if there are enough subjects, and at least nine tenths of them are in `part`.
 fn is_habit(part: usize, whole: usize) -> bool {
     whole >= HABIT && part * 10 >= whole * 9
 }
 
 impl CommitHistory {
-    /// Counts `subjects`, the newest 30 or so.
+    /// Counts `subjects`, newest first, usually [`SUBJECTS`] of them.
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
@@ -130,7 +128,7 @@ impl CommitHistory {
         history
     }
 
-    /// The same where messages are to be in `language`, if one is given.
+    /// Sets the language of messages, if one is given.
     pub fn in_language(self, language: Option<&str>) -> Self {
         Self { asked_for: language.map(str::to_owned), ..self }
     }
@@ -152,7 +150,8 @@ impl CommitHistory {
         self.lower_case += usize::from(words.starts_with(char::is_lowercase));
     }
 
-    /// The style of at least half of the subjects; plain where no style has half, or where hardly any history is there.
+    /// The style of at least half of the subjects. Plain if no style reaches that, or if the history is too short to
+    /// tell.
     pub fn style(&self) -> CommitStyle {
         if is_half(self.semantic, self.subjects) {
             CommitStyle::Semantic
@@ -163,7 +162,7 @@ impl CommitHistory {
         }
     }
 
-    /// Whether subjects are Korean: the settings ask for it or, where they are silent, at least half of them are.
+    /// True if subjects are in Korean: by the settings, or else by at least half of the subjects.
     pub fn is_korean(&self) -> bool {
         match &self.asked_for {
             Some(language) => is_korean(language),
@@ -171,13 +170,12 @@ impl CommitHistory {
         }
     }
 
-    /// The language in a word.
     pub fn language_name(&self) -> &str {
         let counted = if self.is_korean() { "korean" } else { "english" };
         self.asked_for.as_deref().unwrap_or(counted)
     }
 
-    /// Whether at least half of the semantic subjects have a scope.
+    /// True if at least half of the semantic subjects have a scope.
     pub fn has_scopes(&self) -> bool {
         is_half(self.scoped, self.semantic)
     }
@@ -194,12 +192,12 @@ impl CommitHistory {
         is_habit(self.subjects - self.korean, self.subjects)
     }
 
-    /// Most columns of a subject.
+    /// Maximum columns of a subject.
     pub fn columns(&self) -> usize {
         if self.style() == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS }
     }
 
-    /// Why the style and the language are what they are, a sentence each.
+    /// Explains the style and the language, one sentence each.
     pub fn reasons(&self) -> Vec<String> {
         if self.subjects == 0 {
             return vec!["there is no commit to take a style from, so subjects are plain".to_owned()];
@@ -225,7 +223,7 @@ impl CommitHistory {
         reasons
     }
 
-    /// What a message has to be like, a phrase each, the most important first.
+    /// The rules for a message, one phrase each, most important first.
     pub fn rules(&self) -> Vec<String> {
         let form = match self.style() {
             CommitStyle::Semantic if self.wants_scope() => "`type(scope): what`",
@@ -257,8 +255,8 @@ impl CommitHistory {
         rules
     }
 
-    /// What is wrong with `message`, which may be any text, a sentence each. Empty where it can be committed as it is;
-    /// blanks around it don't count.
+    /// Lists the faults of `message`, which may be any text, one sentence each. Empty if it can be committed as it is.
+    /// Surrounding blanks don't count.
     pub fn objections(&self, message: &str) -> Vec<String> {
         let mut lines = message.trim().split('\n');
         let subject = lines.next().unwrap_or_default().trim_end();
@@ -324,10 +322,10 @@ impl CommitHistory {
         }
     }
 
-    /// The message of a task with this `title`, which may be any text, that changed `files`.
+    /// Composes the message for a task with this `title`, which may be any text, that changed `files`.
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
         let title = subject::clean(title);
-        // A title that is written like a subject keeps its type where types are used.
+        // A title written like a subject keeps its type if the history uses types.
         let (given, words) =
             semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
         let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
@@ -358,14 +356,14 @@ fn is_invisible(c: char) -> bool {
     (c.is_control() && c != '\t') || subject::is_hidden(c)
 }
 
-/// The most frequent eight, with their numbers.
+/// The eight most frequent names with their counts.
 fn by_count(counts: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     sorted.iter().take(8).map(|(name, count)| format!("{name} ({count})")).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a commit with this subject fixes something.
+/// True if a commit with this subject fixes something.
 pub fn is_fix(subject: &str) -> bool {
     subject::fixes(subject)
 }

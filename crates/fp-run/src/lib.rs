@@ -1,5 +1,5 @@
-//! What happened in a run and what is due next: the log, decisions, checks, hooks, planning records and reports.
-//! Pure, as `clippy.toml` beside this crate enforces: every decision can be tested with a table.
+//! Decides everything about a run: the log, decisions, checks, hooks, planning records and reports. The crate is pure,
+//! which the `clippy.toml` beside it enforces, so every decision can be tested with a table.
 
 pub mod commit_style;
 pub mod critique;

@@ -1,12 +1,12 @@
-//! Which files are tests, by the conventions of each language, which of them stand beside a file, and which are
-//! about it. The one place that knows these conventions.
+//! Knows the conventions for test files in each language, in one place: which files are tests, which of them stand
+//! beside a file, and which test it.
 
 use std::collections::HashMap;
 
 use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
 
-/// How test files are named in a language; `*` stands for anything. All in lower case.
+/// Name patterns of test files by language, in lower case; `*` stands for anything.
 const CONVENTIONS: [(Language, &[&str]); 12] = [
     (Language::Rust, &["test", "tests", "*_test", "*_tests", "test_*"]),
     (
@@ -25,7 +25,7 @@ const CONVENTIONS: [(Language, &[&str]); 12] = [
     (Language::TestScript, &["*"]),
 ];
 
-/// Stems that say nothing about what a file is: its folder does.
+/// Stems that don't name a subject; the folder does.
 const NAMELESS: [&str; 8] = ["test", "tests", "mod", "main", "lib", "index", "__init__", "spec"];
 
 /// Names of folders that hold tests; `*` stands for anything.
@@ -45,10 +45,10 @@ const FOLDERS: [&str; 13] = [
     "*.test",
 ];
 
-/// Folders in which test runners keep what a test has put out.
+/// Folders in which test runners keep recorded output.
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 
-/// Whether a path is a test by name, or a source file in a folder of tests.
+/// True if a path is a test by its name, or a source file in a test folder.
 pub fn is_test_file(path: &RepoPath) -> bool {
     is_test(&path.to_lossy().to_lowercase())
 }
@@ -60,15 +60,14 @@ fn is_test(path: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, stem)) || folder.split('/').any(is_test_folder)
 }
 
-/// How test files are named in `language`.
 fn patterns(language: Language) -> &'static [&'static str] {
     CONVENTIONS.iter().find(|(of, _)| *of == language).map_or(&[], |(_, patterns)| patterns)
 }
 
-/// The tests of a repository, to be asked for those of one file.
+/// The tests of a repository, indexed to find those of one file.
 #[derive(Debug, Clone, Default)]
 pub struct Tests<'p> {
-    /// By the name of what they test, in lower case: path, and the path in lower case.
+    /// Path, and path in lower case, by the name of the test's subject in lower case.
     about: HashMap<String, Vec<(&'p str, String)>>,
 }
 
@@ -86,8 +85,8 @@ impl<'p> Tests<'p> {
         Self { about }
     }
 
-    /// The first test that is named like `path`, in the same language, and stands beside it: in its folder, in the
-    /// folder that is named like it, or in a folder of tests beside it or further up.
+    /// Returns the first test named after `path`, in the same language, that stands beside it: in the same folder, in a
+    /// folder of the same name, or in a test folder beside it or further up.
     pub fn of(&self, path: &str) -> Option<&'p str> {
         let lower = path.to_lowercase();
         let language = Language::of(&lower)?;
@@ -107,13 +106,12 @@ impl<'p> Tests<'p> {
     }
 }
 
-/// Whether `test` is the nameless test of the folder that the nameless `listed` stands for: `run/tests.rs` and
-/// `run/mod.rs`.
+/// True if a nameless `test` is in the folder that a nameless `listed` stands for, as `run/tests.rs` and `run/mod.rs`.
 fn tests_the_folder(test: &str, listed: &str) -> bool {
     split(test).0 == split(listed).0
 }
 
-/// The name of what the test `path` is about, in lower case as the path is.
+/// The name of the subject of the test `path`; both in lower case.
 fn subject(path: &str) -> Option<String> {
     let (folder, name) = split(path);
     let (stem, _) = name.rsplit_once('.')?;
@@ -126,7 +124,7 @@ fn subject(path: &str) -> Option<String> {
     Some(shortest.filter(|subject| !subject.is_empty()).unwrap_or(stem).to_owned())
 }
 
-/// What the `*` of `pattern`, which fits, stands for, without the signs that join it to the rest.
+/// The text that the `*` of a matching `pattern` stands for, without the separators next to it.
 fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
     let part = match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(end), _) => text.strip_suffix(end),
@@ -136,8 +134,8 @@ fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
     part.unwrap_or(text).trim_matches(['_', '-', '.'])
 }
 
-/// Whether `path` is a test that belongs to the file or folder `listed`: in the same folder, in the folder that
-/// is named like the file, or in a folder of tests beside it or further up. Both are in lower case.
+/// True if `path` is a test that belongs to the file or folder `listed`: in the same folder, in a folder named like the
+/// file, or in a test folder beside it or further up. Both must be in lower case.
 pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
     let (folder, name) = split(path);
     let (around, last) = split(folder);
@@ -147,7 +145,7 @@ pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
     is_test(path) && stands_beside(folder, listed)
 }
 
-/// Whether the name of the test `path` holds, as a word, the name of the file `listed`. Both are in lower case.
+/// True if the test's file name contains the name of the file `listed` as a word. Both must be in lower case.
 pub(crate) fn is_named_like(path: &str, listed: &str) -> bool {
     let stem = |path: &str| {
         let name = split(path).1.to_owned();
@@ -158,13 +156,13 @@ pub(crate) fn is_named_like(path: &str, listed: &str) -> bool {
     !name.is_empty() && (test == name || test.split(['_', '-', '.']).any(|word| word == name))
 }
 
-/// Whether tests in `folder` are those of `listed`.
+/// True if tests in `folder` belong to `listed`.
 fn stands_beside(folder: &str, listed: &str) -> bool {
     let own = listed.rsplit_once('.').map_or(listed, |(stem, _)| stem);
     if folder == split(listed).0 || folder == own {
         return true;
     }
-    // The folder that the outermost folder of tests is in has to be above the listed file.
+    // The folder that contains the outermost test folder must be above the listed file.
     let mut above = "";
     for (end, part) in parts(folder) {
         if is_test_folder(part) {
@@ -175,7 +173,7 @@ fn stands_beside(folder: &str, listed: &str) -> bool {
     false
 }
 
-/// The parts of a path with the position behind each.
+/// The parts of a path, each with the index after its end.
 fn parts(path: &str) -> impl Iterator<Item = (usize, &str)> {
     path.split('/').scan(0, |start, part| {
         let end = *start + part.len();
@@ -192,8 +190,8 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Whether `text` is `pattern`, in which one `*` at the beginning or the end stands for at least one character,
-/// and `*` alone for anything.
+/// Matches `text` against `pattern`. One `*` at its start or end stands for at least one character; `*` alone matches
+/// anything.
 fn matches(pattern: &str, text: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(""), _) => true,

@@ -1,4 +1,4 @@
-//! Tasks that wait for each other: of every tangle the shortest cycle.
+//! Finds tasks that wait for each other, and reports the shortest cycle of each tangle, which is the easiest to break.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,11 @@ use super::graph::Graph;
 use super::id::compare_ids;
 use super::task::{Plan, TaskIndex};
 
-/// Most edges that are followed to find a shorter cycle than the first one.
+/// Maximum number of edges followed in search of a shorter cycle than the first.
 const MAX_STEPS: usize = 20_000_000;
 
-/// For each set of tasks that all wait for each other the leaves of its shortest cycle, the one with the smallest id
-/// first; sorted by these.
+/// For each tangle, a set of tasks that all wait for each other, returns the leaves of its shortest cycle, starting
+/// with the smallest id. Sorted by those ids.
 pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
     let by_id =
         |a: &TaskIndex, b: &TaskIndex| compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b));
@@ -39,13 +39,12 @@ pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
 
 struct CycleSearch<'g> {
     graph: &'g Graph,
-    /// The tangle that each task belongs to.
     tangle_of: Vec<Option<usize>>,
     steps: usize,
 }
 
 impl CycleSearch<'_> {
-    /// The shortest way from `start` back to it, in less than `most` steps.
+    /// Finds the shortest path from `start` back to itself in fewer than `most` steps.
     fn cycle_through(&mut self, start: TaskIndex, most: usize) -> Option<Vec<TaskIndex>> {
         let mut before: Vec<Option<TaskIndex>> = vec![None; self.graph.len()];
         let mut work = VecDeque::from([(start, 1)]);
@@ -68,10 +67,10 @@ impl CycleSearch<'_> {
     }
 }
 
-/// The sets of at least two tasks that all reach each other: Tarjan's algorithm, without recursion.
+/// Finds the tangles, sets of at least two tasks that all reach each other, by Tarjan's algorithm without recursion.
 fn tangles(graph: &Graph) -> Vec<Vec<TaskIndex>> {
     const LEFT: usize = usize::MAX;
-    // By task, from 1 in the order in which they are met; `LEFT` for one whose set is known.
+    // By task, from 1 in the order of discovery; `LEFT` once its set is known.
     let mut number = vec![0; graph.len()];
     let mut low = vec![0; graph.len()];
     let mut met = 0;

@@ -1,5 +1,4 @@
-//! One leaf put into a tree, or in the place of another: an edit of the text, so that whatever stands around it stays
-//! as it is.
+//! Puts a leaf into a tree, or replaces one, by editing the text, which leaves everything around it as it is.
 
 use std::collections::HashMap;
 
@@ -7,54 +6,51 @@ use super::meaning::leaf_text;
 use super::task::{Plan, Task};
 use super::{TaskIndex, parse};
 
-/// Where a leaf goes.
+/// The place for a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafPlace<'a> {
-    /// In the place of the leaf with this id.
+    /// Replaces the leaf with this id.
     Instead(&'a str),
-    /// Behind the last subtask of the task with this id.
+    /// After the last subtask of the task with this id.
     Below(&'a str),
 }
 
-/// Why a leaf can't be put there.
+/// The reason why a leaf can't go there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlaced {
     /// The tree has no such task.
     #[error("the tree has no task {0}")]
     UnknownTask(String),
-    /// What is given is not one leaf.
+    /// The given text isn't exactly one leaf.
     #[error("what is given is not one task that begins with `- [ID: …]` and has no subtasks")]
     NotALeaf,
-    /// It has another id than the leaf in whose place it is put.
+    /// Its id differs from that of the leaf it replaces.
     #[error("what is given is task {given}, not {wanted}")]
     OtherId {
-        /// The id of the leaf that is replaced.
+        /// The id of the replaced leaf.
         wanted: String,
-        /// The id of the new one.
+        /// The id of the new leaf.
         given: String,
     },
-    /// The task to be replaced has subtasks.
+    /// The task to replace has subtasks.
     #[error("task {0} has subtasks; each of them is revised by itself")]
     HasSubtasks(String),
-    /// The tree is written in a form that has no room for a list item there.
+    /// The tree's form has no room for a list item there.
     #[error("task {0} is no item of a list")]
     NotInAList(String),
-    /// The text around it would mean something else than before.
+    /// The edit would change the meaning of the text around it.
     #[error("in that place it would change task {0} as well")]
     ChangesAnother(String),
 }
 
-/// A tree that was edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedTree {
-    /// Its text.
     pub text: String,
-    /// The id of the leaf that is new or another.
+    /// The id of the new or replaced leaf.
     pub task: String,
 }
 
-/// The tree `text` with `leaf` at `place`. All other leaves are as they were; whether the tree is valid is for the
-/// rules to say.
+/// Puts `leaf` at `place` in the tree `text`. All other leaves stay as they are. Doesn't check if the result is valid.
 pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedTree, NotPlaced> {
     let (plan, _) = parse(text);
     let (id, leaf) = one_leaf(leaf)?;
@@ -94,7 +90,7 @@ fn find(plan: &Plan<'_>, id: &str) -> Result<TaskIndex, NotPlaced> {
     found.ok_or_else(|| NotPlaced::UnknownTask(id.to_owned()))
 }
 
-/// The id of the leaf that `text` is, and its lines without what they are all indented by.
+/// Reads `text` as a single leaf; returns its id and its lines without their common indentation.
 fn one_leaf(text: &str) -> Result<(String, String), NotPlaced> {
     let text = text.trim_start_matches('\u{feff}').trim_end();
     let mut lines = text.lines().skip_while(|line| line.trim().is_empty()).peekable();
@@ -108,7 +104,7 @@ fn one_leaf(text: &str) -> Result<(String, String), NotPlaced> {
     }
 }
 
-/// Where the line of `task` begins, and how many columns stand before its bullet.
+/// The start of the line of `task`, and the number of columns before its bullet.
 fn line_of(text: &str, task: &Task<'_>) -> Result<(usize, usize), NotPlaced> {
     let start = text[..task.span.start].rfind('\n').map_or(0, |end| end + 1);
     let before = &text[start..task.span.start];
@@ -123,7 +119,7 @@ fn indented(leaf: &str, indent: usize, plan: &Plan<'_>) -> String {
     leaf.lines().map(line).collect::<Vec<_>>().join(plan.newline())
 }
 
-/// A leaf but `id` that one of the two has and the other has not, or has otherwise.
+/// Finds a leaf other than `id` that differs between the two plans, or exists in only one.
 fn changed(before: &Plan<'_>, after: &Plan<'_>, id: &str) -> Option<String> {
     let texts = |plan: &Plan<'_>| -> HashMap<String, String> {
         let others = plan.leaves().filter(|leaf| leaf.id != id);

@@ -1,7 +1,7 @@
-//! The fields of a task: one table for the parser, the writer, the rules and what is printed. A new field is a variant
-//! and a row here.
+//! Defines the fields of a task in one table for the parser, the writer, the rules and the reports. A new field takes a
+//! variant and a row here.
 
-/// A field of a task; the variants stand in the order of [`FIELDS`].
+/// A field of a task. The variants are in the order of [`FIELDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FieldKind {
     Complexity,
@@ -21,10 +21,10 @@ pub enum FieldKind {
     Priority,
 }
 
-/// How the value of a field is read and written.
+/// The way a field's value is read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldForm {
-    /// A whole number, which the task itself has.
+    /// A whole number, stored in the task itself.
     Number,
     /// Any Markdown.
     Prose,
@@ -32,7 +32,7 @@ pub enum FieldForm {
     Text,
     /// One shell command.
     Command,
-    /// One of several words, each with others that mean the same behind it.
+    /// One of several words; each list starts with the canonical word, followed by its synonyms.
     Choice(&'static [&'static [&'static str]]),
     /// A list of sentences, separated by `;` or else by `,`.
     Criteria,
@@ -59,7 +59,7 @@ impl FieldForm {
         }
     }
 
-    /// Whether the entries are words, so that a list below one of them holds further entries and not its text.
+    /// True if the entries are words: a list below one of them then holds further entries, not its text.
     pub fn is_list_of_words(self) -> bool {
         matches!(self, Self::Ids | Self::Paths | Self::Names)
     }
@@ -67,9 +67,9 @@ impl FieldForm {
 
 struct FieldRow {
     kind: FieldKind,
-    /// The label as it is written.
+    /// The label as written.
     label: &'static str,
-    /// Another label that is read.
+    /// An accepted synonym.
     also: Option<&'static str>,
     form: FieldForm,
 }
@@ -82,7 +82,7 @@ const YES_OR_NO: FieldForm =
     FieldForm::Choice(&[&["yes", "true", "y", "required"], &["no", "false", "n", "none"]]);
 const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
-/// All fields in the order in which they are written.
+/// All fields in writing order.
 const FIELDS: [FieldRow; 15] = [
     row(FieldKind::Complexity, "Complexity", FieldForm::Number),
     row(FieldKind::Description, "Description", FieldForm::Prose),
@@ -105,7 +105,7 @@ const FIELDS: [FieldRow; 15] = [
 ];
 
 impl FieldKind {
-    /// All fields in the order in which they are written.
+    /// All fields in writing order.
     pub const ALL: [Self; FIELDS.len()] = {
         let mut all = [Self::Complexity; FIELDS.len()];
         let mut at = 0;
@@ -116,12 +116,12 @@ impl FieldKind {
         all
     };
 
-    /// The label as it is written.
+    /// The label as written.
     pub fn label(self) -> &'static str {
         FIELDS[self as usize].label
     }
 
-    /// Its name in JSON: `testCommands` of `Test Commands`.
+    /// Its name in JSON: `testCommands` for `Test Commands`.
     pub fn key(self) -> String {
         let label = self.label().replace(' ', "");
         label[..1].to_ascii_lowercase() + &label[1..]
@@ -131,7 +131,7 @@ impl FieldKind {
         FIELDS[self as usize].form
     }
 
-    /// The field that `label` names, whatever its case and with `-` or `_` for a blank.
+    /// Finds a field by its label, in any case and with `-` or `_` in place of blanks.
     pub fn from_label(label: &str) -> Option<Self> {
         let named = |row: &&FieldRow| {
             same_label(label, row.label) || row.also.is_some_and(|also| same_label(label, also))

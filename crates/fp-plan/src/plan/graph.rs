@@ -1,7 +1,7 @@
-//! Look-ups over a whole tree: ids to tasks, tasks to their leaves, and what waits for what.
+//! Indexes a whole tree to avoid repeated passes: ids to tasks, tasks to their leaves, and tasks to their dependencies.
 //!
-//! A leaf waits for its dependencies and a parent for its children, so a dependency on a parent means all of its leaves
-//! at the cost of one edge.
+//! A leaf waits for its dependencies and a parent for its children. A dependency on a parent therefore means all of its
+//! leaves, at the cost of one edge.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::task::{Plan, Task, TaskIndex};
 
-/// Look-ups over a [`Plan`] that would each take a pass of their own.
+/// Look-ups over a [`Plan`] that would otherwise take a pass each.
 #[derive(Debug)]
 pub struct PlanIndex<'p> {
     plan: &'p Plan<'p>,
@@ -20,7 +20,7 @@ pub struct PlanIndex<'p> {
 }
 
 impl<'p> PlanIndex<'p> {
-    /// Indexes `plan`; of tasks with the same id the first one is found.
+    /// Indexes `plan`. Among tasks with the same id, the first one counts.
     pub fn new(plan: &'p Plan<'p>) -> Self {
         let mut by_id = HashMap::with_capacity(plan.tasks.len());
         let mut leaves = Vec::new();
@@ -53,18 +53,18 @@ impl<'p> PlanIndex<'p> {
         &self.leaves
     }
 
-    /// The leaves of a task in document order; of a leaf, itself.
+    /// The leaves of a task in document order; a leaf yields itself.
     pub fn leaves_of(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.leaves[self.ranges[task].clone()]
     }
 
-    /// Whether `ancestor` is above `task`.
+    /// True if `ancestor` is above `task`.
     pub fn is_ancestor(&self, ancestor: TaskIndex, task: TaskIndex) -> bool {
         ancestor < task && task < self.ends[ancestor]
     }
 
-    /// The ids of the leaves that `task` waits for: each dependency, one on a parent meaning all of its
-    /// leaves, once, in document order. Unknown ids and the task itself are left out.
+    /// The distinct ids of the leaves that `task` depends on, in document order. A dependency on a parent means all of
+    /// its leaves. Leaves out unknown ids and the task itself.
     pub fn leaf_dependencies(&self, task: &Task) -> Vec<&'p str> {
         let mut found: Vec<TaskIndex> = task
             .dependencies()
@@ -83,7 +83,7 @@ impl<'p> PlanIndex<'p> {
     }
 }
 
-/// The graph of a plan. Unknown dependencies and those of a task on itself or on an ancestor are left out.
+/// The dependency graph of a plan. Leaves out unknown dependencies, and those of a task on itself or an ancestor.
 #[derive(Debug)]
 pub struct Graph {
     starts: Vec<usize>,
@@ -91,7 +91,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds it; linear in the size of the plan.
+    /// Builds the graph, in time linear in the size of the plan.
     pub fn new(plan: &Plan, index: &PlanIndex<'_>) -> Self {
         let mut starts = Vec::with_capacity(plan.tasks.len() + 1);
         let mut targets = Vec::new();
@@ -114,17 +114,16 @@ impl Graph {
         self.starts.len() - 1
     }
 
-    /// Whether there is no task.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What `task` waits for directly, in the order written; may name a task twice.
+    /// The direct dependencies of `task` in the order written; may contain a task twice.
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.targets[self.starts[task]..self.starts[task + 1]]
     }
 
-    /// The same graph with every edge turned round: what waits for a task.
+    /// The same graph with every edge reversed: its `waits_for` yields the direct dependents.
     pub fn reversed(&self) -> Self {
         let mut starts = vec![0; self.len() + 1];
         for &target in &self.targets {
@@ -144,7 +143,7 @@ impl Graph {
         Self { starts, targets }
     }
 
-    /// Of every task, whether `task` waits for it, directly or not.
+    /// Marks every task on which `task` depends, directly or not.
     pub fn reached_from(&self, task: TaskIndex) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut work = vec![task];
@@ -158,9 +157,8 @@ impl Graph {
         reached
     }
 
-    /// All tasks such that each comes behind what it waits for; of several that could be next, the one with
-    /// the smallest `rank`, then the first of the document. Tasks in a cycle, and those that wait for one,
-    /// are left out.
+    /// Sorts the tasks so that each comes after its dependencies. Among the candidates for a place, the smallest `rank`
+    /// wins, then the first in the document. Leaves out tasks in a cycle and tasks that depend on one.
     pub fn order<R: Ord>(&self, rank: impl Fn(TaskIndex) -> R) -> Vec<TaskIndex> {
         let waiting = self.reversed();
         let mut open: Vec<usize> = (0..self.len()).map(|task| self.waits_for(task).len()).collect();

@@ -1,23 +1,21 @@
-//! Ids that are safe as file names, checked once, so that no path is ever built from unchecked text.
+//! Parses ids that are safe as file names, once, so that no path is ever built from unchecked text.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest plan or task id in bytes; leaves room for a suffix within the 255 bytes of a file name.
+/// Maximum length of an id in bytes. Leaves room for a suffix within the 255 bytes of a file name.
 pub const MAX_ID_BYTES: usize = 100;
 
-/// Why a text is not an id.
+/// The reason why a text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidId {
-    /// The text is empty.
     #[error("an id can't be empty")]
     Empty,
-    /// The text is longer than [`MAX_ID_BYTES`].
     #[error("an id has at most {MAX_ID_BYTES} bytes, this one has {0}")]
     TooLong(usize),
-    /// A character that ids don't have; the text is quoted and cut to 60 characters.
+    /// It has a character that ids can't have; the text is quoted, cut to 60 characters.
     #[error("{0:?} is not an id: ids are letters, digits, `-`, `_`{1}")]
     Character(String, &'static str),
 }
@@ -51,7 +49,7 @@ macro_rules! id_type {
         pub struct $name(String);
 
         impl $name {
-            /// Takes `text` as an id; fails with what is wrong with it.
+            /// Parses `text`; the error tells what is wrong with it.
             pub fn new(text: impl Into<String>) -> Result<Self, InvalidId> {
                 let text = text.into();
                 check(&text, $dots)?;
@@ -125,14 +123,14 @@ id_type!(
 );
 
 impl AgentName {
-    /// The name of the builder with this number, from 1: `builder-1` and so on.
+    /// The name of a builder by its number, from 1: `builder-1` and so on.
     pub fn builder(number: u32) -> Option<Self> {
         Self::new(format!("builder-{number}")).ok()
     }
 }
 
-/// Compares two ids as people read them, `1.2` before `1.10`: segment by segment, numbers as numbers; equal only for
-/// equal ids.
+/// Compares two ids as people read them, `1.2` before `1.10`: segment by segment, numbers by value. Only equal ids
+/// compare as equal.
 pub fn compare_ids(a: &str, b: &str) -> Ordering {
     let mut left = a.split('.');
     let mut right = b.split('.');
@@ -149,7 +147,7 @@ pub fn compare_ids(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// A common prefix, then a number: `T2` before `T10`.
+/// Compares a prefix, then a number: `T2` before `T10`.
 fn compare_segments(a: &str, b: &str) -> Ordering {
     let digits = |text: &str| text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (head_a, number_a) = a.split_at(digits(a));

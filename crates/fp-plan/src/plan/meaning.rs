@@ -1,5 +1,5 @@
-//! What a plan means, however it is written: whether two plans mean the same, the canonical form of a text, and the
-//! text that the approval of a leaf is a hash of.
+//! Separates a plan's meaning from its layout: compares meanings, formats a text canonically, and produces the text
+//! whose hash an approval stores.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,18 @@ use super::task::{Item, Plan, Task, TaskFields, TaskIndex};
 use super::write::write;
 use crate::diagnostic::Span;
 
-/// The first thing that two plans don't agree on.
+/// The first difference between two plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
-    /// A task: its own line, its place in the tree, its fields or its notes.
+    /// A task differs: its own line, its place in the tree, its fields or its notes.
     Task(TaskIndex),
-    /// The prose outside all tasks, or the line ends.
+    /// The prose outside all tasks differs, or the line endings do.
     Prose,
 }
 
-/// The first difference in meaning between `a` and `b`; `None` where they mean the same. Places in the source
-/// and the layout mean nothing; all else does: ids, titles, structure, order, every field that is present,
-/// whatever was kept that is no field, and prose with its place among the tasks.
+/// Finds the first difference in meaning between `a` and `b`. Positions in the source and layout don't count.
+/// Everything else does: ids, titles, structure, order, every field present, unrecognised content that was kept, and
+/// prose with its place among the tasks.
 pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
     let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| !same_task(a, b));
     if let Some(index) = shared {
@@ -41,7 +41,7 @@ fn same_task(a: &Task, b: &Task) -> bool {
     without_places(a) == without_places(b)
 }
 
-/// `task` as if it stood nowhere: without its spans, its layout, and the order of fields that can't be read.
+/// Returns `task` without its position: no spans, no layout, and unreadable fields in a fixed order.
 fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
     let mut task = Task {
         id_span: Span::default(),
@@ -69,32 +69,31 @@ fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
     task
 }
 
-/// Whether two lists say the same.
+/// True if two lists have the same content.
 pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text && a.note == b.note)
 }
 
-/// Why a text is left as it is.
+/// The reason why a text is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// There is no task in it: it is some other text.
+    /// It contains no task, so it is some other text.
     #[error("there is no task in it")]
     NoTask,
-    /// Lines that only start like a task, of which nobody knows what they were meant to be.
+    /// It has lines that only start like a task and can't be interpreted.
     #[error("{}", if *.0 == 1 { "it has a line that can't be read".to_owned() } else { format!("it has {} lines that can't be read", .0) })]
     Unreadable(usize),
-    /// Something in it would mean something else in the canonical form.
+    /// Part of it would change its meaning in canonical form.
     #[error("{}", .0.as_ref().map_or_else(|| "its prose would be read as something else".to_owned(), |id| format!("task {id:?} would be read as something else")))]
     Changed(Option<String>),
 }
 
-/// `text` in the canonical form of the list dialect. The result means the same, which is made sure of by
-/// reading it again, and formatting it once more changes nothing.
+/// Formats `text` in the canonical form of the list dialect. The result is parsed again to prove that it means the
+/// same, and formatting it once more changes nothing.
 ///
 /// # Errors
 ///
-/// When `text` has no task, has lines that can't be read, or holds something that can't be written in the
-/// canonical form.
+/// Fails if `text` has no task, has lines that can't be read, or holds something that canonical form can't express.
 pub fn format(text: &str) -> Result<String, FormatError> {
     let (plan, findings) = parse(text);
     if !findings.is_empty() {
@@ -113,9 +112,9 @@ pub fn format(text: &str) -> Result<String, FormatError> {
     Err(FormatError::Changed(lost.map(Into::into)))
 }
 
-/// The canonical text of a leaf: id, title, complexity and every field, each on a line of its own as
-/// `name value`, values escaped so that no two different leaves have the same text. Stable between
-/// versions: a change here voids every approval. A dependency is written as it is in the plan.
+/// The canonical text of a leaf: id, title, complexity and every field, each on its own line as `name value`, with
+/// values escaped so that different leaves never share a text. Must stay stable between versions, because a change here
+/// voids every approval. Dependencies are written as in the plan.
 pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
     line(&mut out, "id", &task.id);

@@ -1,4 +1,4 @@
-//! The task tree as a language: Markdown in, tasks with spans out.
+//! The model of the task tree: Markdown in, tasks with source positions out.
 
 pub mod cycles;
 pub mod edit;
@@ -20,7 +20,7 @@ pub use position::Lines;
 pub use task::{Field, Item, Plan, Task, TaskFields, TaskIndex};
 pub use write::write;
 
-/// The length of the bullet or number of an item that `text` begins with; 0 where it doesn't.
+/// The length of the bullet or item number at the start of `text`; 0 if there is none.
 fn marker_length(text: &str) -> usize {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     match text.as_bytes().get(digits) {

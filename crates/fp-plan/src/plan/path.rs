@@ -1,8 +1,8 @@
-//! Paths as plans name them: untrusted text that has to mean something inside the repository.
+//! Normalises the paths in plans, untrusted text that must stay inside the repository.
 
 use std::borrow::Cow;
 
-/// Why a path leads out of the repository.
+/// The reason why a path leads out of the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Escape {
     /// `/etc/passwd`, `C:\x`.
@@ -14,13 +14,13 @@ pub enum Escape {
     /// `~/x`.
     #[error("it begins with `~`")]
     Home,
-    /// A control character, which no path of a plan needs.
+    /// A control character, which no path in a plan needs.
     #[error("it has a control character in it")]
     Control,
 }
 
-/// The path in its shortest form, with `/` between its parts: `./src//a.rs` is `src/a.rs`, and `.` stays
-/// `.`, the whole repository. Fails where it leads out of it; links are another matter.
+/// Shortens a path to its normal form, with `/` between parts: `./src//a.rs` becomes `src/a.rs`, and `.`, the whole
+/// repository, stays `.`. Fails if the path leads out of the repository. Doesn't look at links.
 pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     let bytes = path.as_bytes();
     if matches!(bytes.first(), Some(b'/' | b'\\'))
@@ -44,19 +44,21 @@ pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     Ok(Cow::Owned(if parts.is_empty() { ".".to_owned() } else { parts.join("/") }))
 }
 
-/// Whether `folder` is above `path`, both in normal form.
+/// True if `folder` is above `path`, both in normal form.
 pub fn is_above(folder: &str, path: &str) -> bool {
     folder == "." && path != "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The part of a pattern such as `src/**/*.rs` that stands for itself; a path without wildcards is one.
+/// The literal folder before the first wildcard of a pattern such as `src/**/*.rs`; a path without wildcards stays
+/// whole.
 pub fn literal_prefix(path: &str) -> &str {
     let Some(at) = path.find(['*', '?']) else { return path };
     path[..at].rfind('/').map_or(".", |slash| &path[..slash])
 }
 
-/// What `file`, an entry of a list of files, holds of the repository, in normal form: a pattern counts as the folder
-/// that it begins with, since what is held must never be less than what may be changed. `None` where it leads out.
+/// The part of the repository that `file`, an entry of a file list, reserves, in normal form. A pattern reserves its
+/// whole literal folder, because a task must never reserve less than it may change. `None` if the path leads out of the
+/// repository.
 pub fn held(file: &str) -> Option<Cow<'_, str>> {
     normal(literal_prefix(file)).ok()
 }
@@ -67,30 +69,30 @@ pub fn folders(path: &str) -> impl Iterator<Item = &str> {
     whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
 }
 
-/// Whether `path` is `listed`, or lies below it. A pattern counts as the folder that it begins with.
+/// True if `path` is `listed` or below it. A pattern counts as its literal folder.
 pub fn covers(listed: &str, path: &str) -> bool {
     let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
     listed == path || is_above(&listed, &path)
 }
 
-/// Whether a file of one list is in the other, or below a folder of it.
+/// True if an entry of one list covers an entry of the other.
 pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
     let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);
     one.iter().any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
 }
 
-/// A reference: `src/a.rs:15 - why`, with or without the line, the reason and backticks.
+/// A reference: `src/a.rs:15 - why`, with or without line, reason and backticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference<'t> {
-    /// The path as written.
+    /// As written.
     pub path: &'t str,
-    /// The last line it names, from 1, if it names one.
+    /// The last line it names, from 1.
     pub line: Option<u64>,
-    /// Why to look there; may be empty.
+    /// The reason to look there; may be empty.
     pub why: &'t str,
 }
 
-/// Takes a reference apart; `None` where it doesn't begin with a path, as an address or a sentence.
+/// Splits a reference into its parts; `None` if it doesn't start with a path, such as a URL or a sentence.
 pub fn reference(text: &str) -> Option<Reference<'_>> {
     let text = text.trim_start_matches(['`', '[', '*']);
     let end = text.find([' ', '\t', '\n', '`', ']', ',', '*']).unwrap_or(text.len());

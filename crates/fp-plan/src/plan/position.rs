@@ -1,4 +1,4 @@
-//! Lines and columns of byte offsets, found only for what is shown.
+//! Converts byte offsets to lines and columns, only for findings that are shown.
 
 use std::cell::OnceCell;
 
@@ -7,20 +7,20 @@ use crate::diagnostic::Span;
 /// The byte-order mark that some editors write first.
 pub const BOM: &str = "\u{feff}";
 
-/// A place as people count: both from 1, columns in characters.
+/// A position as people count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Line, from 1.
+    /// From 1.
     pub line: usize,
-    /// Column, from 1, in characters; a byte-order mark is none.
+    /// From 1, in characters, not counting a byte-order mark.
     pub column: usize,
 }
 
-/// Bytes between two counts of characters, so that a column is found without counting a line from its start:
-/// one line can have a million findings.
+/// Bytes between two stored character counts. They spare counting each line from its start, because one line can have a
+/// million findings.
 const STRIDE: usize = 1024;
 
-/// Where the lines of a text start: found in one pass, when the first place is asked for.
+/// The line starts of a text, found in one pass when the first position is asked for.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
@@ -30,12 +30,11 @@ pub struct Lines<'t> {
 #[derive(Debug)]
 struct Table {
     starts: Vec<usize>,
-    /// How many characters begin before each [`STRIDE`] of bytes.
+    /// Number of characters that begin before each [`STRIDE`] of bytes.
     counts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    /// The lines of `text`.
     pub fn new(text: &'t str) -> Self {
         Self { text, table: OnceCell::new() }
     }
@@ -44,7 +43,7 @@ impl<'t> Lines<'t> {
         self.table.get_or_init(|| Table::new(self.text))
     }
 
-    /// The place of byte `offset`; beyond the text it is the text's end.
+    /// The position of byte `offset`; beyond the text, its end.
     pub fn position(&self, offset: usize) -> Position {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -61,12 +60,12 @@ impl<'t> Lines<'t> {
         self.table().counts[counted] + characters(&self.text.as_bytes()[counted * STRIDE..offset])
     }
 
-    /// The first and the last place of `span`.
+    /// The first and the last position of `span`.
     pub fn range(&self, span: Span) -> (Position, Position) {
         (self.position(span.start), self.position(span.end))
     }
 
-    /// Offset of the first byte of a line, counted from 1; the text's end where there is none.
+    /// Offset of the first byte of a line, counted from 1; the text's end if there is no such line.
     pub fn start(&self, line: usize) -> usize {
         line.checked_sub(1)
             .and_then(|index| self.table().starts.get(index))
@@ -74,7 +73,7 @@ impl<'t> Lines<'t> {
             .unwrap_or(self.text.len())
     }
 
-    /// The text of a line, counted from 1, without its end; empty where there is none.
+    /// The text of a line, counted from 1, without its line ending; empty if there is no such line.
     pub fn line(&self, line: usize) -> &'t str {
         let Some(&start) = line.checked_sub(1).and_then(|index| self.table().starts.get(index)) else {
             return "";
@@ -107,7 +106,7 @@ impl Table {
     }
 }
 
-/// How many characters begin in a piece of UTF-8.
+/// Counts the characters that begin in a piece of UTF-8.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }

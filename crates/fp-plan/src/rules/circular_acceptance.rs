@@ -36,7 +36,7 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// Whether all that `criterion` says, and no less than half of what there is, is in the words of `description`.
+/// True if all content words of `criterion` occur in `description`, and are at least half as many.
 fn repeats(criterion: &str, description: &[&str]) -> bool {
     let mut said = 0;
     for word in content_words(criterion) {
@@ -56,7 +56,7 @@ fn is_filler(word: &str) -> bool {
     FILLER.contains(word.to_ascii_lowercase().as_str())
 }
 
-/// Whether two words are the same but for case and ending: `parse`, `Parses`, `parsed`, `parsing`.
+/// True if two words differ at most in case and ending: `parse`, `Parses`, `parsed`, `parsing`.
 fn same(a: &str, b: &str) -> bool {
     let (a, b) = (stem(a), stem(b));
     a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())

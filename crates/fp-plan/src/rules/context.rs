@@ -1,5 +1,5 @@
-//! What a check sees, what the caller gathers of the world so that checking stays a function, and where a check puts what
-//! it finds.
+//! Gives a check everything it sees, and collects its findings. The caller gathers the facts of the world beforehand,
+//! which keeps checking a pure function.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,16 +12,15 @@ use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
-/// What is known of the world around a plan.
+/// The facts of the world around a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFacts {
-    /// The highest complexity that a leaf may have.
+    /// The highest complexity allowed for a leaf.
     pub max_complexity: u32,
-    /// What each path of [`mentioned_paths`] is. A path that isn't in it is not judged.
+    /// The state of each path in [`mentioned_paths`]. Other paths aren't judged.
     pub paths: HashMap<String, PathFact>,
-    /// The confirmed requirements.
     pub requirements: Vec<ConfirmedRequirement>,
-    /// What the user ruled out.
+    /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,
 }
 
@@ -37,39 +36,35 @@ impl Default for RuleFacts {
 }
 
 impl RuleFacts {
-    /// What is known of a path as a plan has it.
+    /// The fact about a path written as in the plan.
     pub(super) fn path(&self, path: &str) -> Option<PathFact> {
         self.paths.get(normal(path).ok()?.as_ref()).copied()
     }
 }
 
-/// What a path of the repository is.
+/// The state of a path in the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathFact {
     /// Nothing is there.
     Missing,
-    /// A folder.
     Folder,
-    /// A file, with the number of its lines where that was asked for and could be told.
+    /// A file, with its number of lines if that was requested and could be determined.
     File {
-        /// Its lines.
         lines: Option<u64>,
     },
     /// A link on the way leads out of the repository.
     Outside,
 }
 
-/// A requirement that the user confirmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfirmedRequirement {
-    /// Its id, such as `R1`.
+    /// Such as `R1`.
     pub id: String,
-    /// Its words.
     pub text: String,
 }
 
-/// What to look up for the facts about `plan`: the paths that it mentions, in the form that [`RuleFacts::paths`] has
-/// them, and whether the number of lines matters. They are inside the repository as far as their text can tell.
+/// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], and whether the number of
+/// lines matters. As far as their text tells, they are inside the repository.
 pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
     let mut found: HashMap<Cow<'p, str>, bool> = HashMap::new();
     for leaf in plan.leaves() {
@@ -87,21 +82,21 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
     found
 }
 
-/// A plan with what several rules ask of it.
+/// A plan with the data that several rules need.
 pub(super) struct RuleContext<'p> {
     pub(super) plan: &'p Plan<'p>,
     pub(super) index: PlanIndex<'p>,
     pub(super) graph: Graph,
-    /// All tasks, each behind what it waits for; without those that a cycle holds up.
+    /// All tasks, each after its dependencies; without those that a cycle blocks.
     pub(super) order: Vec<TaskIndex>,
     pub(super) facts: &'p RuleFacts,
-    /// Whether the parser had something to say.
+    /// True if the parser reported something.
     pub(super) has_syntax_errors: bool,
-    /// Paths that do not exist and that a leaf says it creates.
+    /// Missing paths that a leaf says it creates.
     pub(super) created: HashSet<&'p str>,
-    /// The requirements that leaves cover, in lower case.
+    /// The requirements that tasks cover, in lower case.
     pub(super) covered: HashSet<String>,
-    /// How often each id is used, where more than once.
+    /// Number of uses of each repeated id.
     repeated: HashMap<&'p str, usize>,
 }
 
@@ -142,18 +137,18 @@ impl<'p> RuleContext<'p> {
         &self.plan.tasks[index]
     }
 
-    /// Whether a task's id was used before it.
+    /// True if an earlier task has the same id.
     pub(super) fn repeats_id(&self, index: TaskIndex) -> bool {
         self.index.find(&self.task(index).id) != Some(index)
     }
 
-    /// Whether an id names exactly one task.
+    /// True if an id names exactly one task.
     pub(super) fn is_unique(&self, id: &str) -> bool {
         self.index.find(id).is_some() && !self.repeated.contains_key(id)
     }
 }
 
-/// Takes the findings of one rule.
+/// Collects the findings of one rule.
 pub(super) struct FindingSink<'f> {
     rule: &'static Rule,
     plan: &'f Plan<'f>,
@@ -169,7 +164,7 @@ impl<'f> FindingSink<'f> {
         Self { rule, plan: context.plan, found }
     }
 
-    /// Reports something about `task`, at `span`.
+    /// Reports a finding about `task` at `span`.
     pub(super) fn report(
         &mut self,
         task: &Task,
@@ -191,7 +186,7 @@ impl<'f> FindingSink<'f> {
         ReportedFinding(self.found.last_mut().expect("it was just pushed"))
     }
 
-    /// Reports something about the plan as a whole: at its root, or where it has none at its beginning.
+    /// Reports a finding about the whole plan, at its root, or at the start if it has none.
     pub(super) fn report_plan(&mut self, detail: impl Into<String>) -> ReportedFinding<'_> {
         let nothing = Task::default();
         let plan = self.plan;
@@ -200,17 +195,17 @@ impl<'f> FindingSink<'f> {
     }
 }
 
-/// A finding that was just reported, for what more there is to say.
+/// A reported finding, open for additions.
 pub(super) struct ReportedFinding<'d>(&'d mut Diagnostic);
 
 impl ReportedFinding<'_> {
-    /// Says what to do about it.
+    /// Adds the remedy.
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Gives the edits that resolve it.
+    /// Adds the edits that resolve it.
     pub(super) fn fixes(self, fixes: Vec<TextFix>) -> Self {
         self.0.fixes = fixes;
         self

@@ -27,7 +27,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// Where the first task of a cycle says that it waits for the second.
+/// The span of the dependency through which the first task of a cycle waits for the second.
 fn entry(context: &RuleContext<'_>, path: &[TaskIndex]) -> Span {
     let first = context.task(path[0]);
     let second = path.get(1).copied().unwrap_or(path[0]);

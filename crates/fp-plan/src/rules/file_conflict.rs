@@ -20,19 +20,19 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// Most pairs of leaves that are looked at.
+/// Maximum number of pairs of leaves examined.
 const MAX_PAIRS: usize = 1_000_000;
 
 /// A file as a leaf lists it.
 struct Listed<'p> {
     path: Cow<'p, str>,
-    /// Where the leaf comes in the order of the graph.
+    /// Position of the leaf in the order of the graph.
     place: usize,
     task: TaskIndex,
     span: Span,
 }
 
-/// Two leaves with the same file: the earlier, the later, and where the later lists it.
+/// Two leaves with the same file: the earlier, the later, and the later's entry.
 type Conflict<'l, 'p> = (TaskIndex, TaskIndex, &'l Listed<'p>);
 
 fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
@@ -56,7 +56,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
         let mut ids = written_dependencies(task, |_| true);
         ids.push(other.id.to_string());
-        // A dependency on what is no id would resolve nothing, and be added again and again.
+        // A dependency on an invalid id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
             set_dependencies(context.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
         });
@@ -73,7 +73,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// All files of all leaves that can be scheduled, by path, folders before what is in them.
+/// All files of all leaves that can be scheduled, by path, folders before their content.
 fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
     let mut listed = Vec::new();
     for (place, &task) in context.order.iter().enumerate() {
@@ -87,7 +87,7 @@ fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
             }
         }
     }
-    // With `/` as the lowest character a folder comes right before its content.
+    // With `/` as the lowest character, a folder comes directly before its content.
     let key = |path: &str| -> Vec<u8> { path.bytes().map(|b| if b == b'/' { 0 } else { b }).collect() };
     listed.sort_by_cached_key(|file| {
         (if file.path == "." { Vec::new() } else { key(&file.path) }, file.place, file.span)
@@ -95,7 +95,7 @@ fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
     listed
 }
 
-/// The pairs that have to be in order for all that share a file to be: neighbours in the order of the graph.
+/// The pairs whose order puts all tasks that share a file in order: neighbours in the order of the graph.
 fn candidates<'l, 'p>(listed: &'l [Listed<'p>]) -> Vec<Conflict<'l, 'p>> {
     let mut pairs = Vec::new();
     let mut folders: Vec<&'l [Listed<'p>]> = Vec::new();

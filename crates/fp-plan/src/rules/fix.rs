@@ -1,6 +1,6 @@
-//! Applies the edits of findings: edits of one round never overlap, and what had to wait is found again in the next
-//! round, on the text as it then is. Also makes the edits. They touch as little as they can, so that comments, order and
-//! spacing stay.
+//! Makes and applies the edits of findings. Edits of one round never overlap; a skipped finding turns up again in the
+//! next round, on the text as it is then. Edits touch as little as possible, which preserves comments, order and
+//! spacing.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,18 @@ use crate::plan::field::FieldKind;
 use crate::plan::parse;
 use crate::plan::task::{Plan, Task};
 
-/// Most rounds; each resolves at least one finding, and most plans need two.
+/// Maximum number of rounds; each resolves at least one finding, and most plans need two.
 const MAX_ROUNDS: usize = 100;
 
 /// A text after its mechanical fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedText {
-    /// The text.
     pub text: String,
-    /// How many findings were resolved.
+    /// Number of resolved findings.
     pub resolved: usize,
 }
 
-/// Applies every mechanical fix to `source`, again and again until there is none left.
+/// Applies every mechanical fix to `source`, round after round until none is left.
 pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
     let mut left = mendable(source, facts);
@@ -33,7 +32,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
         }
         let found = mendable(&text, facts);
         if left.iter().map(what).eq(found.iter().map(what)) {
-            // Edits that change nothing for the better would be made for ever.
+            // Edits that don't improve anything would go on for ever.
             break;
         }
         fixed = FixedText { text, resolved: fixed.resolved + resolved };
@@ -50,13 +49,13 @@ fn mendable(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     found
 }
 
-/// What a finding says, wherever it stands.
+/// The identity of a finding, apart from its position.
 fn what(finding: &Diagnostic) -> (&str, &str, &str) {
     (finding.rule, &finding.task_id, &finding.detail)
 }
 
-/// Applies the edits of `diagnostics`, those of a finding all or none, and none that would change what other
-/// text is; keeps the comments in what they replace. Gives the text and how many findings were resolved.
+/// Applies the edits of `diagnostics`: all edits of a finding or none, and none that would change the meaning of other
+/// text. Keeps comments in the replaced text. Returns the new text and the number of resolved findings.
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
@@ -84,8 +83,8 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     (text, resolved)
 }
 
-/// The comments in what an edit replaces, each on a line of its own as it was: they are somebody's words, and no
-/// edit is about them.
+/// The comments in the replaced text, each on its own line with its indentation: they are somebody's words, and no edit
+/// is about them.
 fn comments(replaced: &str) -> String {
     let newline = if replaced.contains("\r\n") { "\r\n" } else { "\n" };
     let mut kept = String::new();
@@ -99,13 +98,13 @@ fn comments(replaced: &str) -> String {
     kept
 }
 
-/// The line end that keeps lines that were added from being read together with the text below them.
+/// The line ending that keeps added lines from being read together with the text below.
 fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
     let newline = &added[..added.len() - added.trim_start_matches(['\r', '\n']).len()];
     let below = rest.trim_start_matches([' ', '\t']).trim_start_matches('\r').strip_prefix('\n');
     let Some(line) = below.and_then(|below| below.lines().next()) else { return "" };
     let word = line.split_whitespace().next();
-    // A number begins an item only where its list was begun before, as that of a task was.
+    // A number begins an item only if its list was begun before, as that of a task was.
     let numbered = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && line.contains("[ID");
     let apart = word.is_none_or(|word| {
         matches!(word, "-" | "*" | "+")
@@ -116,7 +115,7 @@ fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
     if apart { "" } else { newline }
 }
 
-/// Whether an edit adds an item that would take in the text below it, which is indented farther.
+/// True if an edit adds an item that would absorb the text below, because that is indented further.
 fn takes_in(source: &str, fix: &TextFix) -> bool {
     let indentation = |line: &str| {
         let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
@@ -128,7 +127,7 @@ fn takes_in(source: &str, fix: &TextFix) -> bool {
         && below.and_then(first).zip(first(&fix.replacement)).is_some_and(|(below, added)| below >= added + 2)
 }
 
-/// Whether no chosen edit touches the bytes of this one, or inserts at the same place.
+/// True if no chosen edit overlaps with this one or inserts at the same position.
 fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
     let before = taken.range(..=fix.span.start).next_back();
     let behind = taken.range(fix.span.start..).next();
@@ -136,7 +135,7 @@ fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
         && behind.is_none_or(|(&start, _)| start >= fix.span.end && start != fix.span.start)
 }
 
-/// Adds a field below the last thing that stands in `task` itself.
+/// Adds a field below the last line of `task` itself.
 pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> TextFix {
     let newline = plan.newline();
     let indent = " ".repeat(task.field_indent);
@@ -150,9 +149,9 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
     }
     let mut end = own_end(task);
     let below = match end == task.line_end {
-        // A task without fields has its text first.
+        // The text of a task without fields comes first.
         true => task.notes.last(),
-        // Right below the field, code would be part of it.
+        // Directly below the field, code would become part of it.
         false => {
             task.notes.iter().find(|note| note.span.start >= end).filter(|note| note.text.starts_with("    "))
         }
@@ -164,7 +163,7 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
     TextFix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }
 }
 
-/// Where the line and the fields of a task end; its notes and children come behind.
+/// The end of a task's line and fields; notes and children come after it.
 fn own_end(task: &Task) -> usize {
     let fields = &task.fields;
     let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item.span);
@@ -174,7 +173,7 @@ fn own_end(task: &Task) -> usize {
     spans.map(|span| span.end).fold(task.line_end, usize::max)
 }
 
-/// Writes the dependencies of a task anew, on one line.
+/// Rewrites the dependencies of a task on one line.
 pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: String) -> TextFix {
     let Some(span) = task.fields.span(FieldKind::Dependencies) else {
         return TextFix { title, ..add_field(plan, task, FieldKind::Dependencies, ids) };
@@ -183,7 +182,7 @@ pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: 
     TextFix { title, span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
 }
 
-/// The dependencies of a task as they would be written, with what is said about each.
+/// The dependencies of a task as they would be written, each with its note.
 pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> Vec<String> {
     let items = task.fields.items(FieldKind::Dependencies).iter();
     items
@@ -195,7 +194,7 @@ pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> 
         .collect()
 }
 
-/// Puts a guardrail before the others of a task that has some.
+/// Adds a guardrail before those of a task that has some.
 pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<TextFix> {
     let field = task.fields.get(FieldKind::Guardrails)?;
     let first = field.items.first()?.span.start;
@@ -217,5 +216,5 @@ pub(super) fn file_boundary(task: &Task) -> String {
     format!("{BOUNDARY} {files}")
 }
 
-/// How that guardrail begins.
+/// The start of that guardrail.
 pub(super) const BOUNDARY: &str = "Do NOT modify files outside:";

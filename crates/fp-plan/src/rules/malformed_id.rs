@@ -32,8 +32,8 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// What is wrong with an id. What follows from another finding is no finding of its own: an id that is used
-/// twice, or one below a malformed parent.
+/// Returns the fault of an id. Consequences of another finding don't count: a repeated id, or an id below a malformed
+/// parent.
 fn fault(context: &RuleContext<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) -> Option<String> {
     let task = context.task(index);
     if task.broken || task.synthetic || context.repeats_id(index) {
@@ -51,7 +51,7 @@ fn fault(context: &RuleContext<'_>, index: TaskIndex, malformed: &HashSet<TaskIn
     (!extends).then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
-/// Finds new ids, each given once, and everything that names the old ones.
+/// Assigns unused ids, each only once, and finds all mentions of the old ones.
 struct Renumber<'s, 'p> {
     context: &'s RuleContext<'p>,
     taken: HashSet<String>,
@@ -85,7 +85,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
         }
     }
 
-    /// Renames a task, those below it whose ids extend its own, and the dependencies on all of them.
+    /// Renames a task, the subtasks whose ids extend its own, and all dependencies on them.
     fn fixes(&self, index: TaskIndex, new: &str) -> Vec<TextFix> {
         let old = &self.context.task(index).id;
         let below = (index + 1..self.context.plan.tasks.len())

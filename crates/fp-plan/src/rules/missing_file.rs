@@ -34,7 +34,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// The missing files of a leaf that says it creates something: those marked so, or all where its words say it.
+/// The missing files that a leaf says it creates: those marked as new, or all of them if its words say so.
 pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl Iterator<Item = &'f str> {
     let says_so = LazyCell::new(|| {
         let texts = std::iter::once(&*task.description)

@@ -1,5 +1,5 @@
-//! The rules of a task tree: one file per rule, with its id, its documentation and its check. Everything is
-//! found in one go and reported in the order of the source.
+//! Holds the rules of a task tree, one file per rule, with its id, documentation and check. One pass finds everything
+//! and reports it in source order, so that a plan can be corrected in one go.
 
 mod context;
 pub mod fix;
@@ -44,7 +44,7 @@ use self::prelude::*;
 use crate::diagnostic::Diagnostic;
 use crate::plan::task::Plan;
 
-/// What the file of a rule needs.
+/// The imports of every rule's file.
 mod prelude {
     pub(super) use super::context::{FindingSink, PathFact, RuleContext};
     pub(super) use super::{Check, Rule};
@@ -53,33 +53,33 @@ mod prelude {
     pub(super) use crate::plan::task::{Task, TaskIndex};
 }
 
-/// A rule and what `fp explain` says of it.
+/// A rule, with its documentation for `fp explain`.
 #[derive(Debug, Serialize)]
 pub struct Rule {
-    /// Its id, such as `duplicate-id`.
+    /// Such as `duplicate-id`.
     pub id: &'static str,
-    /// How much its findings weigh.
+    /// The weight of its findings.
     pub severity: Severity,
-    /// What it finds, in one line.
+    /// The subject of its findings, in one line.
     pub finds: &'static str,
-    /// Why that is a problem.
+    /// The reason why that is a problem.
     pub why: &'static str,
-    /// What `--fix` does about it; `None` where judgement is needed.
+    /// The effect of `--fix`; `None` if the rule needs judgement.
     pub fix: Option<&'static str>,
     /// A tree with one finding.
     pub bad: &'static str,
-    /// The same tree without it.
+    /// The same tree without the finding.
     pub good: &'static str,
     #[serde(skip)]
     check: Check,
 }
 
-/// What a rule looks at.
+/// The scope of a rule's check.
 #[derive(Debug, Clone, Copy)]
 enum Check {
-    /// The parser reports it.
+    /// None: the parser reports it.
     Parser,
-    /// Every leaf that is a task, and not only a line that starts like one.
+    /// Every leaf, without lines that only start like a task.
     Leaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
     /// Every task.
     Task(fn(&RuleContext<'_>, TaskIndex, &mut FindingSink<'_>)),
@@ -87,7 +87,7 @@ enum Check {
     Tree(fn(&RuleContext<'_>, &mut FindingSink<'_>)),
 }
 
-/// All rules, in the order in which they are listed.
+/// All rules, in listing order.
 pub static RULES: &[&Rule] = &[
     &over_complexity::RULE,
     &missing_complexity::RULE,
@@ -121,13 +121,12 @@ pub static RULES: &[&Rule] = &[
     &parent_fields::RULE,
 ];
 
-/// The rule with this id.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// Checks `plan` against every rule. `parsed` is what the parser reported, `facts` what only the outside
-/// knows. The result is in the order of the source and includes `parsed`.
+/// Checks `plan` against every rule. `parsed` holds the parser's findings, `facts` the knowledge from outside. The
+/// result includes `parsed` and is in source order.
 pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
     let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();

@@ -24,7 +24,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// Where a leaf names `exclusion` as something to do: a sentence that says no to it doesn't.
+/// Finds where a leaf names `exclusion` as something to do; sentences that deny it don't count.
 fn place(task: &Task, exclusion: &str) -> Option<Span> {
     let names = |text: &str| contains_words(text, exclusion) && !denies(text);
     if names(&task.description) {
@@ -38,7 +38,7 @@ fn place(task: &Task, exclusion: &str) -> Option<Span> {
     items.find(|item| names(&item.text)).map(|item| item.span)
 }
 
-/// Words that say no, in the languages that plans are often written in.
+/// Words of denial, in the languages common in plans.
 const DENIALS: [&str; 27] = [
     "no", "not", "never", "without", "don't", "don’t", "except", "avoid", // English
     "ohne", "nicht", "nie", "kein", "keine", "keinen", "keiner", "außer", // German
@@ -46,7 +46,7 @@ const DENIALS: [&str; 27] = [
     "sin", "nunca", "excepto", "sem", "não", "senza", // Spanish, Portuguese, Italian
     "bez",   // Polish, beside "nie"
 ];
-/// The same for scripts in which they are glued to other words: Korean, Japanese, Chinese.
+/// The same for scripts that glue them to other words: Korean, Japanese, Chinese.
 const GLUED_DENIALS: [&str; 11] =
     ["없이", "않", "말고", "말 것", "제외", "なし", "ない", "せず", "除く", "不", "无"];
 
@@ -60,10 +60,10 @@ fn denies(text: &str) -> bool {
         || (!text.is_ascii() && GLUED_DENIALS.iter().any(|known| text.contains(known)))
 }
 
-/// Whether `text` has the words of `wanted` in a row, whatever their case.
+/// True if `text` contains the words of `wanted` in a row, in any case.
 fn contains_words(text: &str, wanted: &str) -> bool {
     let (text, wanted) = (text.to_lowercase(), wanted.to_lowercase());
-    // In scripts without blanks between words, or with endings glued to them, there is no word end to see.
+    // Scripts without blanks between words, or with endings glued to them, show no end of a word.
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     let (first, last) = (word(wanted.chars().next()), word(wanted.chars().next_back()));
     text.match_indices(&wanted).any(|(at, found)| {

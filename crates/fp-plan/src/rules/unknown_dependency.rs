@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-/// Largest tree that is searched for what could have been meant.
+/// Maximum size of a tree that is searched for the intended task.
 const MAX_SEARCHED: usize = 10_000;
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
@@ -32,7 +32,7 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// The id or title that is the same but for case, punctuation and a leading letter.
+/// The id or title that matches apart from case, punctuation and a leading `task` or `t`.
 fn meant<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
     let bare = |text: &str| -> String {
         let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check),
 };
 
-/// Names that people use for fields of the language.
+/// Other names that people use for fields of the language.
 const OTHER_NAMES: [(&str, FieldKind); 20] = [
     ("criteria", FieldKind::Acceptance),
     ("acceptance tests", FieldKind::Acceptance),

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-/// Words that say that something is good and not what it does.
+/// Phrases that praise a result without describing it.
 const VAGUE: &str = "works correctly, work correctly, works properly, works as expected, works well, works fine, \
     work well, functions correctly, function correctly, behaves correctly, is correct, are correct, \
     correctly implemented, properly, as expected, as intended, as needed, as appropriate, \
@@ -47,7 +47,8 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// The first words of a criterion that are vague, if nothing in it, such as code or a quotation, is definite.
+/// The first vague phrase of a criterion, unless the criterion contains something definite, such as code or a
+/// quotation.
 pub fn vague_phrase(criterion: &str) -> Option<&str> {
     if criterion.contains(['`', '"', '“']) {
         return None;
@@ -55,7 +56,7 @@ pub fn vague_phrase(criterion: &str) -> Option<&str> {
     let bytes = criterion.as_bytes();
     let within = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     let apart = |found: &Match| {
-        // Korean, Japanese and Chinese don't set words apart.
+        // Korean, Japanese and Chinese don't separate words.
         let glued = criterion[found.range()].starts_with(|c| c >= '\u{1100}');
         glued || !(found.start() > 0 && within(found.start() - 1) || within(found.end()))
     };

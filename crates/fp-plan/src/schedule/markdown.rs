@@ -1,4 +1,4 @@
-//! `plan.md`: the schedule for people, and for tools that know the format of its first section.
+//! Writes `plan.md`, the schedule for people, and for tools that know the format of its first section.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,6 @@ use super::{Schedule, ScheduleStep};
 use crate::markdown::{code, inline};
 use crate::text::counted;
 
-/// Writes `plan.md`.
 pub fn markdown(schedule: &Schedule<'_>) -> String {
     let mut out = String::new();
     write_all(&mut out, schedule).expect("writing to a string can't fail");
@@ -34,7 +33,7 @@ fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
     inline(out, step.id)?;
     out.push_str("]: ");
     inline(out, step.title)?;
-    // The text of an item stands below its number, however many digits that has.
+    // The text of an item is indented by its number's width.
     let pad = " ".repeat(step.position.to_string().len() + 2);
     write!(out, "\n{pad}- Dependencies: ")?;
     listed(out, &step.dependencies, ", ", inline)?;
@@ -54,7 +53,7 @@ fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// How a text is written in its place.
+/// Writes a text escaped for its place.
 type Written = fn(&mut String, &str) -> fmt::Result;
 
 fn listed(out: &mut String, texts: &[&str], between: &str, written: Written) -> fmt::Result {

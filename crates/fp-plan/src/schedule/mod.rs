@@ -1,5 +1,5 @@
-//! In which order the leaves of a tree run, and which of them can run at once. A function of the tree and a
-//! few settings: the same input gives the same schedule, to the byte.
+//! Decides the order of a tree's leaves, and which of them can run at once. A pure function of the tree and a few
+//! settings: the same input gives the same schedule, to the byte.
 
 mod markdown;
 mod waves;
@@ -16,18 +16,16 @@ use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::settings::{ExecutionModel, ExecutionOrder};
 
-/// How to schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleOptions {
-    /// Which of several tasks that could be next is next.
+    /// The order among the tasks that could be next.
     pub order: ExecutionOrder,
-    /// How tasks relate in time.
     pub model: ExecutionModel,
-    /// How many tasks run at once, at least 1.
+    /// Maximum number of tasks at once, at least 1.
     pub max_parallel_tasks: u32,
-    /// The composite signal of leaves, by id; one that has none counts as 0.
+    /// The composite signal of leaves, by id; a missing one counts as 0.
     pub composite: HashMap<String, u8>,
-    /// Generated files that one task at a time may change, beside lock files.
+    /// Generated files that only one task at a time may change, in addition to lock files.
     pub exclusive: Vec<String>,
 }
 
@@ -44,96 +42,94 @@ impl Default for ScheduleOptions {
 }
 
 impl ScheduleOptions {
-    /// How many tasks run at once, in this model.
+    /// Maximum number of tasks at once in this model.
     fn limit(&self) -> u32 {
         if self.model == ExecutionModel::Sequential { 1 } else { self.max_parallel_tasks.max(1) }
     }
 }
 
-/// Why a tree can't be scheduled.
+/// The reason why a tree can't be scheduled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// Some tasks wait for each other.
     #[error("{count} tasks can never start, {first} among them: they wait for each other")]
     Cycle {
-        /// How many tasks are held up.
+        /// Number of blocked leaves.
         count: usize,
         /// The first of them in the document.
         first: String,
     },
 }
 
-/// The numbers of builders that a speed-up is told for.
+/// The numbers of builders for which a speed-up is computed.
 pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
 
-/// A chain of tasks, each waiting for the one before it, of the largest total complexity.
+/// The chain of dependent tasks with the largest total complexity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CriticalPath<'p> {
-    /// Ids of its tasks in order.
+    /// Ids in order.
     pub tasks: Vec<&'p str>,
     pub complexity: u64,
 }
 
-/// How many times faster so many builders could be than one.
+/// The ideal speed-up of several builders over one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpeedUp {
     pub builders: u32,
-    /// The factor, to two decimals: at best, with no two tasks in one file.
+    /// The factor, to two decimals: an upper bound, which assumes that no two tasks share a file.
     pub factor: f64,
 }
 
-/// One leaf in its place, in the words of the tree.
+/// One leaf at its place in the order, in the words of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleStep<'p> {
     #[serde(skip)]
     pub task: TaskIndex,
-    /// Its place in the order, from 1.
+    /// From 1.
     pub position: usize,
     pub id: &'p str,
     pub title: &'p str,
-    /// Its complexity; 1 where it has none.
+    /// 1 if it has none.
     pub complexity: u32,
-    /// What it waits for, as the tree says it.
+    /// As written in the tree.
     pub dependencies: Vec<&'p str>,
     pub files: Vec<&'p str>,
     pub acceptance: Vec<&'p str>,
-    /// The wave it runs in, from 1.
+    /// From 1.
     pub wave: usize,
-    /// Why it can't run earlier.
+    /// The reason why it can't run earlier.
     pub delay: Option<Delay<'p>>,
 }
 
-/// The order of all leaves and what follows from it.
+/// The order of all leaves, and everything that follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule<'p> {
-    /// Which of several tasks that could be next is next.
+    /// The order among the tasks that could be next.
     pub execution_order: ExecutionOrder,
-    /// How tasks relate in time.
     pub execution_model: ExecutionModel,
     pub max_parallel_tasks: u32,
-    /// The leaves in their order.
+    /// The leaves in execution order.
     pub order: Vec<ScheduleStep<'p>>,
-    /// Which of them run at once.
+    /// The sets of leaves that run at once.
     pub waves: Vec<Wave<'p>>,
-    /// The chain that no number of builders makes shorter.
+    /// The chain that more builders can't shorten.
     pub critical_path: CriticalPath<'p>,
     pub total_complexity: u64,
-    /// How many times faster the plan could ideally be with more builders.
+    /// The ideal speed-up with more builders.
     pub speed_up: Vec<SpeedUp>,
 }
 
-/// Schedules the leaves of `plan`. Fails where tasks wait for each other; other faults of the tree are left
-/// to its rules.
+/// Schedules the leaves of `plan`. Fails if tasks wait for each other; all other faults are left to the rules.
 pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleError> {
     let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
     let groups =
         if options.model == ExecutionModel::Phased { phases(plan) } else { vec![0; plan.tasks.len()] };
-    // Parents take no time and go first, so that what waits for them isn't held up.
+    // Parents take no time and go first, which keeps them from delaying their dependents.
     let order = graph
         .order(|task| plan.tasks[task].is_leaf().then(|| (groups[task], rank(&plan.tasks[task], options))));
     if order.len() < graph.len() {
@@ -197,12 +193,12 @@ fn step<'p>(
     }
 }
 
-/// How long a task takes, as far as anybody knows.
+/// The estimated duration of a task.
 fn weight(task: &Task) -> u32 {
     task.complexity.unwrap_or(1).clamp(1, 1000)
 }
 
-/// What comes first among tasks that could be next: the smaller. The document decides between equals.
+/// The sort key among tasks that could be next; smaller comes first. The document decides ties.
 fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
     let composite = i64::from(options.composite.get(&*task.id).copied().unwrap_or(0));
     let complexity = i64::from(weight(task));
@@ -213,7 +209,8 @@ fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
     }
 }
 
-/// The critical path; of several of the same length the one that ends, and goes on, first in the order.
+/// The critical path. Among paths of equal length, the one that ends first in the order wins, and then at each step the
+/// first dependency listed.
 fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> CriticalPath<'p> {
     let mut length = vec![0_u64; graph.len()];
     let mut before: Vec<Option<TaskIndex>> = vec![None; graph.len()];
@@ -237,7 +234,7 @@ fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> 
     CriticalPath { tasks, complexity: last.map_or(0, |task| length[task]) }
 }
 
-/// The best that so many builders can do: neither shorter than the critical path nor than their share.
+/// The best result for each number of builders: neither shorter than the critical path nor than an even share.
 fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
     BUILDERS
         .into_iter()
@@ -250,8 +247,8 @@ fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
         .collect()
 }
 
-/// Of every task the number of its phase, from 0; parents are of phase 0. Phases are groups in the order in which
-/// they first appear, and a leaf without a group belongs to the phase it stands in.
+/// The phase of each task, from 0; parents have phase 0. Phases are groups in order of first appearance, and a leaf
+/// without a group belongs to the phase around it.
 pub fn phases(plan: &Plan) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut current = 0;

@@ -1,4 +1,4 @@
-//! Waves: the earliest step at which each leaf can run, and what keeps it from an earlier one.
+//! Computes waves: the earliest step at which each leaf can run, and the reason why it can't run earlier.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,34 +11,34 @@ use crate::plan::graph::Graph;
 use crate::plan::path::{held, is_above};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
-/// What keeps a task from an earlier wave.
+/// The cause that keeps a task from an earlier wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DelayCause {
-    /// It waits for tasks of the wave before.
+    /// It waits for tasks of the previous wave.
     Dependency,
-    /// A task of the wave before has one of its files.
+    /// A task of the previous wave has one of its files.
     File,
-    /// The phase before its own ends with the wave before.
+    /// The previous phase ends with the previous wave.
     Group,
-    /// The wave before is full.
+    /// The previous wave is full.
     Limit,
 }
 
-/// Why a task isn't in an earlier wave. Its texts are those of the tree.
+/// The reason why a task isn't in an earlier wave. Its texts are those of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delay<'p> {
     pub cause: DelayCause,
-    /// The tasks that it waits for; empty for the limit.
+    /// The tasks it waits for; empty for the limit.
     pub on: Vec<&'p str>,
-    /// The file that both have, where that is the cause.
+    /// The shared file, if that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<Cow<'p, str>>,
 }
 
 impl Delay<'_> {
-    /// Writes it in a few words; `id` says how an id is written there, `path` how a path is.
+    /// Writes the reason in a few words; `id` and `path` write an id or a path as the output needs it.
     pub(super) fn tell<W: fmt::Write>(
         &self,
         out: &mut W,
@@ -65,7 +65,7 @@ impl Delay<'_> {
     }
 }
 
-/// As plain text.
+/// Writes plain text.
 impl fmt::Display for Delay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.tell(f, fmt::Write::write_str, fmt::Write::write_str)
@@ -76,23 +76,23 @@ impl fmt::Display for Delay<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Wave<'p> {
-    /// Its number, from 1.
+    /// From 1.
     pub number: usize,
     pub tasks: Vec<&'p str>,
-    /// The task that takes longest.
+    /// The task with the highest complexity, which is assumed to take longest.
     pub critical: &'p str,
-    /// That one's complexity: what the wave costs.
+    /// That task's complexity, the cost of the wave.
     pub complexity: u32,
 }
 
-/// Where a leaf was put.
+/// The place of a leaf.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WaveSlot<'p> {
     pub(super) wave: usize,
     pub(super) delay: Option<Delay<'p>>,
 }
 
-/// Puts every leaf, in order, into the earliest wave that takes it; parents have empty slots.
+/// Puts every leaf, in order, into the earliest wave with room for it. Parents get empty slots.
 pub(super) fn place_tasks<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
@@ -107,7 +107,7 @@ pub(super) fn place_tasks<'p>(
         paths: paths_of(plan, &options.exclusive),
     };
     let mut ends = vec![0; graph.len()];
-    // The last wave of each phase so far, and a task that is in it.
+    // The last wave of each phase so far, and a task in it.
     let mut phase_ends = vec![(0, 0); phases.iter().max().map_or(0, |last| last + 1)];
     let mut slots = vec![WaveSlot::default(); graph.len()];
     for &task in order {
@@ -138,8 +138,8 @@ pub(super) fn place_tasks<'p>(
     slots
 }
 
-/// The paths of every task in normal form, with those of `exclusive` and the lock files that it may change; what
-/// leads out of the repository is left out.
+/// The paths that every task reserves, in normal form: its files, and those of `exclusive` and the lock files that it
+/// may change. Leaves out paths that lead out of the repository.
 fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str>>> {
     let of_task = |task: &'p Task<'p>| {
         let own = task.files().filter_map(held);
@@ -149,7 +149,7 @@ fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str
     plan.tasks.iter().map(of_task).collect()
 }
 
-/// The leaves, among those that `task` waits for, that end with wave `end`: at most one of each dependency.
+/// The leaves that finish in wave `end` among the dependencies of `task`, at most one per dependency.
 fn leaves_behind<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
@@ -175,19 +175,19 @@ fn leaves_behind<'p>(
     found
 }
 
-/// The waves as far as they are filled.
+/// The waves filled so far.
 struct FilledWaves<'p> {
     plan: &'p Plan<'p>,
     limit: usize,
-    /// The tasks of each wave; no wave has the number 0.
+    /// The tasks of each wave; wave numbers start at 1.
     tasks: Vec<Vec<TaskIndex>>,
     /// The paths of every task.
     paths: Vec<Vec<Cow<'p, str>>>,
 }
 
 impl<'p> FilledWaves<'p> {
-    /// Puts `task` into the first wave from `earliest` on that takes it, and says what keeps it from the one before,
-    /// unless that is before `earliest`.
+    /// Puts `task` into the first wave with room from `earliest` on. Returns the wave, and the reason why the previous
+    /// wave was impossible, unless that is before `earliest`.
     fn add(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
         let is_open = |&wave: &usize| !self.is_full(wave) && self.shared(task, wave).is_none();
         let wave = (earliest..).find(is_open).expect("a wave behind all others is open");
@@ -203,7 +203,7 @@ impl<'p> FilledWaves<'p> {
         self.tasks.get(wave).is_some_and(|tasks| tasks.len() >= self.limit)
     }
 
-    /// The first path of `task` that a task of `wave` has as well, and that task.
+    /// The first path of `task` shared with a task of `wave`, and that task.
     fn shared(&self, task: TaskIndex, wave: usize) -> Option<(&Cow<'p, str>, TaskIndex)> {
         let others = self.tasks.get(wave)?;
         self.paths[task].iter().find_map(|path| {
@@ -212,7 +212,7 @@ impl<'p> FilledWaves<'p> {
         })
     }
 
-    /// Why `task` is not in `wave`.
+    /// The reason why `task` isn't in `wave`.
     fn held(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
         match self.shared(task, wave) {
             Some((path, holder)) if !self.is_full(wave) => {
@@ -224,12 +224,12 @@ impl<'p> FilledWaves<'p> {
     }
 }
 
-/// Whether two paths in normal form are the same, or one is above the other.
+/// True if two paths in normal form are equal, or one is above the other.
 fn meet(a: &str, b: &str) -> bool {
     a == b || is_above(a, b) || is_above(b, a)
 }
 
-/// The waves as a list.
+/// Collects the slots into a list of waves.
 pub(super) fn list_waves<'p>(
     plan: &'p Plan<'p>,
     leaves: &[TaskIndex],

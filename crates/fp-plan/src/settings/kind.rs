@@ -1,16 +1,16 @@
-//! The kinds of values that settings have: what each takes, what it says of a wrong value, and its JSON Schema.
+//! Defines the kinds of setting values, and keeps the parser, the error messages and the JSON Schema in step for each.
 
 use serde_json::{Map, Value, json};
 
 use super::SettingRow;
 
-/// Characters that Unicode calls white space.
+/// Unicode white space.
 const BLANK: &str = r"\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
-/// Longest name, in characters.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 100;
 
-/// What a setting takes.
+/// The type of a setting's value.
 #[derive(Debug, Clone, Copy)]
 pub enum SettingKind {
     Flag,
@@ -19,7 +19,7 @@ pub enum SettingKind {
     /// A number within both limits.
     Number(u32, u32),
     Text,
-    /// One line of at most a hundred characters, with something in it.
+    /// A non-empty line of at most [`LONGEST`] characters.
     Name,
     /// A folder inside the repository: relative, without `..`, and not git's own.
     Folder,
@@ -28,7 +28,7 @@ pub enum SettingKind {
     Group(fn() -> Vec<SettingRow>),
 }
 
-/// A key or a value that the table of settings does not take.
+/// A key or a value that the table of settings doesn't accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingFault {
     #[error("there is no setting `{}`", dotted(path))]
@@ -40,7 +40,7 @@ pub enum SettingFault {
 }
 
 impl SettingFault {
-    /// The keys and indices, such as `[0]`, that lead to the fault.
+    /// The keys and indexes, such as `[0]`, that lead to the fault.
     pub fn path(&self) -> &[String] {
         match self {
             Self::Unknown { path, .. } | Self::Value { path, .. } => path,
@@ -48,7 +48,7 @@ impl SettingFault {
         }
     }
 
-    /// The same fault for a file that gives the setting at another `path`.
+    /// Moves the fault to `at`, for a file that has the setting at another path.
     pub fn found_at(mut self, at: Vec<String>) -> Self {
         match &mut self {
             Self::Unknown { path, .. } | Self::Value { path, .. } => *path = at,
@@ -69,7 +69,7 @@ fn dotted(path: &[String]) -> String {
     if key.is_empty() { "the file".into() } else { key }
 }
 
-/// The one of `known` that `name` probably should have been.
+/// The name in `known` that `name` probably stands for.
 pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let like = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     let best = known.max_by(|a, b| like(a).total_cmp(&like(b)))?;
@@ -77,7 +77,7 @@ pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<S
 }
 
 impl SettingKind {
-    /// `value`, found at `path`, as the settings hold it.
+    /// Checks `value`, found at `path`, and converts it to its stored form.
     pub(super) fn taken(self, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
         let text = || value.as_str();
         let taken = match self {
@@ -88,7 +88,7 @@ impl SettingKind {
                 word => word.map(Value::from),
             },
             Self::Flag => value.as_bool().map(Value::from),
-            // To JSON, and to its schemas, 3.0 is 3.
+            // In JSON and its schemas, 3.0 equals 3.
             Self::Whole(min, max) => value
                 .as_f64()
                 .and_then(|number| (min..=max).find(|whole| f64::from(*whole) == number))
@@ -126,7 +126,7 @@ impl SettingKind {
             Self::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
             Self::Text => json!({ "type": "string" }),
             Self::Name => {
-                // The first and the last character between the blanks are no blanks.
+                // The first and last characters between the surrounding blanks must not be blanks.
                 let edge = format!("[^{BLANK}{CONTROL}]");
                 let within = LONGEST - 2;
                 let pattern = format!("^[{BLANK}]*{edge}([^{CONTROL}]{{0,{within}}}{edge})?[{BLANK}]*$");
@@ -154,7 +154,7 @@ impl SettingKind {
     }
 }
 
-/// In a file `null` leaves a setting as it is.
+/// In a file, `null` leaves a setting unchanged.
 fn allow_null(schema: &mut Value) {
     schema["type"] = json!([schema["type"].take(), "null"]);
     if let Some(choices) = schema.get_mut("enum").and_then(Value::as_array_mut) {
@@ -167,7 +167,7 @@ fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Re
         value.as_object().ok_or_else(|| wrong(path, &SettingKind::Group(Vec::new).expected(), value))?;
     let mut taken = Map::new();
     for (key, value) in fields {
-        // Editors look there for the schema of the file; it is no setting.
+        // Editors look for the file's schema here; it isn't a setting.
         let kind = if key == "$schema" && path.is_empty() {
             Some(SettingKind::Text)
         } else {
@@ -226,14 +226,14 @@ fn wrong(path: &[String], expected: &str, value: &Value) -> SettingFault {
     SettingFault::Value { path: path.to_owned(), detail, meant: None }
 }
 
-/// `text` without blanks around it, if that is a name.
+/// Trims `text`, if the result is a valid name.
 fn name(text: &str) -> Option<&str> {
     let text = text.trim();
     let one_line = !text.chars().any(char::is_control);
     (!text.is_empty() && one_line && text.chars().count() <= LONGEST).then_some(text)
 }
 
-/// `path` without `./` before it and `/` behind it, if that is a folder inside the repository.
+/// Strips a leading `./` and a trailing `/`, if the result is a folder inside the repository.
 fn folder(path: &str) -> Option<String> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);

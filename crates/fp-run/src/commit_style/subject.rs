@@ -1,5 +1,5 @@
-//! The parts of a subject: its type and scope, from what was changed and how the title puts it, and the title that a
-//! model wrote, made fit for one line.
+//! Chooses the parts of a subject: type and scope from the changed files and the title's words, and the title itself,
+//! which a model wrote, made fit for one line.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use super::CommitHistory;
 use crate::test_files::is_test_file;
 use fp_plan::repo_path::RepoPath;
 
-/// What git takes for an instruction at the beginning of a subject.
+/// Words at the start of a subject that git reads as instructions.
 const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
-/// What it, a shell or Markdown takes for a comment, an option or a list there.
+/// Characters at the start of a subject that git, a shell or Markdown reads as a comment, an option or a list.
 const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 
-/// One line: blanks joined, invisible characters and a final full stop taken out, and nothing at the beginning that
-/// git reads as a comment, an option, a separator or an instruction. May be empty.
+/// Makes one line: joins blanks, removes invisible characters, a final full stop, and anything at the start that git
+/// reads as a comment, an option, a separator or an instruction. The result may be empty.
 pub(super) fn clean(title: &str) -> String {
     let visible: String =
         title.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect();
@@ -34,19 +34,19 @@ pub(super) fn clean(title: &str) -> String {
     sentence.trim_end().to_owned()
 }
 
-/// What a subject begins with, if git or a reader takes that for something else than a word.
+/// The start of a subject that git or a reader doesn't take for a word, if there is one.
 pub(super) fn misread_start(subject: &str) -> Option<&str> {
     let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
     INSTRUCTIONS.into_iter().find(|word| subject.starts_with(word)).or_else(sign)
 }
 
-/// Characters that show nothing, or turn the direction of what follows.
+/// True for characters that show nothing or change the direction of the text after them.
 pub(super) fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What is said where a title says nothing.
+/// The words for an empty title.
 pub(super) fn from_files(files: &[RepoPath]) -> String {
     match files {
         [] => "Update".to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn from_files(files: &[RepoPath]) -> String {
     }
 }
 
-/// The text with its first letter in lower case, unless the first word is a name or an abbreviation.
+/// Lowers the first letter, unless the first word is a name or an abbreviation.
 pub(super) fn lower_case(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
     let mut letters = word.chars();
@@ -69,7 +69,7 @@ pub(super) fn lower_case(text: &str) -> String {
     }
 }
 
-/// The text up to where a title begins to tell more.
+/// Cuts a title at its first sign of further detail.
 pub(super) fn first_clause(text: &str) -> &str {
     let ends = [
         ", ",
@@ -89,7 +89,7 @@ pub(super) fn first_clause(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The text in at most `room` columns, and whether it had to be cut; that shows as an ellipsis.
+/// Fits the text into `room` columns, with an ellipsis if it is cut. The flag is true if it was.
 pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
     if text.width() <= room {
         return (text.to_owned(), false);
@@ -103,7 +103,7 @@ pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
         }
         end = start + c.len_utf8();
     }
-    // A word is left out as a whole, unless that would leave next to nothing.
+    // The cut drops a whole word, unless that would leave almost nothing.
     let whole = match text[..end].rfind(' ') {
         Some(blank) if !text[end..].starts_with(' ') && blank * 2 >= end => blank,
         _ => end,
@@ -111,7 +111,7 @@ pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
     (format!("{}…", text[..whole].trim_end_matches([' ', ',', ';', ':', '-'])), true)
 }
 
-/// The text in lines of at most `columns`, none of which git reads as a comment or a separator.
+/// Wraps the text into lines of at most `columns`, none of which git reads as a comment or a separator.
 pub(super) fn wrap(text: &str, columns: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -126,11 +126,11 @@ pub(super) fn wrap(text: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// The types that are in use everywhere.
+/// The types in common use.
 pub(super) const TYPES: [&str; 11] =
     ["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test"];
 
-/// Folders that say nothing about the part of a program.
+/// Folder names that don't identify a part of a program.
 const GENERIC: [&str; 17] = [
     "src",
     "lib",
@@ -151,7 +151,7 @@ const GENERIC: [&str; 17] = [
     "docs",
 ];
 
-/// Types that follow from the files alone, where all of them match.
+/// Types that follow from the files alone, if all of them match.
 const BY_FILES: [(&str, &str); 3] = [
     (
         "ci",
@@ -167,10 +167,10 @@ const BY_FILES: [(&str, &str); 3] = [
     ),
 ];
 
-/// What says that something is fixed.
+/// Words that announce a fix.
 const FIXES: &str = r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡";
 
-/// Types by the words of a title, the first that fits.
+/// Types by the words of a title; the first match wins.
 const BY_WORDS: [(&str, &str); 5] = [
     ("build", r"(?i)^(?:bump|upgrade|pin)\b|업그레이드"),
     (
@@ -199,12 +199,12 @@ static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
 static FILE_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_FILES));
 static WORD_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_WORDS));
 
-/// Whether a subject says that something is fixed.
+/// True if a subject announces a fix.
 pub(super) fn fixes(subject: &str) -> bool {
     FIX_PATTERN.is_match(subject)
 }
 
-/// The type: by the files where all of them are of one sort, else by the first verb, else by any word.
+/// Chooses the type: by the files if all are of one sort, else by the first word, else by any word.
 pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) -> &'static str {
     let all = |pattern: &Regex| files.iter().all(|file| pattern.is_match(&file.to_lossy()));
     let by_files = || FILE_PATTERNS.iter().find(|(_, pattern)| all(pattern)).map(|(kind, _)| *kind);
@@ -213,7 +213,7 @@ pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) 
         files if files.iter().all(is_test_file) => "test",
         _ => by_files().unwrap_or_else(|| type_by_words(words)),
     };
-    // Some histories have one word for everything that is no code.
+    // Some histories have one type for everything that isn't code.
     let used = |kind: &str| history.types.contains_key(kind);
     if matches!(kind, "build" | "ci") && !used(kind) && used("chore") { "chore" } else { kind }
 }
@@ -224,8 +224,8 @@ fn type_by_words(words: &str) -> &'static str {
     by(first).or_else(|| by(words)).unwrap_or("feat")
 }
 
-/// The scope: what the files have in common, if the history has a scope of that name, else the name of the folder
-/// that they share, unless it says nothing.
+/// Chooses the scope: a name the files share if the history has such a scope, else their common folder, unless its name
+/// is generic.
 pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
     let (first, rest) = files.split_first()?;
     let first = first.to_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! The critique of a task tree: what a critic says of each leaf, whether it said something of all of them, and what
-//! that adds up to. The critic finds; the verdict is counted.
+//! Makes a critic's opinion of a task tree count: it must cover every leaf, and the verdict follows from its findings.
+//! The critic finds; the program decides.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
@@ -14,7 +14,7 @@ use fp_plan::plan::Plan;
 use fp_plan::plan::id::{InvalidId, TaskId};
 use fp_plan::text::{clipped, counted, one_line};
 
-/// The verdict of a finding or a whole critique; the worst is the greatest.
+/// The verdict of a finding or of a whole critique; greater is worse.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
 )]
@@ -24,11 +24,11 @@ pub enum CriticVerdict {
     Pass,
     /// It would cost an iteration.
     Warn,
-    /// A builder could not finish as written, or could finish and be wrong.
+    /// A builder couldn't finish as written, or could finish and be wrong.
     Fail,
 }
 
-/// The seven things that a leaf is judged by.
+/// The seven aspects by which a leaf is judged.
 #[derive(
     Debug,
     Clone,
@@ -51,11 +51,11 @@ pub enum CritiqueItem {
     Hints,
     /// It does what was asked for, and no more.
     Scope,
-    /// It waits for all that it needs.
+    /// It waits for everything it needs.
     Dependencies,
-    /// What it covers would be shown to be met.
+    /// Its checks would prove the requirements it covers.
     Coverage,
-    /// Its criteria don't test what it defines itself.
+    /// Its criteria don't merely test its own definitions.
     Circularity,
     /// Its guardrails leave room for the work, and for nothing else.
     Guardrails,
@@ -67,13 +67,13 @@ pub struct CriticFinding {
     /// The leaf; `None` for the whole tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// Title of the leaf when it was judged, cut where it is long; empty for the whole tree.
+    /// Title of the leaf at the time, shortened if long; empty for the whole tree.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub item: CritiqueItem,
-    /// How much it weighs; never a pass.
+    /// Its weight; never a pass.
     pub verdict: CriticVerdict,
-    /// What is wrong, on one line.
+    /// The fault, on one line.
     pub text: String,
 }
 
@@ -85,18 +85,18 @@ impl fmt::Display for CriticFinding {
     }
 }
 
-/// Longest text of a finding, in characters.
+/// Maximum length of a finding's text, in characters.
 pub const MAX_TEXT: usize = 4000;
-/// Longest title that a finding repeats, in characters.
+/// Maximum length of a title in a finding, in characters.
 const MAX_TITLE: usize = 120;
-/// Most leaves that an error names.
+/// Maximum number of leaves listed in an error.
 const NAMED: usize = 10;
-/// Longest id that an error repeats, in characters.
+/// Maximum length of an id quoted in an error, in characters.
 const SHOWN: usize = 60;
-/// Names the whole tree where a leaf is expected.
+/// Stands for the whole tree in place of a leaf's id.
 const TREE: &str = "tree";
 
-/// What a critic says, as written.
+/// A critic's opinion as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CriticOpinion {
@@ -118,7 +118,6 @@ pub struct CriticRemark {
     pub text: String,
 }
 
-/// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum FindingWeight {
     #[serde(rename = "WARN", alias = "warn")]
@@ -137,7 +136,7 @@ impl From<FindingWeight> for CriticVerdict {
 }
 
 impl CriticRemark {
-    /// Reads `1.2 criteria: TEXT`; `None` where it is not of that form.
+    /// Reads `1.2 criteria: TEXT`; `None` for any other form.
     pub fn parse(written: &str, verdict: FindingWeight) -> Option<Self> {
         let (head, text) = written.split_once(':')?;
         let mut words = head.split_whitespace();
@@ -146,15 +145,14 @@ impl CriticRemark {
     }
 }
 
-/// An opinion on every leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedTree {
     pub leaves: usize,
-    /// The worst first, then in the order of the tree, then in that of the items.
+    /// Worst first, then by position in the tree, then by item.
     pub findings: Vec<CriticFinding>,
 }
 
-/// Why an opinion is no critique of a tree.
+/// The reason why an opinion is not a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotJudged {
     #[error("the tree has no leaf {0:?}")]
@@ -171,7 +169,7 @@ pub enum NotJudged {
     NoText(String),
     #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
     TooLong { place: String, length: usize },
-    /// Validation refuses such ids before.
+    /// Unreachable after validation, which refuses such ids.
     #[error(transparent)]
     Id(#[from] InvalidId),
 }
@@ -186,8 +184,8 @@ fn left_out(leaves: &[TaskId]) -> String {
     format!("{} {noun} {verb} not judged: {}{more}", leaves.len(), named.join(", "))
 }
 
-/// `opinion` as a critique of `plan`, a valid tree. Fails where it leaves a leaf out, names what the tree doesn't
-/// have, or contradicts itself.
+/// Converts `opinion` into a critique of `plan`, a valid tree. Fails if it omits a leaf, names an unknown one, or
+/// contradicts itself.
 pub fn judge(plan: &Plan, opinion: &CriticOpinion) -> Result<JudgedTree, NotJudged> {
     let leaves = Leaves::of(plan)?;
     let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
@@ -209,7 +207,7 @@ pub fn judge(plan: &Plan, opinion: &CriticOpinion) -> Result<JudgedTree, NotJudg
     })
 }
 
-/// The leaves of a tree, found by what they are called.
+/// The leaves of a tree, indexed by id.
 struct Leaves<'p> {
     plan: &'p Plan<'p>,
     /// Id and title, in the order of the tree.
@@ -234,7 +232,7 @@ impl<'p> Leaves<'p> {
         })
     }
 
-    /// `remark` as a finding, with the number of its leaf.
+    /// Converts `remark` into a finding, with the number of its leaf.
     fn finding(&self, remark: &CriticRemark) -> Result<(Option<usize>, CriticFinding), NotJudged> {
         let number = match self.number(&remark.place) {
             Err(NotJudged::UnknownLeaf(place)) if place.eq_ignore_ascii_case(TREE) => None,
@@ -266,17 +264,16 @@ impl<'p> Leaves<'p> {
 #[serde(rename_all = "camelCase")]
 pub struct Critique {
     pub round: u32,
-    /// The worst of its findings.
+    /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
-    /// Hash of the tree that was judged.
+    /// Hash of the judged tree.
     pub tree_hash: String,
     pub leaves: usize,
-    /// What was found, the worst first.
+    /// Worst first.
     pub findings: Vec<CriticFinding>,
 }
 
 impl Critique {
-    /// The critique in `event`, if it has one.
     pub fn of(event: Event) -> Option<Self> {
         match event {
             Event::Critiqued { round, verdict, tree_hash, leaves, findings } => {
@@ -286,12 +283,12 @@ impl Critique {
         }
     }
 
-    /// Leaves without a finding.
+    /// The number of leaves without a finding.
     pub fn passing(&self) -> usize {
         let faulty: HashSet<_> = self.findings.iter().filter_map(|finding| finding.task.as_ref()).collect();
         self.leaves.saturating_sub(faulty.len())
     }
-    /// The text of `critique.md`, which the next round and the user read.
+    /// The text of `critique.md`, for the user and the next round.
     pub fn to_markdown(&self) -> String {
         let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.into_str(), self.round);
         if !self.findings.is_empty() {
@@ -310,7 +307,7 @@ impl Critique {
 }
 
 impl CriticFinding {
-    /// Writes the finding as an item of a list in which nothing of the critic's text is markup.
+    /// Writes the finding as a list item, with the critic's text escaped.
     fn write_line(&self, page: &mut String) -> fmt::Result {
         write!(page, "- {} ", self.verdict.into_str())?;
         match &self.task {
@@ -335,20 +332,20 @@ impl From<Critique> for Event {
     }
 }
 
-/// The last critique, and whether it is about the tree as it is.
+/// The last critique, and whether the tree has changed since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CritiqueLine {
-    /// The worst of its findings.
+    /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
     pub round: u32,
     pub findings: usize,
-    /// Whether the tree has changed since.
+    /// True if the tree has changed since.
     pub changed: bool,
 }
 
 impl CritiqueLine {
-    /// The last critique in `state`, of a tree that has the text `tree` now; nothing where there was none.
+    /// Compares the last critique in `state` with `tree`, the current text; `None` if there was none.
     pub fn new(state: &State, tree: &str) -> Option<Self> {
         let last = state.planning.critique.as_ref()?;
         Some(Self {

@@ -1,5 +1,5 @@
-//! The guard: which edits of a builder belong to its task. It applies the boundary that verification applies, so that
-//! an edit it lets through doesn't fail there, and a builder learns of one that would before doing the work.
+//! Decides which edits of a builder belong to its task. The guard applies the same boundary as verification, so an edit
+//! it lets through doesn't fail there, and a builder learns of one that would before doing the work.
 
 use crate::run::State;
 use crate::run::event::Event;
@@ -10,15 +10,15 @@ use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExtensionPolicy;
 use fp_plan::text::shell_quoted;
 
-/// Most files of a task that are named.
+/// Maximum number of a task's files listed in an objection.
 const NAMED: usize = 5;
 
-/// Where an edit would change something; links are resolved. Paths that are text are as the agent knows them.
+/// The target of an edit, with links resolved. Paths stored as text are as the agent knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditPlace {
-    /// In the working tree that the task is done in.
+    /// In the task's working tree.
     Work(RepoPath),
-    /// In another checkout of the repository: the path in it, and the same in the working tree of the task.
+    /// In another checkout of the repository: the path in it, and the same file in the task's working tree.
     OtherCheckout(RepoPath, String),
     /// In the folder of plans.
     Plans(String),
@@ -26,26 +26,24 @@ pub enum EditPlace {
     Git(String),
     /// In a folder for temporary files.
     Temporary,
-    /// Somewhere else.
+    /// Anywhere else.
     Outside(String),
 }
 
-/// An edit that a builder is about to make, or has made.
+/// An edit that a builder is about to make, or has just made.
 #[derive(Debug, Clone)]
 pub struct GuardedEdit<'a> {
-    /// The run.
     pub state: &'a State,
-    /// The task that the builder holds.
+    /// The builder's task.
     pub task: &'a TaskState,
-    /// Where it edits.
     pub place: EditPlace,
-    /// The policy for requests for other files, and the plans folder as the settings have it.
+    /// The policy for requests for other files, and the configured plans folder.
     pub extension: (ExtensionPolicy, &'a str),
 }
 
 impl GuardedEdit<'_> {
-    /// The objection to the edit, with the way out; `None` if the task owns the file. `is_new` says whether a path of the
-    /// working tree wasn't there when the task was claimed.
+    /// Returns the objection to the edit and the way out, or `None` if the edit is fine. `is_new` must tell if a path
+    /// of the working tree was missing when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         match &self.place {
@@ -113,8 +111,8 @@ impl GuardedEdit<'_> {
     }
 }
 
-/// The event that remembers who edited `path` in a checkout that several builders share, unless the task's files or the
-/// log tell already.
+/// Returns an event that records who edited `path` in a checkout shared by several builders, unless the task's files or
+/// the log already tell.
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
     let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
     let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);

@@ -1,8 +1,8 @@
-//! The decisions of hooks, made from facts: which agent of a run acts, and whether it or the lead may stop. The binary
+//! Makes the decisions of hooks from facts: which agent of a run acts, and whether it or the lead may stop. The binary
 //! gathers the facts and speaks the client's language.
 //!
-//! A teammate's type is its name. The client gives a background agent an id, and its name shows in what it or its lead
-//! does; what was seen once is remembered in the log.
+//! A teammate's type is its name. A background agent only has an id from the client, until something that it or its
+//! lead does reveals its name; the log then remembers it.
 
 pub mod guard;
 pub mod own_command;
@@ -15,33 +15,32 @@ use crate::run::next::{LeadAction, RunSurroundings};
 use crate::run::state::{Activity, Status};
 use fp_plan::plan::id::AgentName;
 
-/// Type of the plugin's builders where they are no teammates.
+/// Type of the plugin's builders, unless they are teammates.
 pub const BUILDER: &str = "fp:builder";
-/// Type of the plugin's verifiers where they are no teammates.
+/// Type of the plugin's verifiers, unless they are teammates.
 pub const VERIFIER: &str = "fp:verifier";
 
-/// Longest id of the client that is remembered, in bytes.
+/// Maximum length in bytes of a client id that is remembered.
 pub const MAX_ID_BYTES: usize = 200;
 
-/// The builder that every run has. A background builder without a name is this one where the run has no other.
+/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
 const ONLY_BUILDER: &str = "builder-1";
 
 /// An agent as the client describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookAgent<'e> {
-    /// Known by its name.
     Named(AgentName),
     /// Of a type of this plugin.
     Background {
         is_builder: bool,
         id: Option<&'e str>,
-        /// Its description, if that is a name.
+        /// Its description, if that has the form of a name.
         described: Option<AgentName>,
     },
 }
 
 impl<'e> HookAgent<'e> {
-    /// The agent with this type, id and description; `None` if no run can have it.
+    /// Identifies an agent by type, id and description; `None` if no run can have it.
     pub fn new(kind: &str, id: Option<&'e str>, description: Option<&str>) -> Option<Self> {
         if kind != BUILDER && kind != VERIFIER {
             return AgentName::new(kind).ok().map(Self::Named);
@@ -50,7 +49,7 @@ impl<'e> HookAgent<'e> {
         Some(Self::Background { is_builder: kind == BUILDER, id, described })
     }
 
-    /// Its name in the run, if it is known to belong to it.
+    /// Its name in the run, if it certainly belongs to it.
     pub fn known_in(&self, state: &State) -> Option<AgentName> {
         let name = match self {
             Self::Named(name) => Some(name),
@@ -59,7 +58,7 @@ impl<'e> HookAgent<'e> {
         name.filter(|name| state.has_agent(name)).cloned()
     }
 
-    /// Its name in the run, if it belongs to it as far as can be told.
+    /// Its name in the run, if it probably belongs to it.
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
         let Self::Background { is_builder, described, .. } = self else { return self.known_in(state) };
         self.known_in(state).or_else(|| {
@@ -74,37 +73,35 @@ fn only_builder(state: &State) -> Option<AgentName> {
     AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
 }
 
-/// The event that remembers the client's agent `id` as `name`, unless the log has it already.
+/// The event that records `name` for the client's agent `id`, unless the log already has it.
 pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     let fits = !id.is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
     let new = state.agent_ids.get(id) != Some(name);
     (state.is_running() && fits && new).then(|| Event::AgentKnown { name: name.clone(), id: id.to_owned() })
 }
 
-/// The answer to an agent or a lead that stops.
+/// The answer to a stopping agent or lead.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StopDecision {
-    /// To be logged before it is told.
+    /// To be logged before the answer is given.
     pub events: Vec<Event>,
-    /// The reason to go on; `None` lets it stop.
+    /// The reason to continue; `None` lets it stop.
     pub told: Option<String>,
 }
 
-/// An agent that stops.
 #[derive(Debug, Clone, Copy)]
 pub struct StoppingAgent<'a> {
-    /// The run that it belongs to.
+    /// The run it belongs to.
     pub state: &'a State,
-    /// Its name in that run.
     pub agent: &'a AgentName,
-    /// How often a builder is nudged in one iteration; 0 if nudging is off.
+    /// Maximum nudges of a builder in one iteration; 0 turns nudging off.
     pub nudges: u32,
-    /// Whether it may be kept from stopping; `false` if a stop hook has just done so.
+    /// False if a stop hook has just prevented a stop.
     pub may_continue: bool,
 }
 
-/// Nudges a builder that stops before it hands in the task that it holds. All others may stop. The stop of an agent is
-/// logged, so that the work it leaves behind becomes due.
+/// Nudges a builder that stops before it submits its task. All other agents may stop. Logs the stop, which makes the
+/// work left behind due.
 pub fn agent_stops(stopping: StoppingAgent<'_>) -> StopDecision {
     let StoppingAgent { state, agent, nudges, may_continue } = stopping;
     if !state.is_running() {
@@ -125,18 +122,18 @@ pub fn agent_stops(stopping: StoppingAgent<'_>) -> StopDecision {
     }
 }
 
-/// Work that a lead leaves undone when it stops.
+/// Work that a stopping lead leaves undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadDue {
     /// Nothing: an agent wakes it, the user is asked, or the run is over.
     Nothing,
-    /// To start or wake an agent, to judge, or to have a commit made.
+    /// Start or wake an agent, judge, or have a commit made.
     Work,
-    /// To tell the user why the run can't go on.
+    /// Tell the user why the run can't continue.
     Deadlock,
 }
 
-/// The work that `fp next` has for the lead. It is only looked at: nothing counts as handed out.
+/// Finds the work that `fp next` has for the lead, without handing it out.
 pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
     let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
@@ -150,8 +147,8 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         )
     });
     let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
-    // An agent that the lead was told to start stays silent until it is started. A wait while every agent is idle is for
-    // a commit, which `fp next` makes.
+    // An agent that the lead was told to start stays silent until it is started. A wait while every agent is idle is
+    // for a commit, which `fp next` makes.
     if !state.unstarted.is_empty() || starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. })) {
@@ -161,8 +158,8 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     }
 }
 
-/// Tells a lead that stops what is due, at most `nudges` times until something happens in the run, and only if it
-/// `may_continue`, as above. Of a deadlock it is told once: only the user can end it.
+/// Tells a stopping lead what is due, at most `nudges` times until something happens in the run, and only if it
+/// `may_continue`. A deadlock is mentioned once, because only the user can end it.
 pub fn lead_stops(state: &State, due: LeadDue, nudges: u32, may_continue: bool) -> StopDecision {
     let (most, reason) = match due {
         LeadDue::Nothing => return StopDecision::default(),

@@ -1,17 +1,17 @@
-//! Which command lines are nothing but calls of this program, so that the client need not ask for them. What
-//! is allowed is allowed for the whole line, so the line is read strictly: one character that a shell could give
-//! a meaning, and the user's own rules decide.
+//! Recognises command lines that only call this program, to spare the user the client's questions. A permission covers
+//! the whole line, so the line is read strictly: a single character that a shell could interpret leaves the decision to
+//! the user's own rules.
 
-/// Subcommands that change something beyond a plan, or that a person runs: their calls are not answered for.
+/// Subcommands for people, or with effects beyond a plan: never allowed automatically.
 const NOT_FOR_AGENTS: [&str; 8] =
     ["bundle", "commit", "demo", "hook", "import", "install", "uninstall", "update"];
 
-/// Subcommands for whoever talks with the user.
+/// Subcommands for an agent that talks with the user.
 const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
 
-/// The calls of `fp` that `line` consists of, each with its words: one call or several joined by `&&`, without
-/// substitution, redirection, pipe or background. `None` if it is anything else. `by_agent` says that not the lead itself
-/// runs it: only a lead, who talks with the user, approves, or takes back what is done.
+/// Returns the words of each `fp` call in `line`, a single call or several joined by `&&`, without substitution,
+/// redirection, pipe or background. `None` for anything else. `by_agent` means that the caller isn't the lead: only a
+/// lead, who talks with the user, may approve or undo finished work.
 pub fn own_calls(line: &str, by_agent: bool) -> Option<Vec<Vec<String>>> {
     shell_calls(line).filter(|calls| calls.iter().all(|call| is_own_call(call, by_agent)))
 }
@@ -19,13 +19,13 @@ pub fn own_calls(line: &str, by_agent: bool) -> Option<Vec<Vec<String>>> {
 fn is_own_call(call: &[String], by_agent: bool) -> bool {
     let [program, subcommand, ..] = call else { return false };
     let has = |wanted: &str| call.iter().any(|word| word == wanted);
-    // A promoted note is a spec that every later task is held to.
+    // A promoted note is a spec that every later task must meet.
     let decides_for_the_user = has("note") && has("promote") && has("--yes")
         || has("debt") && has("close")
         || has("roadmap") && has("new");
     // Settings keep agents to their tasks.
     let changes_settings = subcommand == "config" && ["set", "unset", "edit"].into_iter().any(has);
-    // A file of the caller's choice may be any that the user has, and a program may be any program.
+    // A path chosen by the caller may be any of the user's files, and `--client` may name any program.
     let names_file = call.iter().any(|word| matches!(word.split('=').next(), Some("--out" | "--client")));
     program == "fp"
         && subcommand.bytes().all(|b| b.is_ascii_lowercase())
@@ -35,7 +35,7 @@ fn is_own_call(call: &[String], by_agent: bool) -> bool {
         && !names_file
 }
 
-/// The words of each call of `line`; `None` if a character means more than itself.
+/// Splits `line` into calls and words; `None` if a character means more than itself.
 fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
     let (mut calls, mut call) = (Vec::new(), Vec::new());
     let mut word: Option<String> = None;
@@ -49,7 +49,7 @@ fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
-            // At the beginning of a word it is zsh's way to name a program.
+            // At the start of a word, zsh expands it to the path of a program.
             '=' => word.as_mut().filter(|word| !word.is_empty())?.push(c),
             c if is_plain(c) => word.get_or_insert_default().push(c),
             _ => return None,
@@ -60,14 +60,14 @@ fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
     Some(calls)
 }
 
-/// The text up to the closing quote. Between double quotes some characters keep their meaning.
+/// The text up to the closing quote. Some characters keep their meaning between double quotes.
 fn quoted(chars: &mut impl Iterator<Item = char>, quote: char) -> Option<String> {
     let mut text = String::new();
     for c in chars {
         match c {
             c if c == quote => return Some(text),
             '$' | '`' | '\\' | '!' if quote == '"' => return None,
-            // A line end within quotes is text to a shell; a NUL is nothing that it could be given.
+            // Line ends within quotes are plain text to a shell; NUL can't be part of an argument.
             '\0' => return None,
             c => text.push(c),
         }

@@ -1,35 +1,35 @@
-//! Tells a session about unfinished runs: that it leads one, or that one was interrupted. The text is short, since every
-//! session of the repository gets it, and leaves the rest to `fp next`.
+//! Tells a session about unfinished runs: that it leads one, or that one was interrupted. Every session of the
+//! repository gets this text, so it is short and leaves the rest to `fp next`.
 
 use crate::report::status::StatusReport;
 use crate::run::State;
 use crate::run::state::TaskState;
 use fp_plan::text::prompt_quoted;
 
-/// Longest context, in bytes.
+/// Maximum length of the context, in bytes.
 pub const MAX_BYTES: usize = 2048;
 
 const MAX_GOAL: usize = 300;
 const MAX_TITLE: usize = 80;
 const MAX_QUESTION: usize = 200;
-/// How many tasks, questions and further plans are named.
+/// Maximum number of tasks, questions and further plans that are listed.
 const NAMED: usize = 3;
 
 /// An unfinished run.
 #[derive(Debug, Clone, Copy)]
 pub struct LedRun<'a> {
     pub state: &'a State,
-    /// The plan's goal, in the user's words.
+    /// In the user's words.
     pub goal: &'a str,
     pub leader: RunLeader,
 }
 
-/// Who leads a run, as a session sees it.
+/// The leader of a run, as a session sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunLeader {
     /// The session itself.
     This,
-    /// The session itself, in a process of the client that has ended, with its agents.
+    /// The session itself, but in an earlier process of the client, which took its agents with it.
     ThisBefore,
     /// Another or an unknown session.
     Another,
@@ -41,8 +41,8 @@ impl LedRun<'_> {
     }
 }
 
-/// The context for a session that begins, at most [`MAX_BYTES`]; `None` without an unfinished run. `runs` are the newest
-/// first.
+/// The context for a new session, at most [`MAX_BYTES`]; `None` without an unfinished run. `runs` must be sorted,
+/// newest first.
 pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
     let mut runs = runs.to_vec();
     runs.sort_by_key(|led| !led.is_own());
@@ -128,7 +128,7 @@ fn so_far(state: &State) -> String {
     StatusReport::new(state).counts.in_words()
 }
 
-/// How many there are beyond those that are named.
+/// Counts the items beyond those listed.
 fn more(count: usize, one: &str, several: &str) -> Option<String> {
     match count.saturating_sub(NAMED) {
         0 => None,

@@ -1,4 +1,4 @@
-//! What a round of the interview adds to its record.
+//! Merges each round of the interview into its record without losing anything recorded before.
 
 use std::borrow::Cow;
 
@@ -8,36 +8,34 @@ use super::record::{Interview, SCHEMA_VERSION};
 use crate::run::event::Decider;
 use fp_plan::hint::Hint;
 
-/// What one round found. Empty fields say nothing.
+/// The results of one round. Empty fields change nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answers {
-    /// What the goal is.
     pub objective: Option<String>,
-    /// What belongs to it.
+    /// In scope.
     pub include: Vec<String>,
-    /// What does not.
+    /// Out of scope.
     pub exclude: Vec<String>,
-    /// That nothing is out of scope: what was, is no longer.
+    /// States that nothing is out of scope, which drops earlier exclusions.
     pub exclude_nothing: bool,
-    /// What must be so in the end.
+    /// Facts that must hold in the end.
     pub requirements: Vec<String>,
     /// Questions with their answers.
     pub decisions: Vec<(String, String)>,
-    /// What is taken for granted.
     pub assumptions: Vec<String>,
-    /// How it is to be done.
+    /// The way to do it.
     pub approach: Option<String>,
-    /// How it is to be tested.
+    /// The way to test it.
     pub tests: Option<String>,
-    /// What is to be asked still.
+    /// Questions that still need an answer.
     pub open: Vec<String>,
-    /// Ways to do it that were not chosen, each with the reason.
+    /// Rejected ways to do it, each with the reason.
     pub alternatives: Vec<(String, String)>,
-    /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words.
+    /// Entries that no longer hold: requirements by id, or requirements and scope statements by their words.
     pub withdraw: Vec<String>,
 }
 
-/// Why answers were not recorded.
+/// The reason why answers were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRecorded {
     #[error("`{0}` is no list")]
@@ -68,20 +66,19 @@ const LISTS: [&str; 8] = [
 ];
 
 impl Answers {
-    /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Interview {
-    /// Adds `answers`, given by `by`. Lists grow without repeating themselves; what was assumed and the user says is the
-    /// user's from then on. What is replaced or withdrawn is kept under `superseded`, a question that is decided is no
-    /// longer open, and whatever else the record has stays. An error adds nothing.
+    /// Adds `answers`, given by `by`. Lists grow without repeats, and an assumption that the user confirms becomes the
+    /// user's. Replaced and withdrawn entries move to `superseded`, a decided question is no longer open, and
+    /// everything else in the record stays. An error adds nothing.
     pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotRecorded> {
         let grows = |field: &&str| match self.document.get(*field) {
             None | Some(Value::Null | Value::String(_) | Value::Array(_)) => true,
-            // Requirements may stand under their ids.
+            // Requirements may be an object keyed by id.
             Some(Value::Object(_)) => *field == "requirements",
             Some(Value::Bool(_) | Value::Number(_)) => false,
         };
@@ -126,7 +123,7 @@ impl Round {
         self.say(field, repeated);
     }
 
-    /// Notes who said `field`. A repetition stays the user's.
+    /// Records who said `field`. A repetition stays the user's.
     fn say(&mut self, field: &str, repeated: bool) {
         if let Value::Object(said_by) = self.document.entry("saidBy").or_insert_with(|| json!({})) {
             let users = said_by.get(field) == Some(&json!(Decider::User));
@@ -158,7 +155,7 @@ impl Round {
         if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
     }
 
-    /// Leaves an empty list, which is a decision where it is known who made it.
+    /// Leaves an empty list, which is a decision once `saidBy` tells who made it.
     fn exclude_nothing(&mut self) {
         const FIELD: &str = "scopeExclusions";
         let before = std::mem::take(self.list(FIELD));
@@ -167,7 +164,7 @@ impl Round {
         self.say(FIELD, repeated);
     }
 
-    /// The list in `field`, made where there is none; anything else becomes its first entry.
+    /// The list in `field`, created if necessary; any other value becomes its first entry.
     fn list(&mut self, field: &str) -> &mut Vec<Value> {
         let value = self.document.entry(field).or_insert(Value::Null);
         *value = match value.take() {
@@ -187,7 +184,7 @@ impl Round {
         }
     }
 
-    /// Adds what is in or out of scope, each with who said so.
+    /// Adds scope statements, each with who made it.
     fn add_said(&mut self, field: &str, texts: &[String]) {
         let by = self.by;
         for text in texts {
@@ -196,7 +193,7 @@ impl Round {
                 list.push(json!({ "text": text, "by": by }));
             }
         }
-        // That the list is empty was decided once, and holds no longer.
+        // The earlier decision that the list is empty no longer holds.
         if let Some(Value::Object(said_by)) = self.document.get_mut("saidBy").filter(|_| !texts.is_empty()) {
             said_by.remove(field);
         }
@@ -217,7 +214,7 @@ impl Round {
             return;
         }
         self.number_requirements();
-        // Tasks may still cover one that was withdrawn, so its id is not given again.
+        // Tasks may still cover a withdrawn requirement, so its id is never reused.
         let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
         let withdrawn = self.document.get("superseded").and_then(Value::as_array).into_iter().flatten();
         let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
@@ -233,7 +230,7 @@ impl Round {
         }
     }
 
-    /// Makes a list of the requirements, in which each has its id.
+    /// Turns the requirements into a list in which each has its id.
     fn number_requirements(&mut self) {
         match self.document.get_mut("requirements") {
             None => return,
@@ -266,7 +263,7 @@ impl Round {
     }
 }
 
-/// Whether `list` has `text`; if it does, and the user says so, it is the user's from now on.
+/// True if `list` has `text`. If the user says it again, it becomes the user's.
 fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
     let Some(entry) = list.iter_mut().find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
     else {
@@ -295,12 +292,12 @@ fn text_of(entry: &Value) -> Option<&str> {
     entry.as_str().or_else(|| entry.get("text")?.as_str())
 }
 
-/// Whether two texts say the same but for case and blanks.
+/// True if two texts differ at most in case and blanks.
 fn same(one: &str, other: &str) -> bool {
     wording(one) == wording(other)
 }
 
-/// The words of `text`, whatever their case and the blanks between them.
+/// The words of `text` in lower case, separated by single blanks.
 pub(super) fn wording(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,5 @@
-//! Whether an interview has found out enough to plan on: six items, judged by what is recorded and by whom, and how
-//! many rounds it takes at least and at most.
+//! Keeps planning from starting too early and from asking for ever: decides if an interview has found out enough. Six
+//! items are judged by what is recorded and who said it, between a minimum and a maximum number of rounds.
 
 use std::collections::BTreeSet;
 
@@ -13,75 +13,71 @@ use crate::run::state::InterviewRounds;
 use fp_plan::rules::vague_phrase;
 use fp_plan::text::prompt_quoted;
 
-/// After so many rounds nobody is asked any more.
+/// Number of rounds after which nobody is asked again.
 pub const MAX_ROUNDS: u32 = 30;
 
-/// Most bytes of a recorded text that an item quotes.
+/// Maximum quotation of a recorded text, in bytes.
 const QUOTED: usize = 60;
-/// Most texts that an item names.
+/// Maximum number of texts quoted in one item.
 const NAMED: usize = 3;
 
-/// What decides beside the record.
+/// The facts beside the record that decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grounds {
-    /// What kind of work it is.
     pub intent: Intent,
-    /// How much planning it gets.
+    /// The amount of planning.
     pub mode: Mode,
-    /// Who answers for the plan's choices; where nobody is asked, what was assumed is enough.
+    /// The source of the plan's choices. If nobody can be asked, assumptions are enough.
     pub by: Decider,
-    /// How often something was recorded.
+    /// Number of times something was recorded.
     pub rounds: InterviewRounds,
 }
 
-/// Where an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ItemState {
-    /// The user has said it.
+    /// The user said it.
     Clear,
-    /// It is recorded, but not that the user has said it.
+    /// Recorded, but not as said by the user.
     Assumed,
-    /// It is not, and so small a work needs no more.
+    /// Not recorded, and not needed for so small a task.
     Automatic,
-    /// It is not.
+    /// Not recorded.
     Missing,
 }
 
-/// One of the six.
+/// One of the six items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClearanceItem {
-    /// Its wire name.
     pub name: &'static str,
-    /// Where it is.
     pub state: ItemState,
-    /// What is to be recorded, with the flag that does so; `None` where the item is no obstacle. Quotes texts of
-    /// strangers, on one line.
+    /// The next thing to record, with the flag that does so; `None` if the item is no obstacle. Quotes strangers'
+    /// texts, on one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// What is still needed before a plan can be made.
+/// The state of an interview, and what is still missing before a plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Clearance {
-    /// Whether nothing is.
+    /// True if nothing is missing.
     pub clear: bool,
-    /// Whether nobody is to be asked any more, whatever is.
+    /// True if nobody will be asked again, even if something is missing.
     pub limit_reached: bool,
-    /// The rounds there were: those by the user, and where nobody is asked all.
+    /// The rounds so far: the user's, or all rounds if nobody can be asked.
     pub rounds: u32,
-    /// How many there are at least.
+    /// Minimum number of rounds.
     pub min_rounds: u32,
-    /// How many there are at most.
+    /// Maximum number of rounds.
     pub max_rounds: u32,
     /// All six, in order.
     pub items: Vec<ClearanceItem>,
 }
 
 impl Clearance {
-    /// What `interview` leaves open, by `grounds`.
+    /// Judges `interview` by `grounds`.
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
         let items: Vec<ClearanceItem> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
         let (rounds, min_rounds) = (grounds.rounds_that_count(), grounds.min_rounds());
@@ -95,17 +91,17 @@ impl Clearance {
         }
     }
 
-    /// Whether planning may go on.
+    /// True if planning may continue.
     pub fn may_go_on(&self) -> bool {
         self.clear || self.limit_reached
     }
 
-    /// The items that are in the way of it being clear.
+    /// The items that still need something.
     pub fn open(&self) -> impl Iterator<Item = &ClearanceItem> {
         self.items.iter().filter(|item| item.missing.is_some())
     }
 
-    /// Whether it is clear, and if not, what is in the way; without a full stop.
+    /// The state in words, without a full stop.
     pub fn in_words(&self) -> String {
         match self.open().count() {
             _ if self.clear => "clear".into(),
@@ -116,12 +112,12 @@ impl Clearance {
         }
     }
 
-    /// Whether planning goes on although something is open.
+    /// True if planning continues with open items.
     pub fn is_left_open(&self) -> bool {
         self.limit_reached && !self.clear
     }
 
-    /// How many rounds there were, and may be.
+    /// The rounds so far with their limits, in words.
     pub fn rounds_in_words(&self) -> String {
         let Self { rounds, min_rounds, max_rounds, .. } = self;
         match min_rounds {
@@ -153,22 +149,22 @@ impl Grounds {
     }
 }
 
-/// How much of an item is recorded.
+/// The amount that is recorded about an item.
 enum Found {
     ByUser,
-    /// By somebody else; what the user would have to confirm.
+    /// Recorded, but not from the user; says what the user would have to confirm.
     Unconfirmed(String),
-    /// Not all of it; what there is to do.
+    /// Incomplete; says what to do.
     Lacking(String),
 }
 
-/// What small work gets for nothing.
+/// The relief that small work gets for an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relief {
     Nothing,
-    /// It need not be the user who says it.
+    /// Anybody may say it, not only the user.
     Anybody,
-    /// It need not be said.
+    /// Nobody has to say it.
     Everything,
 }
 
@@ -207,7 +203,7 @@ fn lacking(what: &str) -> Found {
     Found::Lacking(what.into())
 }
 
-/// What is recorded as said by the user, or else is to be, by `flag`.
+/// Requires that the user confirms it with `flag`, unless it came from the user.
 fn confirmed(by_user: bool, flag: &str) -> Found {
     if by_user { Found::ByUser } else { Found::Unconfirmed(format!("the user has not confirmed it: {flag}")) }
 }
@@ -306,7 +302,7 @@ fn tests(interview: &Interview) -> Found {
     }
 }
 
-/// The first of `texts`, and how many more there are.
+/// Joins the first of `texts` and counts the others.
 fn named(texts: &[String]) -> String {
     let shown = texts[..texts.len().min(NAMED)].join(", ");
     match texts.len().saturating_sub(NAMED) {

@@ -1,6 +1,6 @@
-//! What kind of work a goal is and how much planning it gets. A table of words proposes both, for a person at a terminal
-//! and as a start; whoever has read the goal says otherwise with `--intent` and `--mode`. What is done in planning, and
-//! what is asked first, follows from the two.
+//! Guesses what kind of work a goal is and how much planning it needs, because both decide the steps of planning and
+//! the first questions. A table of words makes the guess, for people at a terminal and as a start; a model that has
+//! read the goal corrects it with `--intent` and `--mode`.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub enum Intent {
     BuildFromScratch,
     /// A feature or a fix.
     MidSized,
-    /// How the parts work together.
+    /// The way the parts work together.
     Architecture,
 }
 
@@ -73,21 +73,21 @@ pub enum PlanningStep {
     Approve,
 }
 
-/// What a word of a goal is a sign of.
+/// The hint that a word of a goal gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GoalSign {
     Kind(Intent),
-    /// An area of the code that is touched.
+    /// It touches an area of the code.
     Area(&'static str),
-    /// The whole code base is touched.
+    /// It touches the whole code base.
     Everywhere,
-    /// The goal is reached in several plans.
+    /// It takes several plans.
     InSteps,
 }
 
 use GoalSign::{Area, Everywhere, InSteps, Kind};
 
-/// Words, and beginnings of words with a `*`. Of the rows of a kind, the first with a word of the goal decides.
+/// Words, and prefixes marked with `*`. Of the `Kind` rows, the first with a word of the goal decides.
 const SIGNS: &[(GoalSign, &str)] = &[
     (Kind(Intent::Trivial), "typo, typos, misspell*, spelling, whitespace, one liner, copyright year"),
     (Kind(Intent::Trivial), "readme, changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
@@ -115,15 +115,15 @@ const SIGNS: &[(GoalSign, &str)] = &[
     (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
 ];
 
-/// Most words of a trivial goal.
+/// Maximum words of a trivial goal.
 const TRIVIAL_WORDS: usize = 20;
-/// Items from which on a goal gets full planning, and from which on it may be several plans.
+/// List items from which a goal gets full planning, and from which it may be several plans.
 const MANY_ITEMS: usize = 5;
 const TOO_MANY_ITEMS: usize = 10;
-/// Areas from which on a goal may be several plans.
+/// Areas from which a goal may be several plans.
 const TOO_MANY_AREAS: usize = 4;
 
-/// What the words of a goal suggest.
+/// The kind and size of work that the words of a goal suggest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalReading {
     pub intent: Intent,
@@ -132,7 +132,7 @@ pub struct GoalReading {
     areas: Vec<&'static str>,
     everywhere: Option<&'static str>,
     in_steps: Option<&'static str>,
-    /// Entries of the list in the goal.
+    /// Number of list entries in the goal.
     items: usize,
 }
 
@@ -168,12 +168,12 @@ impl GoalReading {
         reading
     }
 
-    /// The same goal, of which the kind is known.
+    /// The same reading with a known intent.
     pub fn with_intent(self, intent: Intent) -> Self {
         Self { intent, because: None, ..self }
     }
 
-    /// The mode to propose, and why, as a clause.
+    /// Proposes a mode, with the reason as a clause.
     pub fn propose_mode(&self) -> (Mode, String) {
         let because = self.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
         let what = match self.intent {
@@ -199,7 +199,7 @@ impl GoalReading {
         (Mode::Pipeline, format!("{what} within one area of the code{because}"))
     }
 
-    /// Why the goal may be more than one plan, as a clause.
+    /// The reason why the goal may be more than one plan, as a clause.
     pub fn several_plans(&self) -> Option<String> {
         if let Some(phrase) = self.in_steps {
             return Some(format!("it comes in steps (\"{phrase}\")"));
@@ -211,7 +211,7 @@ impl GoalReading {
     }
 }
 
-/// How many lines of `goal` are entries of a list.
+/// Counts the lines of `goal` that are list entries.
 fn list_items(goal: &str) -> usize {
     let is_item = |line: &&str| {
         let line = line.trim_start();
@@ -223,8 +223,9 @@ fn list_items(goal: &str) -> usize {
 }
 
 impl Mode {
-    /// The steps of planning work of the kind `intent` in this mode, in order, as `settings` cut them short. In
-    /// direct mode the interview's one question shows the task and is the approval, so nothing is reviewed.
+    /// The steps for planning work of the kind `intent` in this mode, in order, minus those that `settings` skip. In
+    /// direct mode the single question of the interview shows the task and serves as the approval, so there is no
+    /// review.
     pub fn steps(self, intent: Intent, settings: &Settings) -> Vec<PlanningStep> {
         let planned = self != Self::Direct;
         let whole = !settings.research_only;
@@ -250,20 +251,19 @@ impl Mode {
     }
 }
 
-/// Where an interview begins.
+/// A starting point for an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InterviewStrategy {
-    /// What to look at in the code, and to settle.
+    /// Things to look at in the code, and to settle.
     pub focus_areas: &'static [&'static str],
-    /// Questions that change what gets built, the most telling one first. They are to be made concrete with
-    /// what the code shows.
+    /// Questions that change what gets built, most telling first. The interviewer makes them concrete with what the
+    /// code shows.
     pub first_questions: &'static [&'static str],
-    /// What research is to find out, in the code and in documentation, before a way to do it is chosen.
+    /// Things to find out in the code and the documentation before choosing an approach.
     pub research_prompts: &'static [&'static str],
 }
 
-/// The strategy for `intent`.
 pub fn strategy_for(intent: Intent) -> InterviewStrategy {
     match intent {
         Intent::Trivial => InterviewStrategy {
@@ -363,7 +363,7 @@ pub fn strategy_for(intent: Intent) -> InterviewStrategy {
 #[derive(Debug)]
 struct SpacedWords(String);
 
-/// Characters looked at, at most: a text says at its beginning what it is about.
+/// Maximum number of characters read: a text tells its subject at the start.
 const LOOKED_AT: usize = 20_000;
 
 impl SpacedWords {
@@ -382,8 +382,8 @@ impl SpacedWords {
         Self(spaced)
     }
 
-    /// Whether `phrase` occurs as whole words; with a `*` behind it, as the beginning of one; in a script that glues
-    /// particles to words, anywhere.
+    /// True if `phrase` occurs as whole words, or, with a final `*`, as a prefix of a word. A phrase in a script that
+    /// glues particles to words matches anywhere.
     fn have(&self, phrase: &str) -> bool {
         if !phrase.is_ascii() {
             return self.0.contains(phrase);

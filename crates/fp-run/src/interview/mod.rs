@@ -1,5 +1,5 @@
-//! What is known of a goal before anything is planned: its intent, the mode and steps that suit it, what to ask first,
-//! what the interview found, and whether that is enough.
+//! Collects what is known of a goal before planning: its intent, the mode and steps that suit it, the first questions,
+//! the interview's findings, and their sufficiency.
 
 pub mod answers;
 pub mod clearance;
@@ -11,15 +11,13 @@ pub use clearance::Clearance;
 pub use intent::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
 pub use record::Interview;
 
-/// Most words of a slug.
 const MAX_WORDS: usize = 6;
-/// Most bytes of a slug.
 const MAX_BYTES: usize = 40;
 
-/// The first words of `goal` in ASCII lower case, joined by `-`: at most 6 words and 40 bytes, `plan`
-/// where the goal has no such word. Accents are dropped, articles are left out.
+/// Forms a plan id from the first words of `goal`: lower-case ASCII joined by `-`, at most 6 words and 40 bytes.
+/// Accents and articles are dropped. `plan` if no word is left.
 pub fn slug(goal: &str) -> String {
-    // A goal may be a whole document; its id comes from the beginning.
+    // A goal may be a whole document; its start is enough for an id.
     let mut plain = String::new();
     goal.chars().take(2_000).for_each(|c| push_plain(&mut plain, c));
     let words = plain
@@ -39,8 +37,8 @@ pub fn slug(goal: &str) -> String {
     if slug.is_empty() { "plan".into() } else { slug }
 }
 
-/// Appends `c` in lower case, without its accent for the letters of the western European languages. An
-/// apostrophe vanishes, so that "don't" stays one word.
+/// Appends `c` in lower case, without the accents of western European languages. Apostrophes vanish, which keeps
+/// "don't" one word.
 fn push_plain(text: &mut String, c: char) {
     let lower = c.to_lowercase().next().unwrap_or(c);
     text.push_str(match lower {

@@ -1,5 +1,5 @@
-//! `interview.json`: what the interview found. Read leniently, since people and models write it too, and kept
-//! as the document it is, so that nothing in it is lost when something is added.
+//! Reads and writes `interview.json`, the findings of the interview. Reading is lenient, because people and models
+//! write the file too, and the whole document is kept, so nothing gets lost when something is added.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,17 +10,15 @@ use serde_json::{Map, Value};
 use super::clearance::Clearance;
 use fp_plan::hint::Hint;
 
-/// Version of `interview.json`.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// A requirement with the id that tasks cover it by.
+/// A requirement; tasks cover it by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedRequirement {
-    /// Its id: its own, or `R` and its position from 1.
+    /// Its own id, or `R` and its position from 1.
     pub id: String,
-    /// What must be so in the end.
     pub text: String,
-    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    /// `user` or `auto`; empty if not recorded.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
 }
@@ -28,11 +26,9 @@ pub struct RecordedRequirement {
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decided {
-    /// What was asked.
     pub question: String,
-    /// What was chosen.
     pub answer: String,
-    /// Who chose: `user` or `auto`; empty where it is not recorded.
+    /// `user` or `auto`; empty if not recorded.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
 }
@@ -40,42 +36,37 @@ pub struct Decided {
 /// Something in or out of scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScopeStatement<'a> {
-    /// What it is.
     pub text: &'a str,
-    /// Who said so: `user` or `auto`; empty where it is not recorded.
+    /// `user` or `auto`; empty if not recorded.
     pub by: &'a str,
 }
 
-/// A way to do it that was not chosen.
+/// A rejected way to do it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Alternative {
-    /// What it is called.
     pub name: String,
-    /// Why it was not chosen.
     pub why_not: String,
 }
 
-/// Why a text is no record of an interview.
+/// The reason why a text is not an interview.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidInterview {
-    /// It is not JSON.
     #[error("{line}:{column}: not JSON: {detail}")]
     Syntax {
-        /// Line, from 1.
+        /// From 1.
         line: usize,
-        /// Column, from 1.
+        /// From 1.
         column: usize,
-        /// What the parser said.
+        /// The parser's message.
         detail: String,
     },
-    /// There is nothing in it.
     #[error("1:1: it is empty, which is not JSON")]
     Empty,
     /// A newer version wrote it.
     #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
     Newer(u64),
-    /// It is JSON but no object.
+    /// It is JSON, but not an object.
     #[error("1:1: an interview is a JSON object, and this is none")]
     NoObject,
 }
@@ -89,15 +80,14 @@ impl Hint for InvalidInterview {
     }
 }
 
-/// What an interview found.
+/// The findings of an interview.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Interview {
     pub(super) document: Map<String, Value>,
 }
 
 impl Interview {
-    /// Reads `text`, the content of `interview.json`. Whatever it has in a form that is not understood is kept
-    /// and passed over.
+    /// Reads the content of `interview.json`. Keeps and ignores whatever it doesn't understand.
     pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
@@ -119,18 +109,17 @@ impl Interview {
         }
     }
 
-    /// The document as JSON text.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(&self.document).expect("a JSON value has a text");
         text + "\n"
     }
 
-    /// Whether nothing is recorded.
+    /// True if nothing is recorded.
     pub fn is_empty(&self) -> bool {
         self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
     }
 
-    /// The requirements. Objects with `text`, plain strings and an object of texts by id are all understood.
+    /// The requirements. Accepts objects with `text`, plain strings, and an object of texts by id.
     pub fn requirements(&self) -> Vec<RecordedRequirement> {
         let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
             let id =
@@ -143,37 +132,36 @@ impl Interview {
         self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
     }
 
-    /// What the goal is, in the user's sense.
     pub fn objective(&self) -> Option<&str> {
         self.text("objective")
     }
 
-    /// What belongs to it.
+    /// In scope.
     pub fn scope_inclusions(&self) -> Vec<&str> {
         self.texts("scopeInclusions")
     }
 
-    /// What expressly does not.
+    /// Out of scope.
     pub fn scope_exclusions(&self) -> Vec<&str> {
         self.texts("scopeExclusions")
     }
 
-    /// What belongs to it, and who said so.
+    /// In scope, with who said so.
     pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeInclusions")
     }
 
-    /// What expressly does not, and who said so.
+    /// Out of scope, with who said so.
     pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
         self.said("scopeExclusions")
     }
 
-    /// Who said expressly that nothing is out of scope; `None` where nobody did, or something is.
+    /// The source of an express statement that nothing is out of scope; `None` without one, or if something is.
     pub fn excludes_nothing(&self) -> Option<&str> {
         self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
     }
 
-    /// The questions that were answered.
+    /// The answered questions.
     pub fn decisions(&self) -> Vec<Decided> {
         let read = |(_, value): (_, &Value)| {
             let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
@@ -186,17 +174,16 @@ impl Interview {
         self.entries("decisions").into_iter().filter_map(read).collect()
     }
 
-    /// What was taken for granted without asking.
+    /// The assumptions made without asking.
     pub fn assumptions(&self) -> Vec<&str> {
         self.texts("assumptions")
     }
 
-    /// How it is to be done.
     pub fn approach(&self) -> Option<&str> {
         self.text("approach")
     }
 
-    /// What was thought of and not chosen; only what has both a name and a reason.
+    /// The rejected alternatives that have both a name and a reason.
     pub fn alternatives(&self) -> Vec<Alternative> {
         let read = |(_, value): (_, &Value)| {
             let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
@@ -205,17 +192,15 @@ impl Interview {
         self.entries("alternatives").into_iter().filter_map(read).collect()
     }
 
-    /// How it is to be tested.
     pub fn test_strategy(&self) -> Option<&str> {
         self.text("testStrategy")
     }
 
-    /// What nobody has answered yet.
     pub fn open_questions(&self) -> Vec<&str> {
         self.texts("openQuestions")
     }
 
-    /// Who said what `field` is: `user` or `auto`.
+    /// The source of `field`: `user` or `auto`.
     pub fn said_by(&self, field: &str) -> Option<&str> {
         self.document.get("saidBy")?.get(field)?.as_str()
     }
@@ -237,7 +222,7 @@ impl Interview {
         said.filter(|said| !said.text.is_empty()).collect()
     }
 
-    /// The entries of a list; a single text counts as a list of one, an object as one with keys.
+    /// The entries of a list. A single text counts as a list of one, an object as a list with keys.
     fn entries(&self, field: &str) -> Vec<(Option<&str>, &Value)> {
         match self.document.get(field) {
             Some(Value::Array(entries)) => entries.iter().map(|entry| (None, entry)).collect(),
@@ -254,7 +239,7 @@ fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
     names.iter().find_map(|name| value.get(name)?.as_str()).map(str::trim)
 }
 
-/// The record of the interview about `goal` as Markdown. Sections that have nothing in them are left out.
+/// The interview about `goal` as Markdown, without empty sections.
 pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
     section(&mut text, "Goal", quoted(goal));
@@ -307,7 +292,7 @@ impl Clearance {
     }
 }
 
-/// What was chosen, and what was not.
+/// The chosen approach, then the rejected ones.
 fn approach(interview: &Interview) -> String {
     let chosen =
         interview.approach().map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
@@ -327,7 +312,7 @@ fn section(text: &mut String, title: &str, body: String) {
     }
 }
 
-/// Each entry as one item of a list; its further lines are indented so that they stay in it.
+/// Writes a list item for each entry, with further lines indented to stay in the item.
 fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut text = String::new();
     for entry in entries {
@@ -343,7 +328,7 @@ fn quoted(goal: &str) -> String {
     })
 }
 
-/// Marks what nobody has confirmed.
+/// Marks unconfirmed entries.
 fn assumed(by: Option<&str>) -> &'static str {
     if by == Some("auto") { " (assumed)" } else { "" }
 }

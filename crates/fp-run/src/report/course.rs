@@ -1,4 +1,4 @@
-//! The log read from its beginning: who was at what from when to when, and how each try ended.
+//! Replays the log as a course of time, for the run page: who worked on what, when, and how each attempt ended.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use crate::verification::change::{Change, ChangeStatus};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::text::clipped;
 
-/// Most characters of a mark's detail.
+/// Maximum length of a mark's detail, in characters.
 const DETAIL: usize = 300;
-/// Last lines and characters kept of a check's output.
+/// Number of last lines and characters kept from a check's output.
 const OUTPUT_LINES: usize = 30;
 const OUTPUT_CHARS: usize = 4000;
 
@@ -33,7 +33,7 @@ pub(super) struct Course {
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
     builders: Vec<AgentName>,
     bars: Vec<Vec<LaneBar>>,
-    /// What is being done about a task, and since when.
+    /// The current activity on each task, and its start.
     open: BTreeMap<TaskId, (BarKind, Timestamp)>,
     lane_of: BTreeMap<TaskId, usize>,
     /// Subjects of commits under way.
@@ -41,7 +41,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// The course of the run that `entries` make `state`.
+    /// Builds the course of the run from `entries`, which produced `state`.
     pub(super) fn of_run(state: &State, entries: &[Entry]) -> Self {
         let mut course = Self::default();
         for entry in entries {
@@ -67,7 +67,7 @@ impl Course {
             let one = tries.and_then(|tries| tries.get(bar.nth.checked_sub(1)?));
             bar.outcome = one.and_then(|one| one.attempt.end.as_ref()).map(AttemptEnd::outcome);
         }
-        // A question may be settled without an answer; the state says how.
+        // A question may be closed without an answer; the state knows how.
         for (decision, asked) in self.decisions.iter_mut().zip(&state.questions) {
             if decision.answer.is_empty() && !asked.answer.is_empty() {
                 decision.answer.clone_from(&asked.answer);
@@ -91,7 +91,7 @@ impl Course {
         }
     }
 
-    /// The lanes; their bars are taken out of the course.
+    /// Takes the lanes out of the course.
     pub(super) fn lanes(&mut self) -> Vec<RunLane> {
         let wall = self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to));
         let lane = |(name, bars): (&AgentName, Vec<LaneBar>)| {
@@ -286,7 +286,7 @@ impl Course {
         }
     }
 
-    /// Ends the last try, unless its verdict has done so with reasons of its own.
+    /// Ends the last attempt, unless its verdict already gave reasons.
     fn lose_try(&mut self, task: &TaskId, reason: &str) {
         self.change_try(task, |one| {
             if !matches!(one.attempt.end, Some(AttemptEnd::Failed(_))) {
@@ -317,7 +317,7 @@ impl Course {
         tasks.iter().for_each(|task| self.close(task, at, open));
     }
 
-    /// Ends the open bar of `task`. A bar without length is drawn only where something was built or goes on.
+    /// Ends the open bar of `task`. A bar without length is only drawn for building, or while it is open.
     fn close(&mut self, task: &TaskId, at: Timestamp, open: bool) {
         let Some((kind, since)) = self.open.remove(task) else { return };
         let Some(&lane) = self.lane_of.get(task) else { return };
@@ -336,7 +336,8 @@ impl Course {
         });
     }
 
-    /// Ends the open questions that `which` names; builders who asked nothing else go on waiting for their turn.
+    /// Closes the open questions selected by `which`. A builder with no other open question now waits for its next
+    /// turn.
     fn settle(&mut self, at: Timestamp, which: impl Fn(&RunQuestion) -> bool) {
         for asked in self.decisions.iter_mut().filter(|asked| asked.answered_at.is_none() && which(asked)) {
             asked.answered_at = Some(at);
@@ -351,13 +352,13 @@ impl Course {
         answered.iter().for_each(|task| self.turn(task, BarKind::Waiting, at));
     }
 
-    /// Settles the questions about `task`; `inquiries` alone where others stay open.
+    /// Closes the questions about `task`, or only the builder's own if `inquiries`.
     fn withdraw(&mut self, task: &TaskId, inquiries: bool, at: Timestamp) {
         self.settle(at, |asked| asked.task.as_ref() == Some(task) && (asked.inquiry || !inquiries));
     }
 }
 
-/// The marks of an entry: one a task, since a command writes several events about it at once.
+/// The marks of an entry, one per task, because a command writes several events about a task at once.
 fn marks_of(entry: &Entry) -> Vec<RunMark> {
     let mut marks: Vec<RunMark> = Vec::new();
     for (event, ToldEvent { task, text, details }) in entry.events.iter().zip(tell(entry)) {
@@ -410,7 +411,7 @@ fn changed_file(change: &Change) -> String {
     }
 }
 
-/// The check with the end of its output: a page is for reading, and the evidence file has all of it.
+/// Keeps only the end of a check's output: the page is for reading, and the evidence file has all of it.
 pub(super) fn shortened_check(check: &Check) -> Check {
     let (first, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
     let lines: Vec<&str> = output.lines().collect();

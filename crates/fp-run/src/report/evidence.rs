@@ -1,4 +1,4 @@
-//! The evidence file of a task: what its last verdict rested on. Tools made for fractal-planner 0.1 can read it.
+//! Writes a task's evidence file, the proof behind its last verdict. Tools made for fractal-planner 0.1 can read it.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::one_line;
 
-/// The evidence file of `task` with these `criteria`, written at `at`. Whatever a stranger wrote stays within its line,
-/// its table cell or its fence.
+/// The evidence file of `task` with these `criteria`, written at `at`. A stranger's text can't leave its line, its
+/// table cell or its fence.
 pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     let verdict = task.verdict.as_ref();
     let mut page = evidence_head(&task.leaf.id, verdict.is_some_and(|verdict| verdict.pass));
@@ -57,7 +57,7 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     page
 }
 
-/// How the evidence file of a task begins.
+/// The first lines of a task's evidence file.
 pub fn evidence_head(task: &TaskId, pass: bool) -> String {
     format!("# Verification Evidence: Task {task}\n\nResult: {}\n", word(pass))
 }

@@ -1,5 +1,5 @@
-//! What a person or a new session needs to go on with a plan, as data and as `handoff.md`. The page has the sections of
-//! fractal-planner 0.1, so that older tools can read it, and is short enough to be read.
+//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`. The page has the sections of
+//! fractal-planner 0.1 for older tools, and is short enough to be read.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -20,9 +20,9 @@ use fp_plan::markdown::{code, inline};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, one_line, shell_quoted};
 
-/// Most items that one section of the page lists.
+/// Maximum items in one section of the page.
 const ITEMS: usize = 12;
-/// Most characters of a text on the page, and of the goal.
+/// Maximum characters of a text on the page, and of the goal.
 const TEXT: usize = 300;
 const GOAL: usize = 1000;
 
@@ -40,13 +40,13 @@ pub struct HandoffReport {
     pub tasks: Vec<HandoffTask>,
     /// Open questions to the user.
     pub questions: Vec<Question>,
-    /// Decisions and who made them, oldest first.
+    /// Decisions with who made them, oldest first.
     pub decisions: Vec<String>,
     pub assumptions: Vec<String>,
     pub notes: Vec<Note>,
     /// Messages between builders.
     pub messages: Vec<PeerMessage>,
-    /// Files of the plan's folder that say more.
+    /// Other files of the plan's folder worth reading.
     pub read: Vec<String>,
     pub next: Vec<NextStep>,
 }
@@ -62,7 +62,7 @@ pub struct HandoffTask {
 }
 
 impl HandoffReport {
-    /// The report on `state`, which replays `entries`; `read` are files of the plan's folder worth reading.
+    /// Builds the report on `state`, which replays `entries`. `read` are files of the plan's folder worth reading.
     pub fn new(
         state: &State,
         entries: &[Entry],
@@ -177,13 +177,12 @@ impl HandoffReport {
     }
 }
 
-/// A command, and what it is for.
+/// A command and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NextStep {
-    /// The command as it is typed: in a terminal, or, where it begins with `/`, in Claude Code.
+    /// As typed in a terminal, or, if it starts with `/`, in Claude Code.
     pub command: String,
-    /// What it does.
     pub why: String,
 }
 
@@ -192,8 +191,8 @@ impl NextStep {
         Self { command, why: why.into() }
     }
 
-    /// What answers `question`: the option `wanted`, or the first where there is none of that label, stands in the
-    /// command, all of them in the words.
+    /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
+    /// explanation lists all options.
     pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
         let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());
@@ -207,18 +206,17 @@ impl NextStep {
         )
     }
 
-    /// What gives `task` another try.
     pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
         Self::new(format!("fp retry {plan} {task}"), format!("gives task {task} another try"))
     }
 
-    /// What goes on with the run.
+    /// The command that continues the run.
     pub(super) fn go_on(plan: &PlanId, why: &str) -> Self {
         Self::new(format!("/fp:implement {plan}"), why)
     }
 }
 
-/// What brings the plan of `state` on, the first thing first; nothing where all is done.
+/// The commands that move the plan of `state` forward, most urgent first; empty if everything is done.
 fn next_steps(state: &State) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
@@ -266,7 +264,7 @@ fn progress_line(counts: &TaskCounts) -> String {
     )
 }
 
-/// A task with the end of its last try, where it isn't done.
+/// A task, with the end of its last attempt unless it is done.
 fn task_item(task: &HandoffTask, told: &str) -> String {
     let line = &task.line;
     let mut item = format!("{}: {}{told}", plain(line.id.as_str()), plain(&line.title));
@@ -309,7 +307,7 @@ fn note_item(note: &Note) -> String {
     format!("{}{}", line.strip_suffix(note.text.as_str()).unwrap_or_default(), plain(&note.text))
 }
 
-/// A section with the first items, which says where the others are.
+/// Writes a section with the first items, and a hint where to find the others.
 fn section(page: &mut String, title: &str, items: impl IntoIterator<Item = String>, rest: &str) {
     let items: Vec<String> = items.into_iter().collect();
     if items.is_empty() {
@@ -324,7 +322,7 @@ fn section(page: &mut String, title: &str, items: impl IntoIterator<Item = Strin
     }
 }
 
-/// The same with the last items.
+/// Like `section`, but with the last items.
 fn latest(page: &mut String, title: &str, mut items: Vec<String>, rest: &str) {
     let earlier = items.len().saturating_sub(ITEMS);
     items.drain(..earlier);

@@ -1,4 +1,4 @@
-//! The log in words: what each event says, in one line and the details that matter.
+//! Words the log for people: one line per event, and the details that matter.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use crate::verification::change::Change;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::counted;
 
-/// Most files that a line names.
+/// Maximum number of files listed in a line.
 const FILES: usize = 3;
 
 /// One event in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldEvent {
-    /// The task it is about, where it is about one.
+    /// The task it concerns, if any.
     pub task: Option<TaskId>,
-    /// What happened; one sentence without a full stop. Holds texts of strangers, as they are.
+    /// One sentence without a full stop. Contains strangers' texts verbatim.
     pub text: String,
-    /// Reasons and feedback, a paragraph each.
+    /// Reasons and feedback, one paragraph each.
     pub details: Vec<String>,
 }
 
-/// The events of `entry` in words, in order. What several of them have as a detail, such as the reasons of a verdict
-/// that come back as feedback, is told once.
+/// Words the events of `entry`, in order. A detail shared by several events, such as the reasons of a verdict that
+/// return as feedback, appears once.
 pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     let mut said = BTreeSet::new();
     let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
@@ -205,8 +205,8 @@ fn changed(files: &[Change]) -> String {
     }
 }
 
-/// What a log says of one task: its own events, the questions about it with their answers, its notes, and where
-/// another task's end or new try reaches it.
+/// Filters a log for one task: its own events, the questions about it with their answers, its notes, and the retries of
+/// other tasks that restore it.
 #[derive(Debug, Clone)]
 pub struct TaskConcern {
     task: TaskId,
@@ -214,13 +214,12 @@ pub struct TaskConcern {
 }
 
 impl TaskConcern {
-    /// Everything about `task`.
     pub fn with(task: TaskId) -> Self {
         Self { task, questions: BTreeSet::new() }
     }
 
-    /// Which events of `entry` are about the task. To be asked entry by entry, from the first one on: an answer
-    /// names its question alone.
+    /// Tells which events of `entry` concern the task. Must be called for every entry in order, because an answer names
+    /// only its question.
     pub fn of(&mut self, entry: &Entry) -> Vec<bool> {
         entry.events.iter().map(|event| self.has(event)).collect()
     }

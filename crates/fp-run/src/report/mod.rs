@@ -1,4 +1,4 @@
-//! Reports as data that more than one reader shares.
+//! Builds the reports that several views share, as data.
 
 mod course;
 pub mod evidence;
@@ -13,7 +13,7 @@ pub mod why;
 
 use jiff::Timestamp;
 
-/// How long it is from `since` to `now`, in its two largest units; none where the clock has gone back.
+/// The time from `since` to `now` in its two largest units; 0 s if the clock went back.
 pub fn lasted(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(since).as_secs().max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -25,7 +25,7 @@ pub fn lasted(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// So many milliseconds in words, in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
+/// Words a duration in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
 pub fn took(millis: u64) -> String {
     let seconds = (millis + 500) / 1000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);

@@ -1,6 +1,6 @@
-//! What came of a plan on one Markdown page, for those who were not there: each task with its commit and what its
-//! verdict rests on, what was decided on the way, and what was learnt. All text in it is a model's or a stranger's, and
-//! none becomes markup.
+//! Sums up a plan on one Markdown page, for readers who weren't there: each task with its commit and the basis of its
+//! verdict, the decisions made on the way, and the notes. All text in it comes from models or strangers, and none
+//! becomes markup.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     page
 }
 
-/// The tasks of the tree, indented, then those that are in the log alone.
+/// Lists the tasks of the tree, indented, then those that only the log has.
 fn task_list(page: &mut String, run: &RunPage<'_>) {
     let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
     for row in run.tree.tasks.iter().filter(|row| !row.synthetic) {

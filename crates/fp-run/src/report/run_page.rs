@@ -1,5 +1,5 @@
-//! What happened in a run, for looking at: who did what when, how long everyone waited, how each try at a task ended
-//! and what its verdict rests on. The log tells all of it; the tree adds the words of the criteria.
+//! Gathers a run for the page that shows it: who did what and when, how long everyone waited, how each attempt ended,
+//! and the basis of its verdict. All of it comes from the log; the tree adds the words of the criteria.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -26,14 +26,14 @@ pub struct RunPage<'p> {
     pub seq: u64,
     pub builders: u32,
     pub started_at: Option<Timestamp>,
-    /// When the run ended, or the last event of a run under way.
+    /// The end of the run, or the last event of a run under way.
     pub ended_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tries: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
     pub chain: LongestChain,
-    /// One lane a builder, by first claim, then the user's where something was asked.
+    /// One lane per builder, by first claim, then the user's if there were questions.
     pub lanes: Vec<RunLane>,
     pub marks: Vec<RunMark>,
     pub decisions: Vec<RunQuestion>,
@@ -43,7 +43,7 @@ pub struct RunPage<'p> {
     pub tree: TreeReport<'p>,
 }
 
-/// Milliseconds by what they went into.
+/// Milliseconds by activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunTimes {
@@ -81,7 +81,7 @@ impl RunTimes {
 #[serde(rename_all = "camelCase")]
 pub struct RunLane {
     pub name: String,
-    /// Whether it is the user's, whose bars are questions.
+    /// True for the user's lane, whose bars are questions.
     pub user: bool,
     pub bars: Vec<LaneBar>,
     pub millis: RunTimes,
@@ -94,12 +94,12 @@ pub struct RunLane {
 pub struct LaneBar {
     pub kind: BarKind,
     pub task: Option<TaskId>,
-    /// Which try at the task, from 1.
+    /// Number of the attempt, from 1.
     pub nth: usize,
     pub question: Option<String>,
     pub from: Timestamp,
     pub to: Timestamp,
-    /// Whether it goes on.
+    /// True if it is still open.
     pub open: bool,
     pub outcome: Option<TryOutcome>,
 }
@@ -110,7 +110,7 @@ pub enum BarKind {
     Building,
     /// Waits for the user.
     Asking,
-    /// Waits for its verification, or for its builder to take it up again.
+    /// Waits for verification, or for its builder to resume.
     Waiting,
     Verifying,
     Committing,
@@ -124,20 +124,20 @@ pub enum TryOutcome {
     Released,
 }
 
-/// What happened at one moment, in the words of the log.
+/// An event, in the words of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunMark {
     pub at: Timestamp,
     pub kind: MarkKind,
     pub task: Option<TaskId>,
-    /// Number of the lane, where the task had a builder.
+    /// Number of the lane, if the task had a builder.
     pub lane: Option<usize>,
     pub text: String,
     pub detail: String,
 }
 
-/// Kinds of marks, from the least telling to the most: a mark of several events shows the last kind in this order.
+/// Kinds of marks in ascending order of importance: a mark for several events takes the greatest kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MarkKind {
@@ -159,12 +159,12 @@ pub struct RunQuestion {
     pub id: String,
     pub task: Option<TaskId>,
     pub question: String,
-    /// Empty while nobody has answered.
+    /// Empty while it is open.
     pub answer: Vec<String>,
     pub by: Decider,
     pub asked_at: Timestamp,
     pub answered_at: Option<Timestamp>,
-    /// Whether a builder asked, and waits.
+    /// True if a builder asked and waits.
     #[serde(skip)]
     pub inquiry: bool,
 }
@@ -176,7 +176,7 @@ pub struct RunCommit {
     pub hash: String,
     pub subject: String,
     pub at: Timestamp,
-    /// Whether it was rolled back.
+    /// True if it was rolled back.
     pub undone: bool,
 }
 
@@ -191,7 +191,7 @@ pub struct RunTask {
     pub tries: Vec<TaskTry>,
 }
 
-/// One try at a task: what was submitted, what the checks and the verifier said of it.
+/// One attempt at a task: the submission, and the findings of the checks and the verifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskTry {
@@ -201,7 +201,7 @@ pub struct TaskTry {
     pub submitted_at: Option<Timestamp>,
     pub judged_at: Option<Timestamp>,
     pub verifier: Option<AgentName>,
-    /// How often the builder was told to go on.
+    /// Number of times the builder was told to continue.
     pub nudges: u32,
     pub files: Vec<String>,
     pub checks: Vec<Check>,
@@ -247,14 +247,13 @@ impl AttemptEnd {
 #[serde(rename_all = "camelCase")]
 pub struct JudgedCriterion {
     pub number: usize,
-    /// Empty where the tree no longer has the criterion.
+    /// Empty if the tree no longer has the criterion.
     pub text: String,
     pub pass: bool,
     pub evidence: String,
 }
 
-/// The tasks, each waiting for the one before, that took longest together: more builders would not have made these
-/// shorter.
+/// The chain of dependent tasks that took longest in total: more builders would not have made it shorter.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LongestChain {
@@ -287,7 +286,7 @@ impl LongestChain {
 }
 
 impl<'p> RunPage<'p> {
-    /// The page of `state`, which replays `entries`, with the words of `tree`.
+    /// Builds the page of `state`, which replays `entries`, with the words of `tree`.
     pub fn new(state: &State, entries: &[Entry], goal: String, tree: TreeReport<'p>) -> Self {
         let status = StatusReport::new(state);
         let mut course = Course::of_run(state, entries);
@@ -334,7 +333,7 @@ impl<'p> RunPage<'p> {
         self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to))
     }
 
-    /// Milliseconds of all builders without a task.
+    /// Milliseconds without a task, over all builders.
     pub fn idle(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.idle).sum()
     }

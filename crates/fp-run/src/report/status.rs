@@ -1,4 +1,4 @@
-//! How far a plan is.
+//! Reports how far a plan is, for every view that shows it.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ impl Phase {
     }
 }
 
-/// How many tasks are in each state.
+/// Number of tasks in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCounts {
@@ -42,7 +42,7 @@ pub struct TaskCounts {
     pub implementing: usize,
     pub awaiting_verification: usize,
     pub completed: usize,
-    /// Completed tasks that were done before the import, and that nothing proves.
+    /// Tasks completed before the import, without proof.
     #[serde(skip_serializing_if = "is_none")]
     pub unverified: usize,
     pub failed: usize,
@@ -55,7 +55,7 @@ fn is_none(count: &usize) -> bool {
 }
 
 impl TaskCounts {
-    /// Counts tasks by their state, whether they are ready, and whether they were only imported as done.
+    /// Counts tasks given as status, readiness, and lack of proof.
     pub(super) fn of_tasks(tasks: impl Iterator<Item = (Status, bool, bool)>) -> Self {
         let mut counts = Self::default();
         for (status, ready, unverified) in tasks {
@@ -74,7 +74,7 @@ impl TaskCounts {
         counts
     }
 
-    /// How many tasks are completed, failed or skipped.
+    /// The number of tasks that are completed, failed or skipped.
     pub fn over(&self) -> usize {
         self.completed + self.failed + self.skipped
     }
@@ -108,7 +108,7 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// Whether it can be claimed now.
+    /// True if it can be claimed now.
     pub ready: bool,
     /// 0 before the first claim.
     pub iteration: u32,
@@ -116,9 +116,9 @@ pub struct TaskLine {
     pub max_iterations: u32,
     pub owner: Option<AgentName>,
     pub commit: Option<String>,
-    /// What it waits for, why it failed, or why it has no commit.
+    /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
-    /// Done before the import, and nothing proves it.
+    /// True if it was done before the import, without proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
     /// Files added to its scope after the approval.
@@ -133,7 +133,7 @@ impl TaskLine {
     }
 }
 
-/// The word that people read for a state; `ready` is up to the caller.
+/// The word for a state as people read it; the caller handles `ready`.
 pub fn state_word(status: Status) -> &'static str {
     match status {
         Status::Pending => "waiting",
@@ -153,7 +153,7 @@ pub struct StatusReport {
     pub max_iterations: u32,
     pub builders: u32,
     pub counts: TaskCounts,
-    /// The tasks in document order.
+    /// In document order.
     pub tasks: Vec<TaskLine>,
     /// Open questions to the user.
     pub questions: Vec<String>,

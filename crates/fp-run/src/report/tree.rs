@@ -1,5 +1,5 @@
-//! A task tree as it is shown: its tasks, where each of them is in the run, the waves that they could run in, and
-//! what is wrong with it.
+//! Gathers a task tree for display: its tasks with their state in the run, the waves they could run in, and the tree's
+//! errors.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,30 +18,29 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::plan::task::{Plan, Task, TaskFields, TaskIndex};
 use fp_plan::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
 
-/// The report on one tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeReport<'p> {
-    /// The plan; `None` for a mere file.
+    /// `None` for a mere file.
     pub plan_id: Option<PlanId>,
-    /// What the tree is for.
+    /// The purpose of the tree.
     pub goal: String,
-    /// Where the plan is; `None` for a mere file.
+    /// `None` for a mere file.
     pub phase: Option<Phase>,
-    /// How many leaves there are.
+    /// Number of leaves.
     pub leaves: usize,
     pub total_complexity: u64,
-    /// The chain that no number of builders makes shorter; empty where there is no order.
+    /// The chain that more builders can't shorten; empty if the tasks can't be ordered.
     pub critical_path: CriticalPath<'p>,
-    /// How many times faster the plan could ideally be with more builders; empty where there is no order.
+    /// The ideal speed-up with more builders; empty if the tasks can't be ordered.
     pub speed_up: Vec<SpeedUp>,
-    /// How many leaves are in each state; `None` before the approval.
+    /// Number of leaves in each state; `None` before the approval.
     pub counts: Option<TaskCounts>,
-    /// The waves for each number of builders that was asked for; empty where there is no order.
+    /// The waves for each requested number of builders; empty if the tasks can't be ordered.
     pub schedules: Vec<Waves<'p>>,
-    /// The errors of the tree, in the order of the source.
+    /// The errors of the tree, in source order.
     pub problems: Vec<Problem>,
-    /// The last critique, where there was one.
+    /// The last critique, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critique: Option<CritiqueLine>,
     /// All tasks in document order.
@@ -52,21 +51,20 @@ pub struct TreeReport<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waves<'p> {
-    /// How many tasks run at once.
     pub builders: u32,
-    /// How many waves there are.
+    /// Number of waves.
     pub waves: usize,
-    /// Where each leaf is, in document order.
+    /// The leaves' places, in document order.
     pub places: Vec<WavePlace<'p>>,
 }
 
-/// Where a leaf is in the waves.
+/// A leaf's place in the waves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WavePlace<'p> {
     pub id: &'p str,
     pub wave: usize,
-    /// Why it can't run earlier.
+    /// The reason why it can't run earlier.
     pub delay: Option<Delay<'p>>,
 }
 
@@ -75,50 +73,48 @@ pub struct WavePlace<'p> {
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     pub rule: &'static str,
-    /// Id of the task; empty where there is none.
+    /// Id of the task; empty if there is none.
     pub id: String,
     pub line: usize,
     pub detail: String,
 }
 
-/// One task, with all that the tree says of it.
+/// One task, with everything the tree says about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
-    /// Its id as written; a tree that is not valid may have it twice.
+    /// As written; an invalid tree may repeat it.
     pub id: String,
     pub title: String,
-    /// Its complexity, if it has one.
     pub complexity: Option<u32>,
     pub depth: usize,
     pub parent_id: Option<String>,
-    /// Position of its parent among the tasks.
+    /// Index of its parent among the tasks.
     pub parent: Option<TaskIndex>,
     pub children: Vec<TaskIndex>,
-    /// Whether it is a leaf.
     pub leaf: bool,
-    /// Whether it stands for a root that the text doesn't have.
+    /// True if it stands for a root that the text doesn't have.
     #[serde(skip)]
     pub synthetic: bool,
-    /// What it waits for, as written.
+    /// As written.
     pub dependencies: Vec<String>,
-    /// Positions of the tasks that it waits for, leaves or parents; what can't be waited for is left out.
+    /// Indexes of its dependencies, leaves or parents, without those it can't wait for.
     pub after: Vec<TaskIndex>,
-    /// Whether it is on the critical path.
+    /// True if it is on the critical path.
     pub critical: bool,
-    /// Where it is in the run; `None` before the approval, and for a task that was not approved.
+    /// Its state in the run; `None` before the approval, and for a task that was not approved.
     pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
     /// The other fields of the language.
     #[serde(flatten)]
     pub fields: BTreeMap<String, Value>,
-    /// Prose below it: its description and whatever is no field.
+    /// Prose below it: its description, and everything that isn't a field.
     pub notes: Vec<String>,
 }
 
 impl<'p> TreeReport<'p> {
-    /// The report on `tree`, which is for `goal`; else for what its root says.
+    /// Reports on `tree`, with `goal` or else the root's text as its purpose.
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
@@ -138,7 +134,7 @@ impl<'p> TreeReport<'p> {
         }
     }
 
-    /// Adds where each leaf of `tree` is in the run.
+    /// Adds the state of each leaf of `tree` in the run.
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
         let edited = approval::edited(state, tree);
@@ -161,8 +157,8 @@ impl<'p> TreeReport<'p> {
         self
     }
 
-    /// Adds the waves of `tree` for each number of builders, and the critical path. Where tasks wait for each
-    /// other there is neither.
+    /// Adds the waves of `tree` for each number of builders, and the critical path. Adds neither if the dependencies
+    /// form a cycle.
     pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
         let leaves: Vec<TaskIndex> =
             (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
@@ -180,7 +176,7 @@ impl<'p> TreeReport<'p> {
         self
     }
 
-    /// Adds the errors among `found`, whose places are in `lines`.
+    /// Adds the errors among `found`, with their places in `lines`.
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
         let errors = found.iter().filter(|found| found.severity == Severity::Error);
         self.problems = errors
@@ -242,7 +238,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     }
 }
 
-/// A field as JSON; `None` for one that a row has a place for.
+/// A field as JSON; `None` if a row already has it.
 fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
     use FieldKind::{Acceptance, Complexity, Dependencies, Description, Files, TestsRequired};
     Some(match kind {
@@ -253,7 +249,7 @@ fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
     })
 }
 
-/// What a leaf waits for, each once, in the order written.
+/// The distinct dependencies of a leaf, in the order written.
 fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
     let mut seen = BTreeSet::new();
     let targets: &[TaskIndex] = if task.is_leaf() { graph.waits_for(number) } else { &[] };

@@ -1,5 +1,5 @@
-//! What validation found, as `fp validate --format json` prints it. A tree can have a million findings, so the
-//! report borrows them and makes each one's form only when it is written.
+//! Shapes the findings of validation for `fp validate --format json`, and the gate's verdict on them. A tree can have a
+//! million findings, so the report borrows them and converts each one only as it is written.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,24 @@ use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::fix::fix_all;
 use fp_plan::rules::{RuleFacts, check};
 
-/// The report on one tree.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationReport<'p> {
-    /// Whether nothing in it fails validation.
+    /// True if no finding fails validation.
     pub valid: bool,
-    /// The highest complexity that a leaf may have.
+    /// The highest complexity allowed for a leaf.
     pub max_complexity: u32,
-    /// How many leaves there are.
+    /// Number of leaves.
     pub total_leaf_tasks: usize,
-    /// The findings in the order of the source.
+    /// In source order.
     pub violations: Violations<'p>,
-    /// Figures about the tree.
     pub stats: Stats,
 }
 
-/// Findings and the lines that they are in; as JSON a list in which every finding has its lines and columns.
+/// Findings with their lines; serialized as a list in which every finding has its lines and columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Violations<'p> {
-    /// The findings.
     pub found: &'p [Diagnostic],
-    /// The lines of the source.
     pub lines: &'p Lines<'p>,
 }
 
@@ -57,9 +53,9 @@ impl Serialize for Violations<'_> {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// Depth of the deepest task; the root's is 0.
+    /// Depth of the deepest task; the root has 0.
     pub max_depth: usize,
-    /// How many leaves there are of each complexity.
+    /// Number of leaves of each complexity.
     pub leaf_complexity_distribution: BTreeMap<u32, usize>,
 }
 
@@ -73,7 +69,7 @@ struct Violation<'d> {
     fix: &'d [TextFix],
 }
 
-/// Lines and columns from 1, columns in characters; the end is behind the last character.
+/// Lines and columns from 1, columns in characters; the end is after the last character.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FindingSpan {
@@ -84,7 +80,7 @@ struct FindingSpan {
 }
 
 impl<'p> ValidationReport<'p> {
-    /// The report on `plan`, whose source has these `lines`. Under `strict` a warning fails as an error does.
+    /// Reports on `plan`, whose source has these `lines`. Under `strict`, warnings fail like errors.
     pub fn new(
         plan: &Plan,
         lines: &'p Lines<'p>,
@@ -109,40 +105,38 @@ impl<'p> ValidationReport<'p> {
     }
 }
 
-/// The word.
+/// The verdict of validation on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum GateVerdict {
-    /// Errors that take judgement: the plan goes back.
+    /// Errors that need judgement: the plan goes back.
     Block,
-    /// Errors, and the mechanical fixes resolve all of them.
+    /// Errors, all of them fixed automatically.
     Fix,
-    /// Warnings alone: the plan may go on.
+    /// Warnings only: the plan may continue.
     Caution,
-    /// Nothing was found.
     Pass,
 }
 
-/// The verdict on a tree, with what it rests on.
+/// The verdict on a tree, with the counts behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Gate {
-    /// The verdict.
     pub verdict: GateVerdict,
     /// Findings that fail validation.
     pub errors: usize,
     /// Findings that don't.
     pub warnings: usize,
-    /// Findings that fail validation once every mechanical fix is applied.
+    /// Findings that still fail validation after every mechanical fix.
     pub errors_after_fix: usize,
 }
 
 impl Gate {
-    /// The verdict on `source`, in which `found` was found by `facts`. Under `strict` warnings are errors.
+    /// Judges `source` by `found`, the findings that `facts` led to. Under `strict`, warnings count as errors.
     ///
-    /// Where there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can
-    /// bring up what was hidden behind it.
+    /// If there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can reveal what
+    /// was hidden behind it.
     pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);

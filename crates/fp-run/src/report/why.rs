@@ -1,4 +1,5 @@
-//! Why a task is where it is: what happened to it, what it waits for down to the cause, and what brings it on.
+//! Explains a task's state: its history, the chain of what it waits for down to the cause, and the commands that
+//! unblock it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,14 +17,13 @@ use crate::run::state::{State, Status, TaskState};
 use crate::verification::CheckVerdict;
 use fp_plan::plan::id::{PlanId, TaskId};
 
-/// Most events that are told, the last ones.
+/// Maximum number of events; the last ones stay.
 const EVENTS: usize = 30;
-/// Most tasks of the chain.
+/// Maximum tasks of the chain.
 const STEPS: usize = 40;
-/// Most causes that a way out is named for.
+/// Maximum number of causes with a way out.
 const CAUSES: usize = 5;
 
-/// The report on one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyReport {
@@ -31,26 +31,27 @@ pub struct WhyReport {
     pub task: TaskId,
     pub title: String,
     pub status: Status,
-    /// The events that brought it there, oldest first.
+    /// The events that led to its state, oldest first.
     pub events: Vec<TaskEvent>,
-    /// How many came before those.
+    /// Number of earlier events left out.
     pub earlier: usize,
-    /// The task, then what keeps it, and so on down to the causes; each task once, below the first that it keeps.
+    /// The task, then what blocks it, and so on down to the causes. Each task occurs once, below the first one it
+    /// blocks.
     pub chain: Vec<WhyLink>,
-    /// How many tasks of the chain are left out.
+    /// Number of tasks left out of the chain.
     pub more: usize,
-    /// What brings it on; nothing where it is done.
+    /// The commands that unblock it; empty if it is done.
     pub next: Vec<NextStep>,
 }
 
-/// Something that happened to the task.
+/// An event of the task's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskEvent {
-    /// The entry of the log.
+    /// Number of the log entry.
     pub seq: u64,
     pub at: Timestamp,
-    /// About this task, or one whose end or new try reached it.
+    /// About this task, or about one whose failure or retry affected it.
     #[serde(flatten)]
     pub told: ToldEvent,
 }
@@ -62,17 +63,17 @@ pub struct WhyLink {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// Whether it can be claimed as far as it itself goes.
+    /// True if nothing but a run-wide obstacle keeps it from being claimed.
     pub ready: bool,
-    /// How many tasks are above it in the chain; 0 for the task that was asked about.
+    /// Number of tasks above it in the chain; 0 for the task in question.
     pub depth: usize,
-    /// Why it is where it is.
+    /// The reason for its state.
     pub reason: String,
 }
 
 impl WhyReport {
-    /// The report on the leaf `id`, from its state and the whole log. `edited` are the leaves that differ from what was
-    /// approved. Refused where the plan is not approved, or has no such leaf.
+    /// Explains leaf `id` from its state and the whole log. `edited` holds the leaves that differ from the approval.
+    /// Refused if the plan isn't approved or has no such leaf.
     pub fn new<'e>(
         state: &State,
         entries: impl IntoIterator<Item = &'e Entry>,
@@ -126,7 +127,7 @@ fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Ve
     all
 }
 
-/// Whether an event can change where a task is, or says why it did.
+/// True if an event can change a task's state, or explains a change.
 fn decides(event: &Event) -> bool {
     match event {
         Event::Verified { checks, .. } => checks.iter().any(|check| check.verdict == CheckVerdict::Fail),
@@ -139,7 +140,7 @@ fn decides(event: &Event) -> bool {
     }
 }
 
-/// What keeps `task`, depth first, and those of it that nothing keeps but themselves.
+/// The chain below `task`, depth first, and the tasks in it that nothing else blocks.
 fn chain<'s>(
     state: &'s State,
     obstacles: &Obstacles<'_, '_>,
@@ -161,14 +162,14 @@ fn chain<'s>(
         if keepers.is_empty() {
             causes.push(task);
         }
-        // The last one in is the first one out.
+        // The stack returns the last task first.
         let unseen = keepers.into_iter().rev().filter(|keeper| seen.insert(&keeper.leaf.id));
         open.extend(unseen.map(|keeper| (keeper, depth + 1)));
     }
     (links, causes)
 }
 
-/// The tasks that keep `task` where it is.
+/// The tasks that block `task`.
 fn keepers<'s>(state: &'s State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<&'s TaskState> {
     let Some(obstacle) = obstacles.of(task) else { return Vec::new() };
     let among = |ids: &[TaskId]| ids.iter().filter_map(|id| state.task(id)).collect();
@@ -216,7 +217,7 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
     }
 }
 
-/// What can be done about a task that only itself keeps where it is.
+/// The commands that help a task blocked by nothing but itself.
 fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let id = &task.leaf.id;

@@ -1,4 +1,4 @@
-//! What an approval binds: each leaf by a hash of all that it says, so that an edit afterwards is noticed.
+//! Binds an approval to content: each leaf is hashed with everything it says, which makes a later edit visible.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -23,8 +23,8 @@ pub fn hash(bytes: &[u8]) -> String {
     text
 }
 
-/// The leaves of a valid tree, as a run needs them; `exclusive` are the files that one task at a time may change,
-/// beside lock files. Fails on an id that is none; validation finds it before.
+/// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in
+/// `exclusive` or a lock file. Fails on a malformed id, which validation reports earlier.
 pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
     let index = PlanIndex::new(plan);
     let phases = schedule::phases(plan);
@@ -49,7 +49,7 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
         .collect()
 }
 
-/// The paths that `task` refers to, each once.
+/// The distinct paths that `task` refers to.
 fn references(task: &Task) -> Vec<String> {
     let paths = task.references().filter_map(path::reference);
     let normal = paths.filter_map(|reference| path::normal(reference.path).ok());
@@ -59,8 +59,8 @@ fn references(task: &Task) -> Vec<String> {
     found
 }
 
-/// The part of a tree's `text` that is `leaf` and nothing else, its indentation taken off, if it still says what was
-/// approved; `None` where it does not, or it can't be told without reading the whole tree.
+/// Returns the lines of `text` that define `leaf`, without their indentation, if they still match the approval. `None`
+/// if they differ, or if only a parse of the whole tree could tell.
 pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
     let mark = format!("[ID: {}]", leaf.id);
     memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
@@ -78,7 +78,7 @@ pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
     })
 }
 
-/// Whether `task` says what was approved as `leaf`.
+/// True if `task` still has the content approved as `leaf`.
 pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
     hash_of(task) == leaf.hash
 }
@@ -87,7 +87,7 @@ fn hash_of(task: &Task) -> String {
     hash(leaf_text(task).as_bytes())
 }
 
-/// The approved leaves that `plan` has no more, or has with another content.
+/// The approved leaves that `plan` dropped or changed.
 pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
     let now = leaves(plan, &[]).unwrap_or_default();
     let hashes: HashMap<&str, &str> = now.iter().map(|l| (l.id.as_str(), l.hash.as_str())).collect();

@@ -1,4 +1,4 @@
-//! What a command does to a run: the events it causes, or the reason why it is refused.
+//! Decides commands against the state: each returns the events it causes, or the reason for its refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,20 @@ use fp_plan::plan::path::overlap;
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
 
-/// What an approval is about.
+/// The terms of an approval.
 #[derive(Debug, Clone)]
 pub struct Approve {
-    /// Hash of the tree file.
+    /// Hash of the whole task tree file.
     pub tree_hash: String,
-    /// Its leaves.
     pub leaves: Vec<Leaf>,
-    /// The commit it is approved on.
+    /// HEAD at the approval.
     pub base: Option<String>,
-    /// Who approves.
     pub by: Decider,
 }
 
 impl State {
-    /// Approves the plan. Twice the same is once. A leaf that is done or under way stays as it is; one that
-    /// failed may be mended, for another try.
+    /// Approves the plan; approving the same tree again changes nothing. Finished and running leaves can't change, but
+    /// a failed one may be fixed before its retry.
     pub fn approve(&self, approve: Approve) -> RunDecision {
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
             return Ok(Vec::new());
@@ -46,9 +44,9 @@ impl State {
         Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
     }
 
-    /// Starts the run, or takes it over. In the session that leads it already, nothing changes; for any
-    /// other, or where the client's process is another, claims return to pending, with their attempts, and agents
-    /// are forgotten.
+    /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
+    /// the session or the client's process is another one, claims return to pending without losing their iteration, and
+    /// the agents are forgotten.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
         let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {
@@ -73,7 +71,7 @@ impl State {
         Ok(events)
     }
 
-    /// The task that `owner` would get now. `edited` are the leaves that differ from what was approved.
+    /// Returns the task that `owner` would get now. `edited` holds the leaves that differ from the approval.
     pub fn choose(
         &self,
         owner: &AgentName,
@@ -108,7 +106,7 @@ impl State {
         }
     }
 
-    /// `owner` takes a task, or gets the payload of the one it holds again. `token` is a fresh one.
+    /// Gives `owner` a task, or the payload of the task it already holds. `token` must be fresh.
     pub fn claim(
         &self,
         owner: &AgentName,
@@ -128,7 +126,7 @@ impl State {
         Ok((id, vec![event]))
     }
 
-    /// Whether `token` is the one in force for `task`, which must be under way.
+    /// Returns the claim on `id` if the task is being implemented and `token` is current.
     pub fn expect_claim(&self, id: &TaskId, token: &str) -> Result<&Claim, Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
@@ -144,13 +142,13 @@ impl State {
         }
     }
 
-    /// The holder of `token` hands its task in.
+    /// Hands in the task that `token` holds.
     pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
     }
 
-    /// The task `id`, if a verdict on it is due in the iteration `given` (any, where it is not said).
+    /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
@@ -166,7 +164,7 @@ impl State {
         Ok(task)
     }
 
-    /// Takes the claim on a task back; the attempt does not count.
+    /// Takes back the claim on a task. The attempt doesn't count.
     pub fn release(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing {
@@ -175,7 +173,7 @@ impl State {
         Ok(vec![Event::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
     }
 
-    /// Gives a task up, and skips what waits for it.
+    /// Gives a task up and skips everything that waits for it.
     pub fn fail(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status.is_final() {
@@ -188,8 +186,8 @@ impl State {
         Ok(self.failing(id, reason))
     }
 
-    /// Gives a failed task another try, with what was skipped because of it alone; or has a task done that was done
-    /// before the plan was imported.
+    /// Retries a failed task and restores the tasks skipped only because of it. Also reopens an imported task that
+    /// counted as done.
     pub fn retry(&self, id: &TaskId) -> RunDecision {
         let task = self.expect_task(id)?;
         match task.status {
@@ -220,7 +218,7 @@ impl State {
         Ok(events)
     }
 
-    /// Refuses while something that `task` waits for was given up.
+    /// Refuses if a dependency of `task` failed or was skipped.
     fn expect_nothing_lost(&self, task: &TaskState) -> Result<(), Refusal> {
         let lost =
             |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
@@ -232,7 +230,7 @@ impl State {
         }
     }
 
-    /// Has a task done that counts as done by nothing but what its source said.
+    /// Reopens a task that counts as done only because its source said so.
     fn redo(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
         let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
@@ -246,7 +244,7 @@ impl State {
         Ok(vec![Event::Retried { task: id.clone(), restored: Vec::new() }])
     }
 
-    /// Ends the run at once. Twice is once.
+    /// Ends the run at once. Cancelling again changes nothing.
     pub fn cancel(&self, by: Decider) -> RunDecision {
         if self.run.is_none() {
             return Err(Refusal::NotStarted);
@@ -254,7 +252,7 @@ impl State {
         Ok(if self.is_running() { vec![Event::Cancelled { by }] } else { Vec::new() })
     }
 
-    /// What `id` being given up means: it fails, and exactly what waits for it is skipped.
+    /// Fails `id` and skips exactly the tasks that wait for it.
     pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
         let mut events = vec![Event::Failed { task: id.clone(), reason: reason.into() }];
         let skipped =
@@ -263,7 +261,7 @@ impl State {
         events
     }
 
-    /// Id for a question that is asked by the event at `offset` behind the last one.
+    /// Asks about `topic`, with the next free question id.
     pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
         Event::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
     }
@@ -279,7 +277,7 @@ impl State {
             .collect()
     }
 
-    /// Takes the user's answer to a question, and does what it means. `token` is a fresh one.
+    /// Records the user's answer and applies its consequences. `token` must be fresh.
     pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> RunDecision {
         let asked = self
             .open_questions()
@@ -290,7 +288,7 @@ impl State {
             given: given.into(),
             options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
         };
-        // A builder's question can be answered in one's own words.
+        // A builder's question also takes a free-form answer.
         let in_own_words = matches!(asked.topic, Topic::Clarify(_));
         let mut chosen = Vec::new();
         for given in options {
@@ -313,7 +311,7 @@ impl State {
         Ok(events)
     }
 
-    /// What a choice causes; `None` for one that a question about `topic` doesn't offer.
+    /// Returns the events a choice causes, or `None` if a question about `topic` doesn't offer it.
     pub(super) fn consequences(
         &self,
         topic: &Topic,
@@ -350,7 +348,7 @@ impl State {
             (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
                 done(id, "left uncommitted by the user's choice")
             }
-            // The answer itself is all it takes: what waited for it goes on.
+            // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
@@ -369,7 +367,7 @@ impl State {
         Ok(Some(events))
     }
 
-    /// Another iteration of `id` with this feedback, or its end when it has had them all.
+    /// Sends `id` back with this feedback, or fails it if it has used all its iterations.
     pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
@@ -396,7 +394,6 @@ impl State {
         }
     }
 
-    /// The leaf `id`, or the refusal that there is none.
     pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
         self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
     }
@@ -436,8 +433,8 @@ fn submit_advice(status: Status) -> &'static str {
 }
 
 impl State {
-    /// The task `id`, if it may be rolled back: it is completed, nothing that waits for it, directly or not, is done
-    /// or under way, and no running task may change one of `files`, which its commit has changed.
+    /// Returns task `id` if it may be rolled back: it is completed, none of its direct or indirect dependents is
+    /// completed or running, and no running task may change one of `files`, the files in its commit.
     pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed {
@@ -461,8 +458,8 @@ impl State {
         }
     }
 
-    /// The task `id` was rolled back: its `commit`, if it had one, was undone by `revert`. Whoever has claimed a task
-    /// in the meantime that waits for it loses the claim, and the attempt does not count.
+    /// Records that `revert` undid `commit` of task `id`. A dependent claimed in the meantime loses its claim, and that
+    /// attempt doesn't count.
     pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed || task.commit != commit {
@@ -478,7 +475,7 @@ impl State {
             })
             .collect();
         events.push(Event::RolledBack { task: id.clone(), commit, revert });
-        // One that was done before the plan was imported need not have waited for anything.
+        // A task done before the import may be completed although a dependency has failed.
         if let Some(because) = self.lost_cause(task) {
             let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
             let waiting = self.dependents(id).into_iter().filter(|dependent| !ended(dependent));
@@ -488,7 +485,7 @@ impl State {
         Ok(events)
     }
 
-    /// The failed task that keeps `task` from being done, if there is one.
+    /// Finds the failed task that blocks `task`.
     fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
         task.leaf.dependencies.iter().filter_map(|dependency| self.task(dependency)).find_map(|dependency| {
             match dependency.status {

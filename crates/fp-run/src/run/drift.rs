@@ -1,5 +1,5 @@
-//! Drift: a commit has changed what a task that nobody has begun was planned on. It is looked at again before it
-//! is claimed. What the tasks that it waits for have made is no drift: it was planned.
+//! Detects drift: a commit changed files that a pending task was planned on, and the task needs another look before
+//! anyone claims it. A commit by one of its own dependencies is no drift, because the plan expected it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,44 +10,43 @@ use super::state::{State, Status, TaskState};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::{folders, held};
 
-/// Commits told of one task, at most.
+/// Maximum number of commits listed per task.
 const COMMITS: usize = 5;
 
-/// A commit that came to HEAD.
+/// A commit that reached HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenCommit {
-    /// Its full hash.
     pub hash: String,
-    /// Its short hash and subject.
+    /// Short hash and subject.
     pub told: String,
-    /// The paths that it changed, relative to the repository, with `/`.
+    /// The paths it changed, relative to the repository, separated by `/`.
     pub files: Vec<String>,
 }
 
-/// HEAD is where it was not when it was last looked at.
+/// HEAD moved since it was last looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// Where it is.
+    /// The new HEAD.
     pub head: String,
-    /// The commits that it has and had not.
+    /// The commits that are new in HEAD.
     pub commits: Vec<SeenCommit>,
 }
 
-/// What has changed under a task.
+/// The changes beneath one task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
-    /// The files, of those that it lists or refers to.
+    /// The changed files among those that the task lists or refers to.
     pub files: BTreeSet<String>,
     /// The commits that changed them: short hash and subject.
     pub commits: Vec<String>,
-    /// Whether the user was asked about it.
+    /// True once the user was asked about it.
     #[serde(default)]
     pub asked: bool,
 }
 
 impl Drift {
-    /// It in a few words.
+    /// A short text for people.
     pub fn told(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
         format!("{} changed by {}", files.join(", "), self.commits.join("; "))
@@ -63,7 +62,7 @@ impl Drift {
 }
 
 impl State {
-    /// What `moved` has changed under the tasks that nobody has begun.
+    /// Finds the pending and skipped tasks that the commits in `moved` affect.
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         let waiting = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
@@ -73,7 +72,7 @@ impl State {
             .map(|task| (task, task.files().chain(task.leaf.references()).filter_map(held).collect()))
             .collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        // What was undone, and what undid it, leaves nothing.
+        // A rolled-back commit and its revert cancel out.
         for commit in moved.commits.iter().filter(|commit| !self.undone.contains(&commit.hash)) {
             let maker = self.tasks.iter().find(|task| task.commit.as_ref() == Some(&commit.hash));
             let planned: BTreeSet<TaskId> = maker.map_or_else(BTreeSet::new, |maker| {

@@ -1,5 +1,5 @@
-//! How each event changes the state. Folding never fails: what a log says did happen, and an event about a
-//! task that the state doesn't have changes nothing but the sequence number.
+//! Folds events into the state. Folding never fails, because the log states facts: an event about an unknown task
+//! changes only the sequence number.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, TaskId};
 
 impl State {
-    /// The state after `entries`, from an empty log.
+    /// Replays a log from the start.
     pub fn replay<'a>(
         plan_id: fp_plan::plan::id::PlanId,
         entries: impl IntoIterator<Item = &'a Entry>,
@@ -26,7 +26,7 @@ impl State {
         state
     }
 
-    /// Takes one line of the log in.
+    /// Applies one line of the log.
     pub fn apply(&mut self, entry: &Entry) {
         self.seq = entry.seq;
         self.last_at = Some(entry.at);
@@ -42,13 +42,13 @@ impl State {
             Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued { .. } => {
                 self.lead_nudges
             }
-            // Whatever else happens, the run has moved on.
+            // Any other event shows progress.
             _ => 0,
         };
         match event {
             Event::Interviewed { by } => {
                 self.interview_rounds.count(*by);
-                // A changed wish makes another tree.
+                // A changed wish leads to another tree.
                 if *by == Decider::User {
                     self.planning.begin_anew();
                 }
@@ -116,7 +116,7 @@ impl State {
                 let starts = |untold: &Untold| untold.dispatch != Dispatch::Resume;
                 self.unstarted.extend(self.untold.drain(..).filter(starts));
             }
-            // What it has not done by now it is told again.
+            // Unstarted agents are dispatched again.
             Event::LeadNudged => self.untold.append(&mut self.unstarted),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
@@ -237,7 +237,8 @@ impl State {
                     t.feedback = None;
                     t.submission = None;
                     if let Some(verified) = &mut t.verification {
-                        // The others are in the log; what was let go is asked for when the next plan starts.
+                        // The log keeps the other checks. Unfinished work that was let through is needed when the next
+                        // plan starts.
                         verified.checks.retain(Check::lets_go);
                     }
                 }
@@ -377,7 +378,7 @@ impl State {
         }
     }
 
-    /// The lead has started `name`, or need not any more.
+    /// The lead has started `name`, or no longer needs to.
     fn heard_of(&mut self, name: &AgentName) {
         self.untold.retain(|u| u.name != *name);
         self.unstarted.retain(|u| u.name != *name);
@@ -412,7 +413,7 @@ impl State {
         }
     }
 
-    /// A builder that goes on without an answer, or whose claim is gone, has no use for one.
+    /// A builder that continued without an answer, or lost its claim, no longer needs one.
     fn withdraw_inquiries(&mut self, task: &TaskId) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
         for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
@@ -434,7 +435,8 @@ impl State {
 }
 
 impl TaskState {
-    /// In the user's checkout, what was left there half done still is; a worktree begins with what its claim says.
+    /// Half-done work stays in the user's checkout, and so does its base; a worktree starts at the base its claim
+    /// names.
     fn take_base(&mut self, base: &Base) {
         match &mut self.base {
             Some(kept) if kept.worktree.is_none() && base.worktree.is_none() => {
@@ -466,8 +468,8 @@ impl TaskState {
         self.ended_at = Some(at);
     }
 
-    /// Forgets all that happened. Without a commit that was undone, what it changed is still there, and is measured
-    /// from where it began.
+    /// Forgets the task's history. If no commit was undone, its changes are still there, and are measured from the old
+    /// base.
     fn roll_back(&mut self, is_undone: bool) {
         let begun = (self.base.take(), self.started_at);
         *self = Self::new(self.leaf.clone());

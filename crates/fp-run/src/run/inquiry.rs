@@ -1,5 +1,5 @@
-//! What a builder may ask in the middle of its task: one question in its first iteration, and files beyond those
-//! of its task. Whoever has asked ends its turn, is not nudged, and is woken with the answer.
+//! Lets a builder ask in the middle of its task: one question in its first iteration, and extra files at any time. A
+//! builder that asked ends its turn, isn't nudged, and is woken with the answer.
 
 use std::borrow::Cow;
 
@@ -13,56 +13,40 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{self, covers, overlap};
 use fp_plan::settings::ExtensionPolicy;
 
-/// How many answers a builder may offer.
+/// Allowed number of answers to a builder's question.
 pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
-/// Longest question and longest reason, in characters.
+/// Maximum length of a question and of a reason, in characters.
 pub const MAX_CHARS: usize = 500;
 
-/// Why a builder's question is not asked.
+/// The reason why a builder's request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAsked {
-    /// It holds no such task.
+    /// The builder doesn't hold that task.
     #[error("{owner} does not hold task {task}")]
-    NotHeld {
-        /// Who asks.
-        owner: AgentName,
-        /// About what.
-        task: TaskId,
-    },
+    NotHeld { owner: AgentName, task: TaskId },
     /// The task has come back from a verifier.
     #[error("task {task} is in iteration {iteration}: questions are asked in the first one only")]
-    Late {
-        /// The task.
-        task: TaskId,
-        /// Its iteration.
-        iteration: u32,
-    },
-    /// One was asked already.
+    Late { task: TaskId, iteration: u32 },
+    /// Only one question per task is allowed.
     #[error("a question about task {0} was asked already: there is one a task")]
     Again(TaskId),
-    /// Too few answers to choose from, too many, or two with one name.
+    /// Too few options, too many, or two with the same label.
     #[error("a question has 2 to 4 options with different labels, this one has {0}")]
     Options(usize),
-    /// The path leads out of the repository, or to what no task may change.
+    /// The path leaves the repository, or no task may change it.
     #[error("{path:?} can't be part of a task: {why}")]
-    Path {
-        /// The path.
-        path: String,
-        /// Why not.
-        why: String,
-    },
-    /// A running task may change it.
+    Path { path: String, why: String },
+    /// A running task may change the path.
     #[error("running task {task} may change {path}: wait until it is over, or do without")]
     Held {
-        /// The path.
         path: String,
         /// The running task.
         task: TaskId,
     },
-    /// The plan's policy is to grant nothing.
+    /// The plan's policy grants nothing.
     #[error("{0} is not in the task's files, and `guard.extend` is `deny`")]
     Denied(String),
-    /// Something else is in the way.
+    /// The run itself refuses.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -89,25 +73,25 @@ impl Hint for NotAsked {
     }
 }
 
-/// What became of the wish for another file.
+/// The outcome of a request for another file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extension {
-    /// It is in the task's files already.
+    /// The file already belongs to the task.
     Listed,
-    /// It is, from now on.
+    /// The file belongs to the task from now on.
     Allowed(Vec<Event>),
-    /// The user is asked, in the question with this id.
+    /// The user is asked; holds the question's id.
     Asked(String, Vec<Event>),
 }
 
 impl State {
-    /// Whether the builder of `task` waits for the user.
+    /// True if the builder of `task` waits for the user.
     pub fn awaits_answer(&self, task: &TaskId) -> bool {
         self.open_questions()
             .any(|question| question.topic.is_inquiry() && question.topic.task() == Some(task))
     }
 
-    /// The files that the builder of `task` has asked for and not been given yet.
+    /// The files that the builder of `task` requested and hasn't been granted yet.
     pub(super) fn wanted_by(&self, task: &TaskId) -> impl Iterator<Item = &str> {
         self.open_questions().filter_map(move |question| match &question.topic {
             Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
@@ -115,7 +99,7 @@ impl State {
         })
     }
 
-    /// `owner` asks the user `text` about its task, with these answers to choose from.
+    /// Asks the user `text` about the task of `owner`, with the given options.
     pub fn clarify(
         &self,
         id: &TaskId,
@@ -151,8 +135,7 @@ impl State {
         Ok(vec![Event::Asked { question }])
     }
 
-    /// The holder of `token` wants to change `path` as well. `plans` is the folder of all plans, as the settings have
-    /// it.
+    /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans.
     pub fn extend(
         &self,
         id: &TaskId,
@@ -198,7 +181,7 @@ impl State {
         }
     }
 
-    /// What it means that the builder of `id` may change `path` as well.
+    /// Grants `path` to the builder of `id`, unless the task is no longer being implemented.
     pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
         let topic = Topic::Scope { task: id.clone(), path: path.to_owned() };
         let reason = self.questions.iter().rfind(|asked| asked.question.topic == topic);
@@ -216,7 +199,7 @@ fn shares(other: &TaskState, path: &str) -> bool {
     overlap(&held, &[path])
 }
 
-/// `path` in normal form, if a task may have it at all.
+/// Returns `path` in normal form if a task may have it at all.
 fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
     let refused = |why: String| NotAsked::Path { path: path.to_owned(), why };
     let normal = path::normal(path.trim()).map_err(|why| refused(why.to_string()))?.into_owned();

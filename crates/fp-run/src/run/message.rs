@@ -1,5 +1,5 @@
-//! What agents are told: a prompt to start with, or a message that wakes them. Each says which command to run;
-//! the rest is what that command prints.
+//! Words the messages to agents: a prompt to start with, or one that wakes them. Each names only the command to run,
+//! whose output says the rest.
 
 use super::state::{State, TaskState};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -17,7 +17,7 @@ pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration
     )
 }
 
-/// What a lead is told that judges a task itself.
+/// The instructions for a lead that judges a task itself.
 pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
     format!(
         "Judge task {task}, iteration {iteration}, yourself. Run `fp verify {plan} {task}`, which may take as long as \
@@ -27,12 +27,12 @@ pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
     )
 }
 
-/// The message to a builder that waits while tasks are ready.
+/// The message to an idle builder when tasks are ready.
 pub fn offer(plan: &PlanId, name: &AgentName) -> String {
     format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
 }
 
-/// What a builder is told that stopped while it holds a task.
+/// The message to a builder that stopped while holding a task.
 pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(
         "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
@@ -40,7 +40,7 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     )
 }
 
-/// What a lead is told that stopped although something is due.
+/// The message to a lead that stopped although something is due.
 pub fn lead_nudge(plan: &PlanId) -> String {
     format!(
         "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
@@ -48,7 +48,7 @@ pub fn lead_nudge(plan: &PlanId) -> String {
     )
 }
 
-/// What a lead is told that stopped while nothing can go on.
+/// The message to a lead that stopped while the run is deadlocked.
 pub fn lead_deadlock(plan: &PlanId) -> String {
     format!(
         "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
@@ -56,8 +56,8 @@ pub fn lead_deadlock(plan: &PlanId) -> String {
     )
 }
 
-/// The message to the idle `owner` of `task`: the answer that it waits for, or its feedback, unless it was told that
-/// already and has stopped.
+/// The message to the idle `owner` of `task`: the answer it waits for, or its feedback. If it stopped after hearing
+/// that, a plain nudge.
 pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let answered = task.answered.as_ref();

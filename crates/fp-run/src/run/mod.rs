@@ -1,5 +1,5 @@
-//! The run as a pure state machine: events are folded into a state, commands are decided against it, and
-//! what is due next follows from it. No clock, no file, no process: those are arguments.
+//! Models a run as a pure state machine to make every decision testable: events fold into a state, commands are decided
+//! against it, and the next actions follow from it. Clock, files and processes come in as arguments.
 
 pub mod approval;
 pub mod decide;

@@ -1,6 +1,6 @@
-//! What is due next. An action that starts something is recorded as dispatched before anybody sees it, so
-//! asking again never hands it out twice, and what a dead agent left undone becomes due again by itself. Only
-//! what nobody may have seen is handed out again: see [`Event::Told`].
+//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, so asking
+//! again never hands it out twice. Whatever a dead agent left undone becomes due again by itself. Only actions that the
+//! lead may not have seen are repeated: see [`Event::Told`].
 
 use std::collections::BTreeSet;
 
@@ -18,56 +18,43 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::Settings;
 
-/// RunAgent type of a builder, as the client addresses it.
+/// Agent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";
-/// RunAgent type of a verifier, as the client addresses it.
+/// Agent type of a verifier, as the client addresses it.
 pub const VERIFIER: &str = "fp:verifier";
 
-/// How many verifiers a submission gets before the user is asked.
+/// Verifiers per submission before the user is asked.
 const VERIFIERS: u32 = 2;
-/// How often in a row a builder may end without a task before the user is asked.
+/// Consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
-/// What the lead does.
+/// One action for the lead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum LeadAction {
     /// Start a builder.
     Spawn {
-        /// Its name, also used as its description.
+        /// Also used as its description.
         name: AgentName,
-        /// Its agent type.
         agent: &'static str,
-        /// Its prompt.
         prompt: String,
     },
     /// Send a message to a builder that waits.
-    Resume {
-        /// Its name.
-        name: AgentName,
-        /// The message.
-        message: String,
-    },
+    Resume { name: AgentName, message: String },
     /// Start a verifier.
     Verify {
-        /// Its name, also used as its description.
+        /// Also used as its description.
         name: AgentName,
-        /// The task.
         task: TaskId,
-        /// The iteration that it judges.
         iteration: u32,
-        /// Its agent type.
         agent: &'static str,
-        /// Its prompt.
         prompt: String,
     },
-    /// Do what a verifier would do.
+    /// Judge a task in place of a verifier.
     Judge {
-        /// The task.
         task: TaskId,
-        /// The iteration that is judged.
         iteration: u32,
-        /// How.
+        /// Instructions for the judgement.
         prompt: String,
     },
     /// Ask the user, then record the answer.
@@ -76,53 +63,49 @@ pub enum LeadAction {
         question: String,
         /// The question.
         text: String,
-        /// Its heading.
         header: String,
-        /// Its answers.
         options: Vec<AnswerOption>,
-        /// Whether several may be chosen.
         #[serde(rename = "multiSelect")]
         multi_select: bool,
     },
-    /// End the turn; one of these wakes the lead.
+    /// End the turn; any of these events wakes the lead.
     Wait {
-        /// What is under way.
+        /// The work under way.
         on: Vec<String>,
     },
     /// Tell the user which tasks wait for what.
     Deadlock {
-        /// One line a task.
+        /// One line per task.
         chain: Vec<String>,
     },
     /// Show the report; the run is over.
     Finish {
-        /// The report; filled in by whoever renders it.
+        /// Filled in by whoever renders it.
         report: String,
     },
 }
 
-/// What the state can't know.
+/// Facts from outside the state.
 #[derive(Debug, Clone)]
 pub struct RunSurroundings {
-    /// The time.
     pub now: Timestamp,
-    /// Whether the user can be asked.
+    /// True if the user can be asked.
     pub attended: bool,
-    /// How often a builder is nudged in one iteration.
+    /// Maximum nudges of a builder in one iteration.
     pub nudges: u32,
-    /// After how long an agent that was heard nothing of counts as ended.
+    /// Silence after which an agent counts as ended.
     pub timeout: SignedDuration,
-    /// Leaves that differ from what was approved.
+    /// The leaves that differ from the approval.
     pub edited: BTreeSet<TaskId>,
-    /// Where HEAD has gone since it was last looked at.
+    /// HEAD's move since the last look, if it moved.
     pub moved: Option<Moved>,
     /// A fresh token, in case a task is sent back.
     pub token: String,
 }
 
 impl RunSurroundings {
-    /// What is around a run at `now`, where the session that looks can ask the user or not. Nothing was edited or moved
-    /// as far as is known here, and nothing can be sent back.
+    /// Collects the surroundings known at `now`. Nothing counts as edited or moved, and the empty token means that
+    /// nothing can be sent back.
     pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
         Self {
             now,
@@ -136,7 +119,7 @@ impl RunSurroundings {
     }
 }
 
-/// Events to record, and what they make due.
+/// Events to record, and the actions they make due.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeadTurn {
     /// To be logged before the actions are shown.
@@ -146,7 +129,7 @@ pub struct LeadTurn {
 }
 
 impl LeadTurn {
-    /// To be logged after the actions are shown, and not if that fails.
+    /// Events to log once the actions were shown, but not if showing them fails.
     pub fn told(&self) -> Vec<Event> {
         let starts = |action: &LeadAction| {
             matches!(action, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
@@ -162,7 +145,7 @@ struct Draft<'a> {
 }
 
 impl State {
-    /// What is due now, when the agents `ended` have just ended. Refused before the run is started.
+    /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
             Ok(()) => {}
@@ -195,7 +178,7 @@ impl Draft<'_> {
 
     fn end_agents(&mut self, ended: &[AgentName]) {
         let silent = |since: Timestamp| self.around.now.duration_since(since) > self.around.timeout;
-        // Whoever says so again after a `next` that was killed means the turn before.
+        // A report repeated after a killed `next` refers to the previous turn.
         let ended =
             |name: &AgentName| ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name);
         let over: Vec<AgentName> = self
@@ -210,14 +193,14 @@ impl Draft<'_> {
         }
     }
 
-    /// Tells the lead again what a `next` that was killed may not have told it.
+    /// Repeats to the lead what a killed `next` may not have told it.
     fn repeat(&mut self) {
         let untold = self.state.untold.iter();
         let actions = untold.filter_map(|u| self.action(u.dispatch, &u.name, u.task.as_ref()));
         self.turn.actions = actions.collect();
     }
 
-    /// Notices what has changed under tasks that nobody has begun, and asks about those that could be claimed else.
+    /// Records changes beneath pending tasks, and asks about the tasks that could otherwise be claimed.
     fn look_at_head(&mut self) {
         if let Some(moved) = &self.around.moved {
             let drifted = self.state.drift(moved);
@@ -272,7 +255,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Nothing is started, so nothing is recorded: it is due until there is a verdict.
+    /// Records nothing, because nothing is started: the judgement stays due until there is a verdict.
     fn have_judged(&mut self, id: &TaskId) {
         let Some(iteration) = self.state.task(id).map(|task| task.iteration) else { return };
         let prompt = message::judge(&self.state.plan_id, id, iteration);
@@ -341,7 +324,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A builder that stops again and again loses its claim, and the attempt counts: else it never ends.
+    /// Takes the claim from a builder that keeps stopping. The attempt counts, or this would never end.
     fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
         let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
@@ -356,7 +339,7 @@ impl Draft<'_> {
         self.record(ask);
     }
 
-    /// Records that the lead is told, and tells it.
+    /// Records a dispatch and hands it to the lead.
     fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
         let action = self.action(dispatch, &name, task.as_ref());
         self.record(Event::Dispatched { dispatch, name, task });
@@ -389,7 +372,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Puts builders on what is ready: as many as there are tasks that can run side by side.
+    /// Assigns builders to ready tasks, as many as can run side by side.
     fn staff(&mut self) {
         let on_their_way = self
             .state
@@ -429,7 +412,7 @@ impl Draft<'_> {
         }
     }
 
-    /// How many of the ready tasks can run at the same time, taken in order; no more than `enough` are looked for.
+    /// Counts the ready tasks that can run at the same time, in order; stops at `enough`.
     fn startable(&self, enough: usize) -> usize {
         let mut taken: Vec<Vec<&str>> = Vec::new();
         for task in self.state.ready(&self.around.edited) {

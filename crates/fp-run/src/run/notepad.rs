@@ -1,4 +1,4 @@
-//! The notepad: what builders learnt, for those that come after.
+//! The notepad passes on what builders learned to the builders after them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,12 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
 use fp_plan::text::one_line;
 
-/// How many notes one payload gets at the most.
+/// Maximum notes per payload.
 pub const NOTES_PER_PAYLOAD: usize = 10;
 
-/// Longest note in characters; what is longer is cut.
+/// Maximum length of a note in characters; longer ones are cut.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-/// What a note is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum NoteKind {
@@ -29,7 +28,6 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
-    /// The word it is written as.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pattern => "PATTERN",
@@ -40,13 +38,13 @@ impl NoteKind {
     }
 }
 
-/// Why a text is not a note.
+/// The text is not a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind")]
 pub struct InvalidNote;
 
 impl Note {
-    /// Reads `KIND: text`, as agents write it: any case, any white space, cut to [`MAX_NOTE_CHARS`].
+    /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
     pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
         let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
         let kind = match kind.trim().to_ascii_uppercase().as_str() {
@@ -70,8 +68,8 @@ impl Note {
     }
 }
 
-/// The notes that help with `task`: those of tasks that share a file with it, then the latest, at most
-/// [`NOTES_PER_PAYLOAD`], in the order in which they were written.
+/// Picks the notes for `task`: first those of tasks that share a file with it, then the latest. At most
+/// [`NOTES_PER_PAYLOAD`], in the order of writing.
 pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
     let shares = |note: &Note| {
@@ -85,7 +83,7 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     chosen.into_iter().map(|i| &state.notes[i]).collect()
 }
 
-/// The notes in a `notepad.md`, of fractal-planner 0.1 as well; lines that are none are passed over.
+/// Reads the notes of a `notepad.md`, also one from fractal-planner 0.1, and ignores all other lines.
 pub fn read(text: &str) -> Vec<Note> {
     let note = |line: &str| {
         let line = line.trim().strip_prefix("- [")?;
@@ -96,7 +94,7 @@ pub fn read(text: &str) -> Vec<Note> {
     text.lines().filter_map(note).collect()
 }
 
-/// `notepad.md` as a whole.
+/// Renders the whole of `notepad.md`.
 pub fn render(state: &State) -> String {
     let started = state.created_at.map(|at| at.to_string()).unwrap_or_default();
     let mut text = format!(

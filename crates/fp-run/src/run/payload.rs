@@ -1,48 +1,47 @@
-//! Everything a builder is given, in one text: what to do, what to leave alone, what others did before, and
-//! the exact command that hands the work in. It has at most [`MAX_PAYLOAD_BYTES`]: where that is not enough, its parts
-//! are cut one after the other, first to what is worth having and then, as far as it takes, to next to nothing. Each
-//! says what of it is left out and where it is.
+//! Builds the one text a builder works from: what to do, what to leave alone, what others did before, and the exact
+//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`]. If the parts don't fit, they are cut in order
+//! of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each says how much is missing
+//! and where to find it.
 
 mod sections;
 
 use super::state::{State, TaskState};
 use fp_plan::plan::task::Task;
 
-/// Longest payload in bytes.
+/// Maximum payload in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 
-/// What a payload says that neither the state nor the leaf knows.
+/// Facts in a payload that come from neither the state nor the leaf.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     /// The user's own words.
     pub goal: &'a str,
-    /// Path of the task tree.
     pub tree: &'a str,
-    /// Path of the worktree that the task is done in, where that is not the user's checkout.
+    /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
-    /// Path of the file that has the conventions and commands of the code base, if there is one.
+    /// Path of the file with the conventions and commands of the code base, if there is one.
     pub conventions: Option<&'a str>,
-    /// The language of what people read, where it is known.
+    /// The language for texts that people read, if known.
     pub language: Option<&'a str>,
-    /// The section of the project's specs, which has [`room_for_specs`]; empty where there are none.
+    /// The section of the project's specs, limited to [`room_for_specs`]; empty if there are none.
     pub specs: &'a str,
 }
 
-/// How many bytes of the payload of `task` its specs may take: half of what CONTEXT would have without them.
+/// Bytes of the payload of `task` that its specs may take: half of the room CONTEXT would have without them.
 pub fn room_for_specs(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> usize {
     let sections = sections::all(state, task, leaf, &Around { specs: "", ..*around });
     let fixed = sections.iter().filter(|section| section.heading != sections::CONTEXT);
     MAX_PAYLOAD_BYTES.saturating_sub(fixed.map(Section::len).sum()) / 2
 }
 
-/// A heading with what is below it.
+/// A heading and the parts below it.
 struct Section {
     heading: &'static str,
     parts: Vec<PayloadPart>,
 }
 
-/// The payload of `task`, which is held with a token. At most [`MAX_PAYLOAD_BYTES`], as long as the paths in `around`
-/// have some hundred bytes each.
+/// Builds the payload of `task`, which must be claimed. At most [`MAX_PAYLOAD_BYTES`], as long as each path in `around`
+/// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
     let mut sections = sections::all(state, task, leaf, around);
     let length = |sections: &[Section]| sections.iter().map(Section::len).sum::<usize>();
@@ -90,17 +89,17 @@ pub fn short(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }
 
-/// What a line is shortened to before whole lines go, in bytes.
+/// Lines are shortened to this many bytes before whole lines go.
 const LONG: usize = 600;
-/// What a line is shortened to where all else has gone, in bytes.
+/// Lines are shortened to this many bytes once everything else has gone.
 const SHORT: usize = 200;
-/// How far from a cut a blank is looked for, so that no word and no path ends in the middle, in bytes.
+/// Maximum distance in bytes between a cut and a preceding blank. Cutting at the blank keeps words and paths whole.
 const WORD: usize = 80;
 
-/// When a part is cut: what comes first here goes first.
+/// The order in which parts are cut, first to last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
-    /// What is said elsewhere in the payload as well.
+    /// Repeats another part of the payload.
     Twice,
     Notes,
     Messages,
@@ -119,29 +118,29 @@ pub(super) enum Rank {
     Title,
 }
 
-/// Where lines are taken away, and text within a line.
+/// The place where lines, and text within a line, are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// The first lines go; a line loses its end.
+    /// Drops the first lines; shortens a line at its end.
     Beginning,
-    /// Head and tail stay.
+    /// Keeps head and tail.
     Middle,
-    /// The last lines go; a line loses its end.
+    /// Drops the last lines; shortens a line at its end.
     End,
 }
 
-/// How a part is cut.
+/// The way a part is cut.
 #[derive(Debug, Clone)]
 pub(super) struct Cut {
     pub(super) rank: Rank,
-    /// What its lines are.
+    /// A noun for its lines.
     pub(super) what: &'static str,
     pub(super) at: At,
-    /// How many lines are worth more than what is cut after them.
+    /// Number of lines that the first round of cuts keeps.
     pub(super) least: usize,
-    /// How many lines stay whatever happens.
+    /// Number of lines that always stay.
     pub(super) floor: usize,
-    /// Where all of it is.
+    /// Tells where to find the whole part.
     pub(super) whole: String,
 }
 
@@ -157,27 +156,27 @@ pub(super) struct PayloadPart {
     bullet: &'static str,
     lines: Vec<Line>,
     cut: Option<Cut>,
-    /// How many lines there were.
+    /// Number of lines before any cut.
     count: usize,
-    /// ChecksBefore which of the lines the others were.
+    /// Index at which lines are missing.
     gap: usize,
 }
 
 impl PayloadPart {
-    /// Lines that stay as they are.
+    /// Lines that are never cut.
     pub(super) fn fixed(bullet: &'static str, lines: Vec<String>) -> Self {
         let lines: Vec<Line> = lines.into_iter().map(|text| Line { text, is_short: false }).collect();
         Self { bullet, count: lines.len(), gap: lines.len(), lines, cut: None }
     }
 
-    /// Lines that are cut where the payload is too long.
+    /// Lines that may be cut if the payload is too long.
     pub(super) fn new(bullet: &'static str, lines: Vec<String>, cut: Cut) -> Self {
         let part = Self::fixed(bullet, lines);
         let gap = if cut.at == At::Beginning { 0 } else { part.gap };
         Self { cut: Some(cut), gap, ..part }
     }
 
-    /// The same, where `more` lines are left out already.
+    /// Counts `more` lines as left out already.
     pub(super) fn without(mut self, more: usize) -> Self {
         self.count += more;
         self
@@ -191,7 +190,7 @@ impl PayloadPart {
         self.count == 0
     }
 
-    /// What it takes, in bytes.
+    /// Length in bytes.
     pub(super) fn len(&self) -> usize {
         let lines: usize = self.lines.iter().map(|line| self.length(&line.text)).sum();
         lines + self.said(self.lines.len(), self.shortened()).map_or(0, |said| self.length(&said))
@@ -214,7 +213,7 @@ impl PayloadPart {
         self.lines.iter().filter(|line| line.is_short).count()
     }
 
-    /// The line that says what is missing when `left` lines are left, and `shortened` of them cut short.
+    /// The line that tells what is missing when `left` lines remain, `shortened` of them cut short.
     fn said(&self, left: usize, shortened: usize) -> Option<String> {
         let Cut { what, whole, .. } = self.cut.as_ref()?;
         let counts: Vec<String> = [(shortened, "cut short"), (self.count - left, "left out")]
@@ -226,8 +225,8 @@ impl PayloadPart {
         (!counts.is_empty()).then(|| format!("({what}{colon} {}; {whole})", counts.join(", ")))
     }
 
-    /// Cuts it until it takes at most `room` bytes, but leaves what is worth having. What a task can't be done without
-    /// stays as it is.
+    /// Cuts the part towards `room` bytes, but keeps its useful minimum. A part the task can't be done without stays
+    /// whole.
     pub(super) fn trim(&mut self, room: usize) {
         let Some(Cut { rank, at, least, .. }) = self.cut else { return };
         if rank < Rank::Boundary {
@@ -236,14 +235,14 @@ impl PayloadPart {
         }
     }
 
-    /// Cuts it until it takes at most `room` bytes, or next to nothing is left.
+    /// Cuts the part to `room` bytes, or until almost nothing is left.
     pub(super) fn strip(&mut self, room: usize) {
         let Some(Cut { at, floor, .. }) = self.cut else { return };
         self.shorten(at, SHORT, room);
         self.take_away(at, floor, room);
     }
 
-    /// Shortens lines to no less than `least` bytes each, as far as it takes.
+    /// Shortens lines to no less than `least` bytes each, until the part fits.
     fn shorten(&mut self, at: At, least: usize, room: usize) {
         let mut length = self.len();
         for i in outward(self.lines.len(), at) {
@@ -254,7 +253,7 @@ impl PayloadPart {
                 continue;
             }
             self.lines[i].is_short = true;
-            // Saying so takes room as well.
+            // The note about the cut takes room as well.
             let excess = self.len() - room;
             let wanted = self.lines[i].text.len().saturating_sub(excess).max(least);
             self.lines[i].text = shortened(&self.lines[i].text, wanted, at);
@@ -262,7 +261,7 @@ impl PayloadPart {
         }
     }
 
-    /// Takes whole lines away until `least` are left, as far as it takes.
+    /// Drops whole lines until the part fits or `least` lines are left.
     fn take_away(&mut self, at: At, least: usize, room: usize) {
         if self.len() <= room {
             return;
@@ -291,7 +290,7 @@ impl PayloadPart {
     }
 }
 
-/// The positions of `count` lines in the order in which they are cut.
+/// The indexes of `count` lines in the order in which they are cut.
 fn outward(count: usize, at: At) -> Vec<usize> {
     match at {
         At::Beginning => (0..count).collect(),
@@ -304,7 +303,7 @@ fn outward(count: usize, at: At) -> Vec<usize> {
     }
 }
 
-/// `text` in at most `room` bytes, with a sign where something is missing.
+/// Returns `text` in at most `room` bytes, with an ellipsis at the cut.
 fn shortened(text: &str, room: usize, at: At) -> String {
     const SIGN: &str = " … ";
     let room = room.saturating_sub(SIGN.len());
@@ -317,7 +316,7 @@ fn shortened(text: &str, room: usize, at: At) -> String {
     }
 }
 
-/// The beginning of `text`, at most `room` bytes, up to a blank where there is one near.
+/// The start of `text`, at most `room` bytes, ending at a nearby blank if there is one.
 fn head(text: &str, room: usize) -> &str {
     let mut end = room.min(text.len());
     while !text.is_char_boundary(end) {
@@ -328,7 +327,7 @@ fn head(text: &str, room: usize) -> &str {
     &cut[..blank.unwrap_or(end)]
 }
 
-/// The end of `text`, at most `room` bytes, from behind a blank where there is one near.
+/// The end of `text`, at most `room` bytes, starting after a nearby blank if there is one.
 fn tail(text: &str, room: usize) -> &str {
     let mut start = text.len().saturating_sub(room);
     while !text.is_char_boundary(start) {

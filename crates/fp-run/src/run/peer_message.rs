@@ -1,5 +1,5 @@
-//! Messages from builder to builder while both work: in the log, and in the receiver's next payload, whatever the
-//! client's own messaging can do. They go one way, and nothing waits for them.
+//! Carries messages between builders at work, through the log and the receiver's next payload, because the client may
+//! have no messaging of its own. They go one way, and nothing waits for them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,16 +14,16 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::text::one_line;
 
-/// How many messages may be sent from within one task.
+/// Maximum messages sent from one task.
 pub const MESSAGES_PER_TASK: usize = 2;
-/// How many messages one payload shows at the most.
+/// Maximum messages in one payload.
 pub const MESSAGES_PER_PAYLOAD: usize = 10;
-/// Longest message in characters; what is longer is cut.
+/// Maximum length of a message in characters; longer ones are cut.
 pub const MAX_MESSAGE_CHARS: usize = 300;
-/// The receiver that stands for all other builders.
+/// The receiver name for all other builders.
 pub const ALL: &str = "all";
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PeerKind {
@@ -31,18 +31,16 @@ pub enum PeerKind {
     InterfaceCreated,
     /// A convention or a quirk that concerns the receiver's task.
     PatternFound,
-    /// The sender changes what the receiver's task rests on.
+    /// The sender changes something the receiver's task relies on.
     ConflictWarning,
-    /// A file that the receiver's task names is elsewhere now.
+    /// A file named in the receiver's task has moved.
     FileMoved,
 }
 
 impl PeerKind {
-    /// All of them.
     pub const ALL: [Self; 4] =
         [Self::InterfaceCreated, Self::PatternFound, Self::ConflictWarning, Self::FileMoved];
 
-    /// The word it is written as.
     pub fn word(self) -> &'static str {
         match self {
             Self::InterfaceCreated => "INTERFACE_CREATED",
@@ -52,7 +50,7 @@ impl PeerKind {
         }
     }
 
-    /// The kind that `text` begins with, as in `KIND: text` in any case, and the rest behind the colon.
+    /// Splits `KIND: text`, in any case, into the kind and the rest after the colon.
     pub fn read(text: &str) -> Option<(Self, &str)> {
         let (word, rest) = text.split_once(':')?;
         let kind = Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word.trim()))?;
@@ -63,35 +61,33 @@ impl PeerKind {
 /// A message from one builder to others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerMessage {
-    /// Who sends it.
     pub from: AgentName,
-    /// The task that the sender held.
+    /// The sender's task.
     pub task: TaskId,
-    /// Who gets it, never the sender, each once.
+    /// The receivers, without repeats and without the sender.
     pub to: Vec<AgentName>,
-    /// What it is about.
     pub kind: PeerKind,
     /// One line of at most [`MAX_MESSAGE_CHARS`].
     pub text: String,
 }
 
 impl PeerMessage {
-    /// The message as one line, as lists show it.
+    /// The message as one line for lists.
     pub fn line(&self) -> String {
         format!("[Task {}] {} to {}: {}: {}", self.task, self.from, self.to(), self.kind.word(), self.text)
     }
 
-    /// The message as one line, as its receiver is shown it.
+    /// The message as one line for its receiver.
     pub fn received(&self) -> String {
         format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.word(), self.text)
     }
 
-    /// The names of its receivers in one text.
+    /// The receivers' names as one text.
     pub fn to(&self) -> String {
         self.to.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether it concerns `task`: it names one of its files, or was sent from a task that shares one.
+    /// True if it mentions one of the files of `task`, or its sender's task shares one.
     fn concerns(&self, state: &State, task: &TaskState) -> bool {
         let near: Vec<&str> = task.files().chain(task.leaf.references()).collect();
         let sender = state.task(&self.task).map_or(&[][..], |sender| &sender.leaf.files);
@@ -100,45 +96,44 @@ impl PeerMessage {
     }
 }
 
-/// How far a builder has been shown the messages of a run, as positions in [`State::messages`].
+/// A builder's reading position in the messages of a run, as indexes into [`State::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Inbox {
-    /// What is before it was shown in claims that are over.
+    /// Messages before this were shown in earlier claims.
     pub since: usize,
-    /// What is between that and this is in the payload of the claim under way.
+    /// Messages from `since` up to this are in the current claim's payload.
     pub until: usize,
 }
 
-/// Why a message is not sent.
+/// The reason why a message is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotSent {
-    /// It has no kind, or no text.
+    /// The kind or the text is missing.
     #[error(
         "a message is one line `KIND: text`, with INTERFACE_CREATED, PATTERN_FOUND, CONFLICT_WARNING or FILE_MOVED \
          as its kind"
     )]
     Form,
-    /// The run has one builder.
+    /// The run has only one builder.
     #[error("nobody else builds in this run: there is one builder")]
     Alone,
-    /// The sender has no task to speak of.
+    /// The sender holds no task.
     #[error("{0} holds no task")]
     NoTask(AgentName),
     /// The sender is among the receivers.
     #[error("{0} can't send a message to itself")]
     Itself(AgentName),
-    /// A receiver does not build in this run.
+    /// A receiver isn't a builder of this run.
     #[error("{name} is no builder of this run: the others are {}", names(.others))]
     NoBuilder {
-        /// The name that was given.
         name: AgentName,
-        /// Whom a message can be sent to.
+        /// The possible receivers.
         others: Vec<AgentName>,
     },
-    /// As many as a task has were sent.
+    /// The task has used up its messages.
     #[error("two messages of task {0} are sent")]
     Spent(TaskId),
-    /// Something else is in the way.
+    /// The run itself refuses.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -167,8 +162,8 @@ fn names(names: &[AgentName]) -> String {
 }
 
 impl State {
-    /// The message `text` of `from`, who holds a task, to the builders `to` or to [`ALL`] others, with its event; with
-    /// none where the very same was sent already.
+    /// Sends `text` from `from`, who must hold a task, to the builders in `to` or to [`ALL`] others. Returns the
+    /// message and its event; no event if the same message was already sent.
     pub fn tell(
         &self,
         from: &AgentName,
@@ -203,17 +198,16 @@ impl State {
         Ok((message, vec![event]))
     }
 
-    /// Whether more than one builder works in the run.
     pub fn has_peers(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.terms.builders > 1)
     }
 
-    /// Whether a message can still be sent from within `task`.
+    /// True if `task` has messages left.
     pub fn may_tell(&self, task: &TaskId) -> bool {
         self.messages.iter().filter(|message| message.task == *task).count() < MESSAGES_PER_TASK
     }
 
-    /// The builders of the run without `name`: those that `fp next` starts, and whoever else has claimed.
+    /// The other builders of the run: those that `fp next` starts, and everyone else who has claimed.
     fn other_builders(&self, name: &AgentName) -> Vec<AgentName> {
         let builders = self.run.as_ref().map_or(0, |run| run.terms.builders);
         let started = (1..=builders).filter_map(AgentName::builder);
@@ -225,8 +219,8 @@ impl State {
             .collect()
     }
 
-    /// What the payload of `task` shows its holder: the messages that came to it since the claim before, those that
-    /// concern the task first if they are too many, in the order in which they were sent; and how many more there are.
+    /// The messages in the payload of `task`, and the number left out: those that arrived since the previous claim, in
+    /// sending order. If they are too many, those that concern the task take precedence.
     pub fn messages_for(&self, task: &TaskState) -> (Vec<&PeerMessage>, usize) {
         let Some(claim) = &task.claim else { return (Vec::new(), 0) };
         let inbox = self.inboxes.get(&claim.owner).copied().unwrap_or_default();
@@ -241,27 +235,27 @@ impl State {
         (chosen.into_iter().map(|i| came[i]).collect(), left_out)
     }
 
-    /// `owner` begins another claim: it gets what has come since the one before.
+    /// Starts a new claim of `owner`, who gets everything since the previous one.
     pub(super) fn open_inbox(&mut self, owner: &AgentName) {
         self.close_inbox(owner);
         self.refill_inbox(owner);
     }
 
-    /// The payload of `owner`'s claim is printed again: with it goes what has come meanwhile.
+    /// Adds new messages when the payload of `owner`'s claim is printed again.
     pub(super) fn refill_inbox(&mut self, owner: &AgentName) {
         if !self.messages.is_empty() {
             self.inboxes.entry(owner.clone()).or_default().until = self.messages.len();
         }
     }
 
-    /// What `owner` has been shown it is not shown again.
+    /// Marks as read what `owner` has been shown.
     pub(super) fn close_inbox(&mut self, owner: &AgentName) {
         if let Some(inbox) = self.inboxes.get_mut(owner) {
             inbox.since = inbox.until;
         }
     }
 
-    /// The claim of `owner` has come to nothing: whoever goes by that name next is shown the same.
+    /// Returns the messages of a failed claim to whoever takes the name `owner` next.
     pub(super) fn return_inbox(&mut self, owner: &AgentName) {
         if let Some(inbox) = self.inboxes.get_mut(owner) {
             inbox.until = inbox.since;

@@ -1,5 +1,5 @@
-//! The loops before an approval: validation passes and critique rounds. Each has its counter in the log and its
-//! limit, so that a tree that nobody can mend ends up with the user.
+//! Limits the loops before an approval, validation passes and critique rounds. Each has a counter in the log, so a tree
+//! that nobody manages to fix goes to the user.
 
 use std::collections::BTreeSet;
 
@@ -10,86 +10,83 @@ use super::refusal::Refusal;
 use super::state::State;
 use crate::critique::{CriticVerdict, Critique, JudgedTree};
 
-/// How many validation passes a tree has to become valid.
+/// Validation passes a tree gets to become valid.
 pub const PASSES: u32 = 6;
-/// How many critiques a tree has until the user decides about what is left.
+/// Critiques a tree gets before the user decides about the remaining findings.
 pub const ROUNDS: u32 = 3;
 
-/// What has happened to a tree since it was last approved.
+/// The history of a tree since its last approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Planning {
     /// Validation passes since the tree was last valid.
     #[serde(default)]
     pub passes: u32,
-    /// The rules that failed in each of them.
+    /// The rules that failed in every one of those passes.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
-    /// The tree that was counted last.
+    /// The last counted tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validated: Option<Validated>,
-    /// Rounds of critique.
     #[serde(default)]
     pub rounds: u32,
-    /// The last critique, whenever it was.
+    /// The last critique, even one before the approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<LastCritique>,
 }
 
-/// A tree that was counted as a validation pass.
+/// A tree counted as a validation pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Validated {
-    /// Its hash.
     pub tree_hash: String,
-    /// Whether it had no errors.
+    /// True if it had no errors.
     pub valid: bool,
 }
 
-/// A critique, without its findings: those stay in the log, since every command reads the state.
+/// A critique without its findings: those stay in the log, because every command reads the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LastCritique {
-    /// Its round, from 1.
+    /// From 1.
     pub round: u32,
-    /// The worst of its findings.
+    /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
-    /// Hash of the tree that was judged.
+    /// Hash of the judged tree.
     pub tree_hash: String,
-    /// How many findings it has.
+    /// Number of findings.
     pub findings: usize,
 }
 
-/// What a validation found in a tree, every mechanical fix applied.
+/// The result of validating a tree after every mechanical fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Hash of the tree.
     pub tree_hash: String,
-    /// How many findings fail it.
+    /// Number of findings that fail it.
     pub errors: usize,
-    /// How many don't.
+    /// Number of findings that don't.
     pub warnings: usize,
-    /// The rules of those that fail it.
+    /// The rules behind the failing findings.
     pub failing: BTreeSet<String>,
 }
 
 impl Planning {
-    /// Whether nothing has happened.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Counts from the beginning: what is wanted is another thing now. The last critique stays to be read.
+    /// Resets the counters because the goal has changed. Keeps the last critique for reading.
     pub fn begin_anew(&mut self) {
         *self = Self { critique: self.critique.take(), ..Self::default() };
     }
 
-    /// Whether every pass is used up, and `seen` would be another one in vain.
+    /// True if every pass is used up and `seen` would be another failure.
     pub fn is_over(&self, seen: &Seen) -> bool {
         seen.errors > 0 && self.passes >= PASSES && !self.is_counted(seen)
     }
 
-    /// The event that counts `seen`; none where that tree was the last one counted, with the same outcome.
+    /// Returns the event that counts `seen`, unless the last counted tree was the same, with the same outcome, or the
+    /// passes are used up.
     pub fn count(&self, seen: &Seen) -> Option<Event> {
         if self.is_counted(seen) || self.is_over(seen) {
             return None;
@@ -103,7 +100,7 @@ impl Planning {
         self.validated.as_ref().is_some_and(same)
     }
 
-    /// The round that a critique of the tree with this hash is: a critic that repeats itself costs none.
+    /// The round of a critique of this tree. A critic that repeats itself uses up no round.
     fn round_of(&self, tree_hash: &str) -> u32 {
         let again = self.critique.as_ref().is_some_and(|last| last.tree_hash == tree_hash);
         if again && self.rounds > 0 { self.rounds } else { self.rounds + 1 }
@@ -138,8 +135,7 @@ impl Planning {
 }
 
 impl State {
-    /// What a critic said of every leaf of the tree with this hash, as it is to be recorded. Refused when all rounds
-    /// are over.
+    /// Turns a critic's findings on every leaf into the critique to record. Refused after the last round.
     pub fn criticise(&self, tree_hash: String, judged: JudgedTree) -> Result<Critique, Refusal> {
         let round = self.planning.round_of(&tree_hash);
         if round > ROUNDS {

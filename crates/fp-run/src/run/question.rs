@@ -1,19 +1,17 @@
-//! Questions to the user: what is asked, and what each answer means.
+//! Defines the questions to the user and the consequences of each answer.
 
 use serde::{Deserialize, Serialize};
 
 use fp_plan::plan::id::TaskId;
 
-/// One way to answer, as it is offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
-    /// What the user sees and `fp answer --option` takes.
+    /// The text that the user sees and `fp answer --option` takes.
     pub label: String,
-    /// What it means.
     pub description: String,
 }
 
-/// What a question is about; decides what its answers do.
+/// The subject of a question; determines what its answers do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "about", content = "task")]
 pub enum Topic {
@@ -25,23 +23,21 @@ pub enum Topic {
     CommitBlocked(TaskId),
     /// Builders keep ending without taking a task.
     BuildersSilent,
-    /// What these tasks were planned on has changed.
+    /// Something these tasks were planned on has changed.
     Drift(Vec<TaskId>),
-    /// The checks of a task pass before its work, in test-driven work.
+    /// Test-driven work: a task's checks pass before the work.
     PassesBefore(TaskId),
     /// A builder's own question about its task.
     Clarify(TaskId),
-    /// A builder wants to change a file that its task doesn't list.
+    /// A builder wants to change a file outside its task.
     Scope {
-        /// The task.
         task: TaskId,
-        /// The file, in normal form.
+        /// In normal form.
         path: String,
     },
 }
 
 impl Topic {
-    /// The task it is about, if it is about one.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
@@ -50,7 +46,7 @@ impl Topic {
         }
     }
 
-    /// Whether a builder has asked it, and waits for the answer.
+    /// True if a builder asked it and waits for the answer.
     pub fn is_inquiry(&self) -> bool {
         matches!(self, Self::Clarify(_) | Self::Scope { .. })
     }
@@ -60,17 +56,15 @@ impl Topic {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// Its id, unique in the run.
+    /// Unique in the run.
     pub id: String,
-    /// What it is about.
     pub topic: Topic,
-    /// The question itself.
     pub text: String,
     /// A heading of at most 12 characters.
     pub header: String,
-    /// The answers, the recommended one first.
+    /// The options, recommended one first.
     pub options: Vec<AnswerOption>,
-    /// Why it is asked; empty where the text says so.
+    /// The reason for asking; empty if the text says so.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -78,17 +72,17 @@ pub struct Question {
 /// An answer that has consequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerChoice {
-    /// Go on with the other tasks.
+    /// Continue with the other tasks.
     Continue,
-    /// Try the same again.
+    /// Repeat what failed.
     Retry,
     /// End the run.
     Stop,
-    /// Give the task up and go on.
+    /// Give the task up and continue.
     GiveUp,
     /// Send the task back to its builder, with the reason as feedback.
     SendBack,
-    /// Take the task as done, without a commit.
+    /// Accept the task as done, without a commit.
     Leave,
     /// Make the file part of the task.
     Allow,
@@ -98,14 +92,14 @@ pub enum AnswerChoice {
     Keep,
     /// Change the tasks and approve them again.
     Revise,
-    /// Build it all the same.
+    /// Build it anyway.
     Build,
-    /// There is nothing to do.
+    /// Accept the task as done: nothing is left to do.
     Done,
 }
 
 impl AnswerChoice {
-    /// The word for it, which the user sees and the log has.
+    /// The word that the user sees and the log stores.
     pub fn label(self) -> &'static str {
         match self {
             Self::Continue => "Continue",
@@ -124,19 +118,19 @@ impl AnswerChoice {
     }
 }
 
-/// Why a question is closed that the user has not answered.
+/// The reason for closing a question without the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClosedUnanswered {
     /// The task was given up.
     GivenUp,
-    /// The builder went on, or lost its claim.
+    /// The builder continued, or lost its claim.
     Withdrawn,
     /// The verdict came after all.
     Judged,
 }
 
 impl ClosedUnanswered {
-    /// What stands in the place of an answer.
+    /// The text in place of an answer.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::GivenUp => "Given up",
@@ -146,12 +140,11 @@ impl ClosedUnanswered {
     }
 }
 
-/// What stopping means.
 const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
 
 impl Topic {
-    /// The choices that a question about it offers, the recommended one first, and what each means. A builder's own
-    /// question has options of its own.
+    /// The choices for this topic with their meanings, recommended one first. Empty for a builder's own question, which
+    /// brings its options.
     pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
         match self {
             Self::TaskFailed(_) => &[
@@ -192,14 +185,14 @@ impl Topic {
         }
     }
 
-    /// The choice that `label` names, if a question about it offers that.
+    /// Finds the choice with this label among those offered.
     pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
         self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.label() == label)
     }
 }
 
 impl Question {
-    /// The question about `topic`; `serial` makes its id unique, `reason` says what happened.
+    /// Words the question about `topic`. `serial` makes its id unique; `reason` tells what happened.
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
         let (header, text) = match &topic {
             Topic::TaskFailed(task) => {
@@ -242,14 +235,14 @@ impl Question {
         Self { id, topic, text, header: header.into(), options, reason: reason.into() }
     }
 
-    /// The builder's own question `text` about `task`, with the answers that it offers.
+    /// Words the builder's own question `text` about `task`.
     pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<AnswerOption>) -> Self {
         let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
         let header: String = format!("Task {task}").chars().take(12).collect();
         Self { header, options, ..asked }
     }
 
-    /// The answer taken when nobody can be asked: one that goes on with what can be done, and ends.
+    /// The answer taken if nobody can be asked: it continues with what can be done, and can't loop.
     pub fn unattended_answer(&self) -> &str {
         let choice = match self.topic {
             Topic::Clarify(_) => {

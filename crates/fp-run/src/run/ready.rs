@@ -1,5 +1,5 @@
-//! What can be claimed now, and why the rest can't: derived from the state, never stored. A refused claim, the
-//! status report, a deadlock and `fp ready` all take their reasons from here.
+//! Derives which tasks can be claimed, and why the others can't, from the state; nothing of it is stored. A refused
+//! claim, the status report, a deadlock and `fp ready` all take their reasons from here.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,14 +14,14 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, is_above};
 use fp_plan::settings::{ExecutionModel, ExecutionOrder, Settings};
 
-/// Says of each task why it can't be claimed now, as far as the task itself goes. Made once for many tasks.
+/// Finds what keeps each task from being claimed, apart from run-wide obstacles. Built once for many tasks.
 #[derive(Debug)]
 pub struct Obstacles<'s, 'e> {
     state: &'s State,
     edited: &'e BTreeSet<TaskId>,
-    /// The running tasks, each with what nobody else may change meanwhile.
+    /// The running tasks with the paths they reserve.
     running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
-    /// A task of the phase that is on, in the phased model.
+    /// A task of the current phase, in the phased model.
     first_of_phase: Option<&'s TaskState>,
 }
 
@@ -35,7 +35,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         Self { state, edited, running, first_of_phase }
     }
 
-    /// Why `task` can't be claimed now; `None` when it is ready.
+    /// Returns the obstacle to claiming `task`, or `None` if it is ready.
     pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
         match task.status {
             Status::Pending => {}
@@ -61,7 +61,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
         let open = |id: &&TaskId| status(id) != Some(Status::Completed);
         let on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
-        // A leaf that came in after its dependency had failed is pending, and waits in vain.
+        // A leaf added after its dependency failed is pending, yet waits in vain.
         let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
         if let Some(lost) = lost {
             let cause = self.state.task(lost).and_then(|t| t.because.clone());
@@ -70,7 +70,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         (!on.is_empty()).then_some(Obstacle::Waits { on })
     }
 
-    /// A phase begins when the ones before it are over.
+    /// A phase begins once all earlier phases are over.
     fn comes_later(&self, task: &TaskState) -> Option<Obstacle> {
         let on = self.first_of_phase?;
         (on.leaf.phase < task.leaf.phase).then(|| Obstacle::Phase { on: on.leaf.id.clone() })
@@ -87,7 +87,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     }
 }
 
-/// What has to be looked at before it is claimed.
+/// A doubt that the user must settle before a claim.
 fn doubted(task: &TaskState) -> Option<Obstacle> {
     if let Some(drift) = &task.drift {
         return Some(Obstacle::Drifted { drift: drift.clone() });
@@ -97,20 +97,18 @@ fn doubted(task: &TaskState) -> Option<Obstacle> {
 }
 
 impl State {
-    /// What says of many tasks why they can't be claimed now. `edited` are the leaves that differ from what was
-    /// approved.
+    /// Prepares the obstacles of all tasks. `edited` holds the leaves that differ from the approval.
     pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
         Obstacles::new(self, edited)
     }
 
-    /// The tasks that can be claimed now as far as they themselves go, in the order in which they are claimed.
+    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
         self.in_claim_order(self.tasks.iter().filter(|task| obstacles.of(task).is_none()).collect())
     }
 
-    /// What keeps every task of the plan from being claimed, whatever the task: it is not approved, or its run
-    /// is not on.
+    /// The run-wide obstacle, if any: the plan isn't approved, or its run isn't running.
     pub fn bar(&self) -> Option<Obstacle> {
         match (&self.approval, &self.run) {
             (None, _) => Some(Obstacle::NotApproved),
@@ -120,7 +118,7 @@ impl State {
         }
     }
 
-    /// An obstacle in words.
+    /// Describes an obstacle in words.
     pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
         match obstacle {
             Obstacle::Done | Obstacle::Failed => match &task.reason {
@@ -154,17 +152,18 @@ impl State {
         }
     }
 
-    /// The leaves that wait for `id`, directly or through others, in document order.
+    /// The leaves that depend on `id`, directly or not, in document order.
     pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
         self.waiting(id, |_| true)
     }
 
-    /// Those of them that can't be done without `id`: not what is done, or waits for it through nothing but that.
+    /// The dependents that can't be done without `id`. Leaves out completed tasks, and tasks that depend on it only
+    /// through completed ones.
     pub fn blocked_by(&self, id: &TaskId) -> Vec<TaskId> {
         self.waiting(id, |task| task.status != Status::Completed)
     }
 
-    /// The leaves that wait for `id`, directly or through others, as far as `counts` goes.
+    /// The leaves that depend on `id`, directly or not, through tasks for which `counts` holds.
     fn waiting(&self, id: &TaskId, counts: impl Fn(&TaskState) -> bool) -> Vec<TaskId> {
         let mut users: HashMap<&TaskId, Vec<usize>> = HashMap::new();
         for (i, task) in self.tasks.iter().enumerate() {
@@ -186,7 +185,7 @@ impl State {
     }
 }
 
-/// Why a task can't be claimed now.
+/// The reason why a task can't be claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Obstacle {
@@ -194,45 +193,42 @@ pub enum Obstacle {
     Done,
     /// It was given up.
     Failed,
-    /// This task was given up, and it can't be done without.
+    /// A task it can't do without was given up.
     Blocked {
         /// The task that was given up.
         by: TaskId,
     },
-    /// Somebody builds it, or it is being verified.
+    /// Somebody builds it, or it awaits its verdict.
     Held {
         /// The builder.
         by: Option<AgentName>,
-        /// Which of the two.
+        /// One of the two running states.
         status: Status,
     },
-    /// It differs from what was approved.
+    /// It differs from the approval.
     Edited,
-    /// What it was planned on has changed since.
-    Drifted {
-        /// How.
-        drift: Drift,
-    },
-    /// Its checks pass before its work, in test-driven work.
+    /// Something it was planned on has changed.
+    Drifted { drift: Drift },
+    /// Test-driven work: its checks pass before the work.
     PassesBefore,
-    /// These dependencies are not completed.
+    /// Dependencies are not completed.
     Waits {
-        /// The leaves, in the order in which the task names them.
+        /// In the order in which the task names them.
         on: Vec<TaskId>,
     },
-    /// This task belongs to an earlier phase.
+    /// An earlier phase isn't over.
     Phase {
-        /// The first such task in the document.
+        /// The first open task of that phase in the document.
         on: TaskId,
     },
     /// A running task may change one of its files.
     File {
         /// The running task.
         task: TaskId,
-        /// The file, as the task that can't be claimed lists it.
+        /// The file, as listed by the task that can't be claimed.
         file: String,
     },
-    /// Nothing of the plan is approved.
+    /// The plan isn't approved.
     NotApproved,
     /// The run was not started.
     NotStarted,
@@ -240,7 +236,7 @@ pub enum Obstacle {
     Over,
 }
 
-/// Ids with commas between them, at most eight.
+/// Comma-separated ids, at most eight of them.
 pub(crate) struct List<'a>(pub(crate) &'a [TaskId]);
 
 impl fmt::Display for List<'_> {
@@ -258,11 +254,10 @@ impl fmt::Display for List<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Policy {
-    /// Which of several ready tasks is claimed first.
+    /// The order among ready tasks.
     pub order: ExecutionOrder,
-    /// How tasks relate in time.
     pub model: ExecutionModel,
-    /// The composite signal of leaves, 1 to 5, where the order goes by it; one that has none counts as 0.
+    /// The leaves' composite signals, 1 to 5, if the order uses them. A missing one counts as 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub composites: BTreeMap<TaskId, u8>,
 }
@@ -278,7 +273,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What `settings` say; `composites` are the measured signals, of no meaning in document order.
+    /// Reads the policy from `settings`. Document order ignores `composites`, the measured signals.
     pub fn new(settings: &Settings, composites: impl IntoIterator<Item = (TaskId, u8)>) -> Self {
         let order = settings.execution_order;
         let by_signal = order != ExecutionOrder::DocumentOrder;
@@ -289,12 +284,12 @@ impl Policy {
         }
     }
 
-    /// How many of `builders` work at once.
+    /// The number of builders that may work at once.
     pub fn limit(&self, builders: u32) -> u32 {
         if self.model == ExecutionModel::Sequential { 1 } else { builders.max(1) }
     }
 
-    /// What comes first among equals: the smaller.
+    /// The sort key for claims; smaller comes first.
     pub(super) fn rank(&self, leaf: &Leaf) -> (i64, i64) {
         let composite = i64::from(self.composites.get(&leaf.id).copied().unwrap_or(0));
         let complexity = i64::from(leaf.complexity);
@@ -306,8 +301,8 @@ impl Policy {
     }
 }
 
-/// The complexity of each task and of the longest chain that waits for it. `users` are the tasks that wait for one
-/// directly, none of which waits for itself by any way.
+/// For each task, the total complexity of the heaviest chain of dependents that starts with it. `users` lists the
+/// direct dependents of each task and must have no cycle.
 pub(crate) fn work_behind(weights: &[u64], users: &[Vec<usize>]) -> Vec<u64> {
     let mut open: Vec<usize> = users.iter().map(Vec::len).collect();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); users.len()];
@@ -329,15 +324,13 @@ pub(crate) fn work_behind(weights: &[u64], users: &[Vec<usize>]) -> Vec<u64> {
 }
 
 impl State {
-    /// The policy in force.
     pub(super) fn policy(&self) -> &Policy {
         static NONE: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
         self.run.as_ref().map_or(&NONE, |run| &run.terms.policy)
     }
 
-    /// `tasks`, which are ready, in the order in which they are claimed. Several builders take the task with the most
-    /// work behind it first, which makes the run shortest; one builder keeps to the order of the plan, and so do
-    /// tasks with as much work behind them.
+    /// Sorts ready `tasks` into claim order. Several builders take the task with the most work behind it first, which
+    /// makes the run shortest. Ties, and a run with one builder, follow the policy's order.
     pub(super) fn in_claim_order<'s>(&'s self, mut tasks: Vec<&'s TaskState>) -> Vec<&'s TaskState> {
         let policy = self.policy();
         if tasks.len() > 1 && self.run.as_ref().is_some_and(|run| run.terms.builders > 1) {
@@ -350,7 +343,7 @@ impl State {
         tasks
     }
 
-    /// Of every task that is not over, the complexity of the longest chain that begins with it.
+    /// For each unfinished task, the total complexity of the heaviest chain that starts with it.
     fn open_work_behind(&self) -> Vec<u64> {
         let is_open =
             |task: &TaskState| !matches!(task.status, Status::Completed | Status::Failed | Status::Skipped);

@@ -1,4 +1,4 @@
-//! Why a command is refused.
+//! Collects the refusals of commands with their hints, which keeps their words the same in every command.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,27 @@ use super::state::{Status, TaskState};
 use fp_plan::hint::{ErrorEnd, Hint};
 use fp_plan::plan::id::{AgentName, TaskId};
 
-/// Why a command is refused: what was asked, the state it met, and what is allowed in it.
+/// The reason for refusing a command; with the hint it names what was asked, the state, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The plan has no such leaf.
+    /// The approved plan has no such leaf.
     #[error("the approved plan has no leaf {0}")]
     UnknownTask(TaskId),
-    /// Nothing was approved yet.
     #[error("the plan is not approved yet")]
     NotApproved,
-    /// The tree was criticised as often as it may be.
+    /// The tree has used up its rounds of critique.
     #[error("the {ROUNDS} rounds of critique are over: what is still found goes to the review")]
     RoundsOver,
-    /// The run was not started.
     #[error("the run is not started yet")]
     NotStarted,
-    /// The run is over.
     #[error("the run is over")]
     Over,
-    /// The task is in a state in which the command means nothing.
+    /// The command makes no sense in the task's state.
     #[error("task {task} is {}: {allowed}", status.word())]
     Status {
-        /// The task.
         task: TaskId,
-        /// Its state.
         status: Status,
-        /// What can be done in it.
+        /// The actions allowed in that state.
         allowed: String,
     },
     /// Nothing can be claimed now.
@@ -44,61 +39,54 @@ pub enum Refusal {
     /// The builder holds another task.
     #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
     Holds {
-        /// The builder.
         owner: AgentName,
-        /// What it holds.
+        /// The task it holds.
         held: TaskId,
         /// The state of that task.
         status: Status,
     },
-    /// What was built on the task is done or under way.
+    /// A dependent of the task is completed or running.
     #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
     BuiltOn {
-        /// The task.
         task: TaskId,
-        /// What builds on it, in document order, with the state of each.
+        /// Those dependents in document order, each with its state.
         on_it: Vec<(TaskId, Status)>,
     },
     /// A running task may change a file of the task's commit.
     #[error("task {task} can't be rolled back: running task {running} may change {file}, too")]
     Shared {
-        /// The task.
         task: TaskId,
         /// The running one.
         running: TaskId,
-        /// The file, as the running one lists it.
+        /// As listed by the running task.
         file: String,
     },
-    /// The token is not the one in force.
+    /// The token is out of date.
     #[error("the claim on task {0} is not yours any more: its token has changed")]
     OldToken(TaskId),
-    /// The verdict is about another iteration.
+    /// The verdict is for another iteration.
     #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
     OtherIteration {
-        /// The task.
         task: TaskId,
-        /// Its iteration.
+        /// The task's iteration.
         current: u32,
-        /// The one given.
+        /// The verdict's iteration.
         given: u32,
     },
-    /// There is no such open question.
     #[error("there is no open question {0:?}")]
     UnknownQuestion(String),
-    /// The question has no such option.
     #[error("question {question} has no option {given:?}: it has {options}")]
     UnknownOption {
-        /// The question.
         question: String,
-        /// What was given.
+        /// The unknown option.
         given: String,
-        /// What it has.
+        /// The known options.
         options: String,
     },
-    /// Leaves were edited after the approval.
+    /// The leaf was edited after the approval.
     #[error("task {0} was edited after the plan was approved")]
     Edited(TaskId),
-    /// A task that is done, or under way, can't be changed or removed by a new approval.
+    /// A new approval may not change or remove a completed or running task.
     #[error("task {0} is {1} and can't be changed or removed any more")]
     Frozen(TaskId, &'static str),
 }

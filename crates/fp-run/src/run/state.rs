@@ -1,4 +1,4 @@
-//! The state of a run: what the events of its log add up to.
+//! Holds the state of a run, the sum of all events in its log, against which commands are decided.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ pub use super::task_state::{
 };
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
-/// What an agent is for.
+/// The role of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -24,13 +24,12 @@ pub enum Role {
     Verifier,
 }
 
-/// What is known of an agent.
+/// The last known activity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activity {
-    /// The lead was told to start it, or to wake it; nothing has come of it yet.
+    /// The lead was told to start or wake it; it hasn't reacted yet.
     Dispatched,
-    /// It works.
     Working,
     /// It has ended its turn.
     Idle,
@@ -40,69 +39,59 @@ pub enum Activity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunAgent {
-    /// What it is for.
     pub role: Role,
-    /// What it does.
     pub activity: Activity,
-    /// Since when.
+    /// Start of the current activity.
     pub since: Timestamp,
     /// The task that a verifier judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// How often in a row it was dispatched and ended without taking a task.
+    /// Consecutive dispatches that ended without the builder taking a task.
     #[serde(default)]
     pub fruitless: u32,
 }
 
-/// Where a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// It goes on.
     Running,
     /// Nothing was left to do.
     Finished,
-    /// It was ended before its time.
+    /// It was ended early.
     Cancelled,
 }
 
-/// The run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// How it is led.
     #[serde(flatten)]
     pub terms: RunTerms,
-    /// Where it is.
     pub status: RunStatus,
-    /// When it first started.
+    /// Time of the first start.
     pub started_at: Timestamp,
 }
 
 impl Run {
-    /// Whether it is led as `terms` say, whatever process of the session's client they name.
+    /// True if its terms equal `terms`, apart from the client's process.
     pub(super) fn agrees_with(&self, terms: &RunTerms) -> bool {
         let client = self.terms.client;
         self.terms == RunTerms { client, ..terms.clone() }
     }
 
-    /// Whether the agents of the session that leads this run are still there in `session`, in the client's
-    /// process `client`. Without a session nobody can tell, so it counts as another one.
+    /// True if `session`, in the client's process `client`, still has the agents of this run. An unknown session counts
+    /// as another one.
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         let other_process = self.terms.client.zip(client).is_some_and(|(before, now)| before != now);
         session.is_some() && self.terms.session.as_deref() == session && !other_process
     }
 }
 
-/// The approval of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Approval {
     /// Hash of the whole task tree file.
     pub tree_hash: String,
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub by: Decider,
 }
 
@@ -110,23 +99,22 @@ pub struct Approval {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
-    /// The question.
     pub question: Question,
-    /// The labels chosen; empty while it is open.
+    /// The chosen labels; empty while the question is open.
     #[serde(default)]
     pub answer: Vec<String>,
-    /// Who chose.
+    /// The user, or a rule, if nobody could be asked.
     #[serde(default)]
     pub by: Decider,
 }
 
-/// How often the interview recorded something.
+/// The number of times the interview recorded something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InterviewRounds {
-    /// As the user said.
+    /// From the user.
     #[serde(default)]
     pub user: u32,
-    /// As nobody could be asked.
+    /// Without a user to ask.
     #[serde(default)]
     pub auto: u32,
 }
@@ -145,15 +133,13 @@ impl InterviewRounds {
     }
 }
 
-/// Something dispatched that the lead may not have been shown, since `fp next` was killed before it could, or has not
-/// done as far as is known.
+/// A dispatch that the lead may not have seen, because `fp next` was killed first, or hasn't acted on as far as anyone
+/// knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Untold {
-    /// What the lead is to do.
     pub dispatch: Dispatch,
-    /// The agent.
     pub name: AgentName,
-    /// The task it is about, where there is one.
+    /// The task it concerns, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
 }
@@ -162,11 +148,10 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// All that a log adds up to.
+/// The sum of all events in a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
-    /// The plan.
     pub plan_id: PlanId,
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
@@ -176,19 +161,18 @@ pub struct State {
     /// Time of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// The rounds of the interview.
     #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
     pub interview_rounds: InterviewRounds,
-    /// How often the tree was validated and criticised, and what came of it last.
+    /// The tree's validation and critique, with the counters and the last results.
     #[serde(default, skip_serializing_if = "Planning::is_empty")]
     pub planning: Planning,
-    /// The leaves that were done before the plan was imported, by what its source says.
+    /// The leaves that count as done before the import, according to the plan's source.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Where HEAD was when it was last looked at.
+    /// HEAD at the last look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The run, once started.
@@ -200,34 +184,34 @@ pub struct State {
     /// The agents of the current session.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, RunAgent>,
-    /// The client's ids of those of which they are known.
+    /// The known agents by the client's ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
-    /// The task whose work is in each builder's own worktree: the last one that it claimed there.
+    /// The last task that each builder claimed in its own worktree, which is the task whose work is there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
-    /// What was dispatched and may not have reached the lead.
+    /// Dispatches that the lead may not have seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
-    /// Agents that the lead was told to start, and that nothing has been heard of yet.
+    /// Agents that the lead was told to start, and that haven't been heard of yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstarted: Vec<Untold>,
-    /// Every question, in the order they were asked.
+    /// Every question in the order of asking.
     #[serde(default)]
     pub questions: Vec<Asked>,
     /// The notepad.
     #[serde(default)]
     pub notes: Vec<Note>,
-    /// What builders told each other, oldest first.
+    /// The messages between builders, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<PeerMessage>,
-    /// How much of that each builder has been shown.
+    /// Each builder's position in `messages`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inboxes: BTreeMap<AgentName, Inbox>,
-    /// Commits of tasks that were undone, and the commits that undid them: they are nobody's change.
+    /// Commits that were rolled back, and their reverts: neither counts as a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
-    /// How often the lead was told to go on since anything else has happened.
+    /// Number of times the lead was told to continue since anything else happened.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lead_nudges: u32,
     /// Position of each task by id.
@@ -265,12 +249,11 @@ impl State {
         }
     }
 
-    /// Rebuilds what is not stored; to be called after a state was read from its snapshot.
+    /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.
     pub fn restore_index(&mut self) {
         self.index = self.tasks.iter().enumerate().map(|(i, t)| (t.leaf.id.clone(), i)).collect();
     }
 
-    /// The leaf `id`, if the approved plan has it.
     pub fn task(&self, id: &TaskId) -> Option<&TaskState> {
         self.index.get(id).map(|&i| &self.tasks[i])
     }
@@ -279,41 +262,38 @@ impl State {
         self.index.get(id).map(|&i| &mut self.tasks[i])
     }
 
-    /// Whether the run was started and is not over.
+    /// True if the run was started and isn't over.
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
     }
 
-    /// Whether `name` is an agent of this run.
+    /// True if `name` is an agent of this run.
     pub fn has_agent(&self, name: &AgentName) -> bool {
         self.agents.contains_key(name) || self.held_by(name).is_some()
     }
 
-    /// The task that `owner` holds, if any; a builder holds at most one.
+    /// The task that `owner` holds. A builder holds at most one.
     pub fn held_by(&self, owner: &AgentName) -> Option<&TaskState> {
         self.tasks
             .iter()
             .find(|t| t.status.is_running() && t.claim.as_ref().is_some_and(|c| c.owner == *owner))
     }
 
-    /// The tasks that somebody holds.
     pub fn running(&self) -> impl Iterator<Item = &TaskState> {
         self.tasks.iter().filter(|t| t.status.is_running())
     }
 
-    /// How many iterations `task` has; 0 before the run is started.
+    /// The iterations that `task` may use; 0 before the run is started.
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
         self.run.as_ref().map_or(0, |run| {
             run.terms.scaled_iterations.get(task).copied().unwrap_or(0).max(run.terms.max_iterations)
         })
     }
 
-    /// The questions that are not answered yet.
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
         self.questions.iter().filter(|a| a.answer.is_empty()).map(|a| &a.question)
     }
 
-    /// How many tasks are in `status`.
     pub fn count(&self, status: Status) -> usize {
         self.tasks.iter().filter(|t| t.status == status).count()
     }

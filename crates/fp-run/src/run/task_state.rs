@@ -1,4 +1,4 @@
-//! One leaf in its run: where it is, who holds it, and what is known of its work.
+//! Records the state of one leaf in its run: its status, its holder, and the facts about its work.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::repo_path::RepoPath;
 
-/// The state of a leaf. `ready` is derived, never stored.
+/// The state of a leaf. Readiness is derived, never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Status {
@@ -21,18 +21,17 @@ pub enum Status {
     Pending,
     /// A builder works on it.
     Implementing,
-    /// It was handed in.
+    /// It was submitted.
     AwaitingVerification,
     /// It passed.
     Completed,
     /// It was given up.
     Failed,
-    /// Something it waits for was given up.
+    /// One of its dependencies was given up.
     Skipped,
 }
 
 impl Status {
-    /// The word it is written as.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -44,38 +43,36 @@ impl Status {
         }
     }
 
-    /// Whether nothing more happens to the task by itself.
+    /// True if nothing more happens to the task by itself.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Skipped)
     }
 
-    /// Whether somebody holds the task, and with it its files.
+    /// True if somebody holds the task, and with it its files.
     pub fn is_running(self) -> bool {
         matches!(self, Self::Implementing | Self::AwaitingVerification)
     }
 }
 
-/// Who holds a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claim {
-    /// The builder.
     pub owner: AgentName,
-    /// What it has to show to hand the task in.
+    /// The secret the builder must show to submit.
     pub token: String,
-    /// Since when, in this iteration.
+    /// Start of the claim or of the current iteration, whichever is later.
     pub since: Timestamp,
 }
 
-/// What was handed in, and what the checks said of it.
+/// A measured change and the results of its checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MeasuredWork {
-    /// The working tree looked at.
+    /// The measured working tree.
     pub tree: String,
-    /// What the task changed in it.
+    /// The task's changes in that tree.
     pub files: Vec<Change>,
-    /// The results of the mechanical checks; empty before they ran.
+    /// Results of the mechanical checks; empty before they ran.
     #[serde(default)]
     pub checks: Vec<Check>,
 }
@@ -84,50 +81,45 @@ pub struct MeasuredWork {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskVerdict {
-    /// Whether it passed.
     pub pass: bool,
-    /// The iteration judged.
+    /// The judged iteration.
     pub iteration: u32,
-    /// One judgement a criterion.
+    /// One judgement per criterion.
     pub judgements: Vec<Judgement>,
     /// The verifier's summary.
     pub summary: String,
 }
 
-/// A commit that was about to be made.
+/// A commit that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommitIntent {
-    /// The files it holds.
     pub files: Vec<String>,
-    /// Its message.
     pub message: String,
-    /// HEAD before it.
+    /// HEAD before the commit.
     pub head: String,
 }
 
-/// What the checks of a task said before its work.
+/// The results of a task's checks before its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChecksBefore {
-    /// Their results.
     pub checks: Vec<Check>,
-    /// Whether all passed.
+    /// True if all of them passed.
     pub passed: bool,
-    /// Who decided to build it although they did.
+    /// The source of the decision to build it anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Decider>,
 }
 
-/// A file that became part of a task after its approval.
+/// A file granted to a task after the approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Granted {
     /// The file.
     pub path: String,
-    /// Why the builder needed it.
+    /// The builder's reason.
     pub reason: String,
-    /// Who allowed it.
     pub by: Decider,
 }
 
@@ -137,45 +129,42 @@ pub struct Granted {
 pub struct TaskState {
     /// The leaf as approved.
     pub leaf: Leaf,
-    /// Where it is.
     pub status: Status,
-    /// The iteration it is in, or that its next claim has; 0 before the first claim.
+    /// The current iteration, or that of the next claim; 0 before the first claim.
     #[serde(default)]
     pub iteration: u32,
-    /// Who holds it, while it is running.
+    /// The claim, while it is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
-    /// What its change is measured against, from the first claim on.
+    /// The base of its change, from the first claim on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// What was handed in, from submit on.
+    /// The submitted work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<MeasuredWork>,
-    /// What the mechanical checks found in this iteration.
+    /// The result of the mechanical checks in this iteration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<MeasuredWork>,
-    /// The last verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
-    /// What has to be mended, after a failed verdict.
+    /// The faults to fix, after a failed verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
-    /// Whether the builder has yet to be told of that feedback.
+    /// True if the builder hasn't been told the feedback or the answer yet.
     #[serde(default)]
     pub resume_due: bool,
-    /// Why it was given up, or skipped.
+    /// The reason for failing or skipping it, or for a blocked commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The failed task that it was skipped for.
+    /// The failed task that caused it to be skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
-    /// A commit under way, or one that could not be made and may be tried again.
+    /// A commit under way, or a failed one that may be repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_intent: Option<CommitIntent>,
-    /// Its commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Why there is no commit.
+    /// The reason for a missing commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Nudges in this iteration.
@@ -184,35 +173,34 @@ pub struct TaskState {
     /// Verifiers started in this iteration.
     #[serde(default)]
     pub verifiers: u32,
-    /// The files that it may change beyond those that were approved.
+    /// The files granted beyond the approved ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
-    /// The paths beyond those that its builder was seen to edit, where others work in the same checkout.
+    /// Other paths that its builder edited while others work in the same checkout.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
-    /// The builder's question that was answered, and of whose answer it has yet to be told.
+    /// The answered question whose answer the builder hasn't been told yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
-    /// What has changed under it since it was approved.
+    /// Changes beneath it since the approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
-    /// What its checks said before its work, in test-driven work.
+    /// Test-driven work: the results of its checks before the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ChecksBefore>,
-    /// Whether it was done before the plan was imported, by what its source says. A commit that the repository has is
-    /// the only proof of it.
+    /// True if its source says that it was done before the import. A commit in the repository is the only proof of
+    /// that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
-    /// When it was first claimed.
+    /// Time of the first claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it reached a final state.
+    /// Time when it reached a final state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
 impl TaskState {
-    /// A leaf that nobody has touched.
     pub fn new(leaf: Leaf) -> Self {
         Self {
             leaf,
@@ -243,33 +231,33 @@ impl TaskState {
         }
     }
 
-    /// Whether it counts as done, and nothing proves that it is.
+    /// True if it counts as done without proof.
     pub fn is_unverified(&self) -> bool {
         self.imported && self.status == Status::Completed && self.commit.is_none()
     }
 
-    /// Whether it passed and only its commit is missing.
+    /// True if it passed and only the commit is missing.
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
             && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
     }
 
-    /// What nobody else may change while it is running.
+    /// The paths that no other task may change while this one runs.
     pub fn held(&self) -> impl Iterator<Item = &str> {
         self.leaf.held().chain(self.granted.iter().map(|granted| granted.path.as_str()))
     }
 
-    /// The files that it may change.
+    /// The files it may change.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.leaf.files.iter().chain(self.granted.iter().map(|granted| &granted.path)).map(String::as_str)
     }
 
-    /// The builder in whose own worktree it is done, where it is not done in the user's checkout.
+    /// The builder whose worktree it is done in; `None` for the user's checkout.
     pub fn worktree(&self) -> Option<&AgentName> {
         self.base.as_ref()?.worktree.as_ref()
     }
 
-    /// What it changed, as last measured.
+    /// Its changes, as last measured.
     pub fn changed(&self) -> &[Change] {
         self.verification.as_ref().or(self.submission.as_ref()).map_or(&[], |m| &m.files)
     }

@@ -1,5 +1,5 @@
-//! The verdict on a submitted task: a pass needs every criterion and every mechanical check, whatever the
-//! verifier says of the whole.
+//! Turns a verifier's opinion into a verdict. A pass needs every criterion and every mechanical check, whatever the
+//! verifier says overall.
 
 use std::collections::BTreeSet;
 
@@ -13,36 +13,35 @@ use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
 use fp_plan::settings::ExecutionModel;
 
-/// What a verifier says.
+/// A verifier's opinion.
 #[derive(Debug, Clone, Default)]
 pub struct VerifierOpinion {
-    /// One judgement a criterion, in any order.
+    /// One judgement per criterion, in any order.
     pub judgements: Vec<Judgement>,
     /// One or two sentences.
     pub summary: String,
 }
 
-/// Why an opinion is not a verdict.
+/// The reason why an opinion is incomplete or invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOpinion {
-    /// A criterion that the task doesn't have.
+    /// The task doesn't have that criterion.
     #[error("there is no criterion {given}: the task has {count}")]
     UnknownCriterion {
-        /// The number given.
         given: usize,
-        /// How many there are.
+        /// The number of criteria.
         count: usize,
     },
-    /// A criterion judged twice.
+    /// A criterion is judged twice.
     #[error("criterion {0} is judged twice")]
     Twice(usize),
-    /// Criteria that nobody judged.
+    /// Some criteria aren't judged.
     #[error("no judgement on criteria {0}")]
     Missing(String),
 }
 
 impl VerifierOpinion {
-    /// Whether there is exactly one judgement for each of `criteria` criteria; sorts them.
+    /// Sorts the judgements and checks that there is exactly one for each of `criteria` criteria.
     pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
         self.judgements.sort_by_key(|j| j.criterion);
         for (i, judgement) in self.judgements.iter().enumerate() {
@@ -60,7 +59,7 @@ impl VerifierOpinion {
     }
 }
 
-/// What keeps a task from passing: failed criteria with their text, then failed checks.
+/// The reasons against a pass: failed criteria with their text, then failed checks.
 pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
     let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
@@ -74,8 +73,8 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
 }
 
 impl State {
-    /// Judges the submitted task `id`, whose mechanical checks are recorded. A fail sends it back with the
-    /// reasons, or ends it when it has had all its iterations. `token` is a fresh one.
+    /// Judges the submitted task `id`, whose mechanical checks must be recorded. A fail sends it back with the reasons,
+    /// or ends it after its last iteration. `token` must be fresh.
     pub fn judge(
         &self,
         id: &TaskId,
@@ -106,7 +105,7 @@ impl State {
         Ok(events)
     }
 
-    /// The commit of a passed task is about to be made.
+    /// Announces the commit of a passed task.
     pub fn begin_commit(
         &self,
         id: &TaskId,
@@ -118,21 +117,21 @@ impl State {
         Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
     }
 
-    /// A passed task is done, with its commit or the reason why there is none.
+    /// Completes a passed task, with its commit or the reason for having none.
     pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> RunDecision {
         self.expect_passed(id)?;
         Ok(vec![Event::Completed { task: id.clone(), commit, note }])
     }
 
-    /// The commit of a passed task could not be made: the user is asked.
+    /// Asks the user about a passed task whose commit could not be made.
     pub fn block_commit(&self, id: &TaskId, reason: &str) -> RunDecision {
         self.expect_passed(id)?;
         let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
     }
 
-    /// A passed task does not fit what was committed since it began: it goes back to its builder, whose worktree is
-    /// now at `base`, or ends when it has had all its iterations. `token` is a fresh one.
+    /// Sends a passed task that conflicts with newer commits back to its builder, whose worktree is now at `base`, or
+    /// ends it after its last iteration. `token` must be fresh.
     pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
         self.expect_passed(id)?;
         let mut events = self.send_back(id, feedback, token);
@@ -156,7 +155,7 @@ impl State {
 }
 
 impl State {
-    /// The checks of a task ran before its work, and all of them passed: the user decides.
+    /// Asks the user about a task whose checks all passed before its work.
     pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Pending || task.before.is_some() {
@@ -166,13 +165,13 @@ impl State {
         Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
     }
 
-    /// Whether nothing but the user's word keeps the task from being claimed.
+    /// True if only the user's answer keeps the task from being claimed.
     pub(super) fn only_doubted(&self, id: &TaskId) -> bool {
         let none = BTreeSet::new();
         self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
     }
 
-    /// The check that `task` was begun with a failing one, in test-driven work.
+    /// Checks that `task` began with a failing check, in test-driven work.
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
         if self.policy().model != ExecutionModel::Tdd {
             return None;
@@ -195,7 +194,7 @@ impl State {
         Some(Check { name: "test first".into(), verdict, detail })
     }
 
-    /// Whether the checks of the pending task `id` have yet to run before its work.
+    /// True if the checks of task `id` must run before its work and haven't yet.
     pub fn wants_checks_before(&self, id: &TaskId) -> bool {
         let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
         self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)

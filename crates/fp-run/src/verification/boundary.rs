@@ -1,5 +1,5 @@
-//! What a task may touch: its files, what is below its folders, new test files beside them, and the lock file
-//! of a manifest among them.
+//! Defines the files a task may touch: those it lists, everything below its folders, new test files beside them, and
+//! the lock file of a listed manifest.
 
 use super::change::{Change, ChangeStatus, FileKind};
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
@@ -14,45 +14,46 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// The boundary of `files` as a task lists them: `./`, a doubled or final `/` and the case of letters make no
-    /// difference, and a folder covers what is below it.
+    /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and letter case make no
+    /// difference; a folder covers everything below it.
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
         Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect() }
     }
 
-    /// Whether `path` is listed, or below a listed folder.
+    /// True if `path` is listed, or below a listed folder.
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| is_within(&path, file))
     }
 
-    /// Whether `path` may come into being without being listed: a test file beside a listed file, or a snapshot
-    /// that such a test writes.
+    /// True if `path` may be created without being listed: a test file beside a listed file, or a snapshot of such a
+    /// test.
     pub fn allows_new(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| test_files::is_test_beside(&path, file))
     }
 
-    /// Whether a file may be changed at `path`: it is listed, the lock file of a listed manifest, or a test beside a
-    /// listed file that `is_new`, which is asked for nothing else.
+    /// True if a file may change at `path`: it is listed, the lock file of a listed manifest, or a test beside a listed
+    /// file for which `is_new` holds. `is_new` is only called in that last case.
     pub fn allows(&self, path: &RepoPath, is_new: impl FnOnce() -> bool) -> bool {
         self.covers(path) || self.allows_lock(path) || self.allows_new(path) && is_new()
     }
 
-    /// Whether the name of the test file `path` holds that of a listed file.
+    /// True if the test file `path` is named after a listed file.
     pub fn is_named_like(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| test_files::is_named_like(&path, file))
     }
 
-    /// Whether `path` is the lock file of a listed manifest: package managers write it as they like.
+    /// True if `path` is the lock file of a listed manifest: package managers rewrite it freely.
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let path = normalise(&path.to_lossy());
         self.files.iter().any(|file| is_lock_of(&path, file))
     }
 }
 
-/// Lower case, `/` between folders and none at the end, no `./`; the empty text is the whole repository.
+/// Converts to lower case, with `/` between folders, without `./` and a final `/`. The empty text is the whole
+/// repository.
 fn normalise(path: &str) -> String {
     let path = path.trim();
     let path = if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") };
@@ -90,7 +91,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     Check::new("boundary", CheckVerdict::Pass, "every change is within the task's files")
 }
 
-/// What is wrong with one change, if anything.
+/// Returns the fault of one change, if there is one.
 fn problem(
     change: &Change,
     boundary: &Boundary,

@@ -1,5 +1,5 @@
-//! What tools leave behind in a repository that doesn't ignore it: caches and installed packages. Nobody's change,
-//! and nothing to commit; without this, a task would answer for what its own tests have written.
+//! Recognises files that tools leave in a repository that doesn't ignore them: caches and installed packages. They are
+//! nobody's change and never committed. Without this, a task would have to answer for the output of its own tests.
 
 use std::collections::HashSet;
 
@@ -17,22 +17,22 @@ const FOLDERS: [&[u8]; 7] = [
 ];
 /// Files that only tools write.
 const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
-/// Cargo's folder: the name alone could be anybody's, with this file in it it is a cache.
+/// Marks Cargo's folder as a cache. Its name alone could be anybody's.
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
-/// Whether only tools write into a folder with this name, wherever it is.
+/// True if only tools write into folders of this name, wherever they are.
 pub fn is_folder_of_tools(name: &[u8]) -> bool {
     FOLDERS.contains(&name)
 }
 
-/// Tells by-products among the files that git doesn't know.
+/// Recognises by-products among untracked files.
 #[derive(Debug, Clone, Default)]
 pub struct ByProducts {
     targets: HashSet<Vec<u8>>,
 }
 
 impl ByProducts {
-    /// Looks at all the files that git neither knows nor ignores.
+    /// Takes all files that git neither tracks nor ignores.
     pub fn among<'p>(untracked: impl IntoIterator<Item = &'p RepoPath>) -> Self {
         let folder = |path: &'p RepoPath| {
             let rest = path.as_bytes().strip_suffix(TARGET_TAG)?;
@@ -41,7 +41,7 @@ impl ByProducts {
         Self { targets: untracked.into_iter().filter_map(folder).collect() }
     }
 
-    /// Whether `path`, a file that git doesn't know, is one.
+    /// True if `path`, an untracked file, is a by-product.
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = path.as_bytes();
         let mut parts = path.rsplit(|&b| b == b'/');

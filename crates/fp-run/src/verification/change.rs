@@ -1,55 +1,49 @@
-//! What a change consists of, as measured by git: the input of every check.
+//! Describes a change as measured by git, the input of every check.
 
 use serde::{Deserialize, Serialize};
 
 use fp_plan::repo_path::RepoPath;
 
-/// What happened to a path.
+/// The kind of change to a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeStatus {
-    /// It is new.
     Added,
     /// Its content changed, with or without its mode.
     Modified,
-    /// It is gone.
     Deleted,
-    /// It is the file that was at `from`, with the same or a similar content.
+    /// It is the file from `from`, with the same or similar content.
     Renamed {
-        /// The path it had; nothing is there any more.
+        /// Its old path, where nothing is left.
         from: RepoPath,
     },
     /// Only its executable bit changed.
     ModeChanged,
-    /// It was a file and is a link, or the like.
+    /// Its type changed, such as from a file to a link.
     TypeChanged,
 }
 
-/// What is, or in a deletion was, at a path.
+/// The type of a file, or of a deleted file before its deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A symbolic link.
     Symlink,
-    /// A repository of its own.
     Submodule,
 }
 
 /// One changed path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Where it is now; for a deletion, where it was.
+    /// Its current path, or the old one of a deleted file.
     pub path: RepoPath,
-    /// What happened.
     pub status: ChangeStatus,
-    /// What is there.
     pub kind: FileKind,
 }
 
 impl Change {
-    /// Every path that the change touches: the path, and the other end of a rename.
+    /// Every path that the change touches: its own, and the old one of a rename.
     pub fn ends(&self) -> impl Iterator<Item = &RepoPath> {
         let from = match &self.status {
             ChangeStatus::Renamed { from } => Some(from),
@@ -62,19 +56,19 @@ impl Change {
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedLine {
-    /// Its number, from 1: in the new file for an added line, in the old one for a removed line.
+    /// From 1: in the new file for an added line, in the old one for a removed line.
     pub number: usize,
-    /// Its text without the line ending; not UTF-8 is replaced.
+    /// Without the line ending; invalid UTF-8 is replaced.
     pub text: String,
 }
 
-/// The lines that a change adds to a file and takes out of it.
+/// The lines that a change adds to a file and removes from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedLines {
-    /// Where the file is now; for a deletion, where it was.
+    /// Its current path, or the old one of a deleted file.
     pub path: RepoPath,
-    /// Lines that are new, in order.
+    /// In order.
     pub added: Vec<ChangedLine>,
-    /// Lines that are gone, in order.
+    /// In order.
     pub removed: Vec<ChangedLine>,
 }

@@ -1,4 +1,4 @@
-//! New dependencies: a task gets one only if it lists the manifest and its own words ask for it.
+//! Guards against unwanted dependencies: a task gets one only if it lists the manifest and its own words ask for it.
 
 use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, boundary::Boundary, intent, list};
 use fp_plan::package_files::{
@@ -79,7 +79,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
 }
 
-/// Whether the change only moved a dependency from one manifest to another.
+/// True if the change only moved a dependency from another manifest to this one.
 fn was_in_another(name: &str, manifest: &Listed, manifests: &[Listed]) -> bool {
     let gone = |other: &&Listed| {
         let has = |names: &Option<PackageNames>| names.as_ref().is_some_and(|names| names.contains(name));

@@ -1,5 +1,5 @@
-//! Whether a task asks for something, by its own words. A sentence that forbids asks for nothing: "no new
-//! dependencies" mentions them and doesn't want them.
+//! Tells if a task asks for something, by its own words. A sentence that forbids asks for nothing: "no new
+//! dependencies" mentions them without wanting them.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 pub(super) const LINK: &[&str] = &["symlink", "symlinks", "symbolic link", "symbolic links", "심볼릭 링크"];
 /// Words for submodules.
 pub(super) const SUBMODULE: &[&str] = &["submodule", "submodules", "서브모듈"];
-/// Words for what a manifest lists.
+/// Words for the entries of a manifest.
 const DEPENDENCY: &[&str] = &[
     "dependency",
     "dependencies",
@@ -44,13 +44,13 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Verbs that take tests away, in front of them.
+/// Verbs for taking tests away that precede them.
 const TAKES_AWAY: &[&str] = &[
     "remove", "removes", "removing", "delete", "deletes", "deleting", "drop", "drops", "skip", "skips",
     "ignore", "ignores", "disable", "disables", "retire", "replace", "replaces", "rewrite", "rewrites",
     "rename", "renames",
 ];
-/// The same behind them.
+/// Verb forms that follow them.
 const TAKEN_AWAY: &[&str] = &[
     "removed",
     "deleted",
@@ -63,20 +63,20 @@ const TAKEN_AWAY: &[&str] = &[
     "rewritten",
     "renamed",
 ];
-/// The same in Korean, whose verbs stand behind and take endings.
+/// The same in Korean, whose verbs follow and take endings.
 const TAKEN_AWAY_KOREAN: &[&str] = &["삭제", "제거", "비활성", "건너", "교체", "다시 쓴", "이름을 바꾼"];
-/// Where what a verb takes away has ended.
+/// Words that end the object of such a verb.
 const STOPS: &[&str] =
     &["and", "with", "to", "for", "in", "on", "by", "from", "but", "keep", "add", "write", "pass"];
-/// How many words may stand between such a verb and the tests.
+/// Maximum words between such a verb and the tests.
 const REACH: usize = 5;
 
-/// Whether one of `words` stands in a sentence of `text` that doesn't forbid.
+/// True if a sentence of `text` that doesn't forbid contains one of `words`.
 pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
     wishes(text).any(|sentence| words.iter().any(|word| has_word(sentence, word)))
 }
 
-/// Whether the text asks for the dependency `name`, or for dependencies.
+/// True if the text asks for the dependency `name`, or for dependencies in general.
 pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
     wishes(text).any(|sentence| {
         has_word(sentence, name)
@@ -84,7 +84,7 @@ pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether the text asks for tests to be taken away or switched off.
+/// True if the text asks to remove tests or switch them off.
 pub(super) fn wants_fewer_tests(text: &str) -> bool {
     wishes(text).any(|sentence| {
         let korean = sentence.find("테스트").map(|at| &sentence[at..]);
@@ -116,7 +116,7 @@ fn wishes(text: &str) -> impl Iterator<Item = &str> {
     sentences.filter(|sentence| !FORBIDS.is_match(sentence))
 }
 
-/// Whether `word` stands in `text` by itself, whatever its case. Korean words take endings.
+/// True if `text` contains `word` as a whole word, in any case. Korean words take endings.
 fn has_word(text: &str, word: &str) -> bool {
     let (text, word) = (text.to_lowercase(), word.to_lowercase());
     let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -1,9 +1,9 @@
-//! What unfinished work leaves behind, in added lines only: what was there before is nobody's change, and a line
-//! that was only moved is not new.
+//! Finds the traces of unfinished work, in added lines only: earlier lines are nobody's change, and a moved line isn't
+//! new.
 //!
-//! In prose (Markdown and the like) a TODO is a topic or a list, so it is told and doesn't fail; conflict markers
-//! fail everywhere. In code, `TODO` and `FIXME` fail in a comment or where they look like one (`TODO:`,
-//! `TODO(name)`); a bare word, such as a constant of that name, is told.
+//! In prose (Markdown and similar formats) a TODO is a topic or a list, so it is mentioned without failing the task;
+//! conflict markers fail everywhere. In code, `TODO` and `FIXME` fail in a comment, or if they look like one (`TODO:`,
+//! `TODO(name)`); a bare word, such as a constant of that name, is mentioned.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use regex::Regex;
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
 use fp_plan::text::one_line;
 
-/// What the check is called.
+/// Name of the check.
 pub(super) const NAME: &str = "leftovers";
 
 const PROSE: [&str; 8] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".org", ".txt", ".html"];
@@ -39,7 +39,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant")
 }
 
-/// How much a line weighs.
+/// The weight of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Nothing,

@@ -1,5 +1,5 @@
-//! Mechanical checks of a change, from measured facts: what can be decided without judgement is decided here,
-//! before anybody judges, and never from an agent's word.
+//! Checks a change from measured facts: whatever needs no judgement is decided here, before anybody judges, and never
+//! on an agent's word.
 
 mod boundary;
 pub mod by_products;
@@ -24,15 +24,15 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::task::Task;
 use fp_plan::repo_path::RepoPath;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckVerdict {
-    /// It holds.
+    /// The check holds.
     Pass,
-    /// It does not; the task can't pass.
+    /// The check fails, and the task can't pass.
     Fail,
-    /// Worth knowing, not decisive.
+    /// Worth knowing, but not decisive.
     Note,
     /// There is nothing to check.
     NotApplicable,
@@ -42,16 +42,15 @@ pub enum CheckVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// What was checked, such as `boundary`.
+    /// The subject, such as `boundary`.
     pub name: String,
-    /// What was found.
     pub verdict: CheckVerdict,
-    /// What shows it.
+    /// The proof or the fault.
     pub detail: String,
 }
 
 impl Check {
-    /// Whether it found something unfinished in added lines, and told it without failing the task.
+    /// True if it found traces of unfinished work and mentioned them without failing the task.
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
     }
@@ -61,41 +60,37 @@ impl Check {
     }
 }
 
-/// What the name of a check begins with that is a command.
+/// Prefix of the names of checks that run a command.
 pub const COMMAND_CHECK: &str = "command: ";
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEnd {
     /// With this exit status.
     Exited(i32),
     /// By this signal.
     Signalled(i32),
-    /// At its time limit of so many seconds.
+    /// At its time limit, in seconds.
     TimedOut(u64),
 }
 
-/// A command of a task that was run.
+/// The run of a task's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRun {
-    /// The command line.
     pub line: String,
-    /// How it ended; `None` where it could not be started.
+    /// `None` if the command could not be started.
     pub end: Option<CommandEnd>,
-    /// How long it took.
     pub duration: Duration,
-    /// Its output as text, cut to head and tail; why it could not be started.
+    /// The output as text, cut to head and tail; or the reason why the command could not be started.
     pub output: String,
-    /// SHA-256 of its whole output; empty where it could not be started.
+    /// SHA-256 of the whole output; empty if the command could not be started.
     pub sha256: String,
 }
 
-/// Name of the check that ran `line`.
 pub fn command_check_name(line: &str) -> String {
     format!("{COMMAND_CHECK}{line}")
 }
 
-/// The check that `run` is. A command passes by its exit status alone.
+/// Turns `run` into a check. Only the exit status counts.
 pub fn command_check(run: &CommandRun) -> Check {
     let verdict =
         if run.end == Some(CommandEnd::Exited(0)) { CheckVerdict::Pass } else { CheckVerdict::Fail };
@@ -117,19 +112,19 @@ pub fn command_check(run: &CommandRun) -> Check {
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
 
-/// What a task may do, and what it says it will.
+/// The limits of a task, and its own words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskScope {
-    /// The files it may change, as listed, with the extensions that were granted.
+    /// The files it may change: those it lists and those granted later.
     pub files: Vec<String>,
-    /// Everything it says that it wants: title, description, acceptance, hints.
+    /// All its wishes: title, description, acceptance, hints.
     pub text: String,
-    /// The other tasks that are running.
+    /// The other running tasks.
     pub others: Vec<OtherTask>,
 }
 
 impl TaskScope {
-    /// The scope of `task`, with files `granted` to it beyond its own, while `others` are running.
+    /// The scope of `task`, with the `granted` files, while `others` are running.
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
         let description = task.fields.text(FieldKind::Description);
         let text = std::iter::once(&*task.description)
@@ -146,57 +141,55 @@ impl TaskScope {
 /// A task that runs at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherTask {
-    /// Its id.
     pub id: String,
     /// The files it may change, as listed.
     pub files: Vec<String>,
 }
 
-/// What was measured of a task's change.
+/// The measured facts of a task's change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangeFacts {
-    /// What the task changed.
+    /// The task's own changes.
     pub changes: Vec<Change>,
-    /// Changes that are another running task's, in a working tree that they share.
+    /// Another running task's changes in a shared working tree, with its id.
     pub elsewhere: Vec<(Change, String)>,
-    /// Lock files that a tool has made, although the task has nothing to do with their manifest.
+    /// Lock files that a tool made although the task has nothing to do with their manifest.
     pub made_locks: Vec<RepoPath>,
     /// The lines of the changed files.
     pub lines: Vec<ChangedLines>,
-    /// The texts of those changed files that [`wants_text`].
+    /// The texts of the changed files for which [`wants_text`] holds.
     pub texts: Vec<ChangedText>,
-    /// Files that [`wants_text`] and that are too large to be read.
+    /// Files for which [`wants_text`] holds, but which are too large to read.
     pub unread: Vec<RepoPath>,
-    /// Listed files that are there, but that git ignores.
+    /// Listed files that exist, but that git ignores.
     pub ignored: Vec<String>,
-    /// Whether HEAD still contains the commit that the task began on.
+    /// True if HEAD still contains the task's base commit.
     pub base_kept: bool,
-    /// Commits that somebody made since then and not `fp`: short id and subject.
+    /// Commits since then by anyone but `fp`: short id and subject.
     pub commits: Vec<String>,
-    /// What lay around the working tree when the task was claimed, and what does now; `None` where the log doesn't
-    /// tell.
+    /// The surroundings of the working tree at the claim and now; `None` if the log doesn't record them.
     pub around: Option<(GitSurroundings, GitSurroundings)>,
 }
 
-/// The text of a changed file on both sides.
+/// The text of a changed file before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedText {
-    /// Where it is now; for a deletion, where it was.
+    /// Its current path, or the old one of a deleted file.
     pub path: RepoPath,
-    /// What it was; `None` for a new file. Not UTF-8 is replaced.
+    /// `None` for a new file. Invalid UTF-8 is replaced.
     pub before: Option<String>,
-    /// What it is; `None` for a deleted file.
+    /// `None` for a deleted file.
     pub after: Option<String>,
 }
 
-/// Whether the checks need the whole text of a changed file: manifests, lock files and tests.
+/// True if the checks need the whole text of a changed file: manifests, lock files and tests.
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
         && change.ends().any(|path| is_package_file(path) || weakened::is_of_interest(path))
 }
 
-/// All checks of a change, in the order in which they are reported; `runs` are its commands in order.
+/// Runs all checks of a change, in reporting order; `runs` are its commands in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
@@ -208,7 +201,7 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     checks
 }
 
-/// A task that lists files and changes nothing has not been done.
+/// Fails a task that lists files but changed nothing.
 fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let check = |verdict, detail: String| Check::new("changes", verdict, detail);
     match facts.changes.len() {
@@ -222,7 +215,7 @@ fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
 }
 
-/// Commits are made by `fp` after the verdict; what else happened to the history is told.
+/// Commits are made by `fp` after the verdict; anything else that happened to the history is mentioned.
 fn history(facts: &ChangeFacts) -> Option<Check> {
     if !facts.base_kept {
         let detail = "HEAD no longer contains the commit that the task began on: \
@@ -236,28 +229,28 @@ fn history(facts: &ChangeFacts) -> Option<Check> {
     (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
 }
 
-/// What lies around a working tree at one moment and is in no commit: the branch, and the files in git's own folder
-/// that decide what git shows and what it runs. A builder that edits those could hide a change, or have one made later.
+/// The surroundings of a working tree at one moment, which no commit contains: the branch, and the files in git's own
+/// folder that decide what git shows and runs. A builder that edits those could hide a change, or have one made later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GitSurroundings {
-    /// The branch; `None` where HEAD is detached.
+    /// `None` if HEAD is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Path of each such file in git's folder, and a hash of what counts of it.
+    /// The path of each such file in git's folder, and a hash of its relevant content.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
-    /// That another branch is checked out `now`, in words. A HEAD that is detached belongs to none, as in a worktree
-    /// or while the user rebases.
+    /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
+    /// during the user's rebase.
     fn branch_left(&self, now: &Self) -> Option<String> {
         let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
         (began != now).then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
     }
 
-    /// The check of git's own files, where one has changed: told, since the user may change them at any time, as
-    /// after a hook that failed.
+    /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
+    /// example after a failed hook.
     fn check(&self, now: &Self) -> Option<Check> {
         let gone = self.files.keys().filter(|path| !now.files.contains_key(*path));
         let gone = gone.map(|path| format!("{path} was taken away"));
@@ -271,7 +264,7 @@ impl GitSurroundings {
     }
 }
 
-/// `items` as one line, cut after the tenth.
+/// `items` as one line, at most ten of them.
 fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");

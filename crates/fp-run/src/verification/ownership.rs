@@ -1,7 +1,7 @@
-//! Whose a change is, where several builders work in one working tree: git tells what changed, not who did it.
+//! Tells whose a change is if several builders share a working tree: git tells what changed, not who did it.
 //!
-//! A path is the task's unless another task's commit made it what it is, or it is in the boundary of another
-//! running task and not in this one's, and this task's builder was not seen to edit it.
+//! A path belongs to the task, with two exceptions: another task's commit left it as it is, or it lies in the boundary
+//! of another running task but not in this one's, and this task's builder was not seen to edit it.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use super::{OtherTask, TaskScope};
 use fp_plan::package_files::is_lock;
 use fp_plan::repo_path::RepoPath;
 
-/// What tells one task's changes from another's.
+/// The facts that separate one task's changes from another's.
 #[derive(Debug, Clone, Default)]
 pub struct OwnershipEvidence {
-    /// Whether other tasks work in the same working tree.
+    /// True if other tasks work in the same working tree.
     pub shared: bool,
-    /// Paths that are as another task's commit has left them.
+    /// Paths in the state in which another task's commit left them.
     pub settled: HashSet<RepoPath>,
     /// Paths that this task's builder was seen to edit.
     pub seen: HashSet<RepoPath>,
@@ -29,18 +29,17 @@ enum Owner {
     Other(String),
 }
 
-/// Changes by whose they are.
+/// Changes by owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Divided {
-    /// The task's.
     pub own: Vec<Change>,
     /// Another running task's, with its id.
     pub elsewhere: Vec<(Change, String)>,
-    /// New lock files that have nothing to do with the task: package managers make them when tests are run.
+    /// New lock files unrelated to the task: package managers make them when tests run.
     pub made_locks: Vec<RepoPath>,
 }
 
-/// Divides what differs from the task's base by whose it is.
+/// Divides the differences from the task's base by owner.
 pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
     let judge = Judge {
         own: Boundary::new(&scope.files),
@@ -86,14 +85,14 @@ impl Judge<'_> {
         other.map_or(Owner::This, |(task, _)| Owner::Other(task.id.clone()))
     }
 
-    /// Whether a new test file that stands beside `other`'s files is rather its than this task's: it doesn't stand
-    /// beside this one's, or it is named like a file of the other and not like one of these.
+    /// True if a new test file beside the files of `other` belongs there rather than to this task: it isn't beside this
+    /// task's files, or it is named after a file of `other` and not after one of this task's.
     fn gives_way(&self, other: &Boundary, path: &RepoPath) -> bool {
         !self.own.allows_new(path) || other.is_named_like(path) && !self.own.is_named_like(path)
     }
 
-    /// A rename as it is, or, if its ends have different owners, as what it is then: git takes what one task
-    /// deleted and another one added for a rename if they are alike.
+    /// Splits a rename if its ends have different owners: git takes a file deleted by one task and a similar one added
+    /// by another for a rename.
     fn split(&self, change: Change) -> Vec<Change> {
         let ChangeStatus::Renamed { from } = &change.status else { return vec![change] };
         let part = |path: &RepoPath, status| Change { path: path.clone(), status, kind: change.kind };

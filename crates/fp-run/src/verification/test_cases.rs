@@ -1,22 +1,21 @@
-//! Finds test cases, and what switches them off, in the text of a test file. ChangedLine by line and by convention, not
-//! by parsing: what it can't see, it doesn't count on either side of a change.
+//! Finds test cases, and the code that switches them off, in a test file. It works by line and convention, without
+//! parsing: whatever it misses, it misses on both sides of a change.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A test case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TestCase {
-    /// Its name, as in the source.
+    /// As in the source.
     pub(super) name: String,
-    /// Its line, from 1.
+    /// From 1.
     pub(super) line: usize,
-    /// Everything up to the next test case, without its own first line, blanks taken out.
+    /// Everything up to the next test case, without its own first line and without blanks.
     pub(super) body: String,
 }
 
-/// Where what switches a test off stands.
+/// The position of the code that switches a test off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SwitchPlace {
     /// In front of the test case.
@@ -25,21 +24,21 @@ pub(super) enum SwitchPlace {
     On,
     /// Inside it.
     Inside,
-    /// It switches off all others.
+    /// Anywhere; it switches off all others.
     Elsewhere,
 }
 
 struct Language {
     extensions: &'static [&'static str],
-    /// A test case whose first group with a match is its name.
+    /// A test case; the first matching group is its name.
     case: Regex,
-    /// A line that makes the next function one.
+    /// A line that turns the next function into one.
     mark: Option<Regex>,
-    /// A function, whose first group with a match is its name.
+    /// A function; the first matching group is its name.
     function: Option<Regex>,
-    /// What switches tests off.
+    /// Code that switches tests off.
     off: Vec<(Regex, SwitchPlace)>,
-    /// What looks at a result.
+    /// Code that checks a result.
     assertion: Regex,
 }
 
@@ -219,7 +218,7 @@ fn language(path: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
 }
 
-/// The test cases in `text`, whose file's name in lower case is `path`.
+/// The test cases in `text`. `path` is the file's name in lower case.
 pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
     let Some(language) = language(path) else { return Vec::new() };
     let mut cases: Vec<TestCase> = Vec::new();
@@ -243,12 +242,12 @@ fn name(pattern: &Regex, line: &str) -> Option<String> {
     found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
 }
 
-/// Where a line of such a file switches tests off, if it does.
+/// The position from which a line of such a file switches tests off, if it does.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
     language(path)?.off.iter().find(|(pattern, _)| pattern.is_match(line)).map(|(_, place)| *place)
 }
 
-/// How many lines of `text` look at a result.
+/// Counts the lines of `text` that check a result.
 pub(super) fn assertions(path: &str, text: &str) -> usize {
     let Some(language) = language(path) else { return 0 };
     text.lines().filter(|line| language.assertion.is_match(line)).count()

@@ -1,4 +1,4 @@
-//! Tests that a change weakens: deleted, taken out, switched off. A task that says so may.
+//! Notices tests that a change weakens: deleted, removed or switched off. Only a task whose words ask for it may do so.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, li
 use crate::test_files;
 use fp_plan::repo_path::RepoPath;
 
-/// Whether a file may hold tests: test files, and Rust, whose tests may stand in any.
+/// True if a file may hold tests: test files, and every Rust file.
 pub(super) fn is_of_interest(path: &RepoPath) -> bool {
     test_files::is_test_file(path) || lower(path).ends_with(".rs")
 }
@@ -17,10 +17,10 @@ fn lower(path: &RepoPath) -> String {
     path.to_lossy().to_lowercase()
 }
 
-/// A file that may hold tests, on both sides.
+/// A file that may hold tests, before and after.
 struct TestText<'f> {
     file: &'f ChangedText,
-    /// Its name where it was and where it is, in lower case.
+    /// Its old and new path in lower case.
     names: (String, String),
     before: Vec<TestCase>,
     after: Vec<TestCase>,
@@ -76,7 +76,7 @@ fn read<'f>(file: &'f ChangedText, changes: &[Change]) -> Option<TestText<'f>> {
     Some(TestText { file, names, before, after })
 }
 
-/// Tests that are in no changed file any more, and what is left of them under another name.
+/// The tests that are in no changed file any more, and those that only changed their name.
 fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
@@ -109,7 +109,7 @@ fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
     (out, renamed)
 }
 
-/// Test files that are gone, unless all their tests are elsewhere.
+/// The deleted test files, unless all their tests are elsewhere.
 fn deleted_files(changes: &[Change], texts: &[TestText], gone: &[(RepoPath, String)]) -> Vec<String> {
     let moved = |path: &RepoPath| {
         let had = texts.iter().any(|text| text.file.path == *path && !text.before.is_empty());
@@ -132,7 +132,7 @@ fn deleted_files(changes: &[Change], texts: &[TestText], gone: &[(RepoPath, Stri
         .collect()
 }
 
-/// What switches off tests that were there before, and what switches off new ones.
+/// The lines that switch off existing tests, and those that switch off new ones.
 fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
     let old: Vec<&str> = texts.iter().flat_map(|text| &text.before).map(|case| case.name.as_str()).collect();
     let (mut off, mut off_in_new) = (Vec::new(), Vec::new());
@@ -166,7 +166,7 @@ fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, SwitchPlace)>
     lines.filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?))).collect()
 }
 
-/// Files with as many tests as before, or more, and fewer lines that look at results.
+/// The files with fewer lines that check a result, although they still have tests.
 fn fewer_assertions(texts: &[TestText]) -> Vec<String> {
     let count = |path: &str, text: &Option<String>| text.as_ref().map_or(0, |text| assertions(path, text));
     let fewer = texts.iter().filter(|text| !text.before.is_empty() && text.file.after.is_some());

@@ -1,4 +1,5 @@
-//! Blocks that aren't items: paragraphs, headings, code, HTML; and the lines in them that look like tasks.
+//! Reads blocks that aren't list items (paragraphs, headings, code, HTML), and finds the lines in them that look like
+//! tasks.
 
 use std::ops::Range;
 
@@ -12,10 +13,10 @@ use super::task_line::{Suspect, SuspectLead};
 use super::{FrameKind, ReaderFrame};
 use crate::plan::field::FieldForm;
 
-/// Headings that the writer makes itself.
+/// Headings that the writer itself produces.
 const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
 
-/// Whether a line above subtasks says nothing but that.
+/// True if a title merely announces subtasks.
 pub(super) fn is_frame(title: &str) -> bool {
     let title = title.trim_end_matches(':').trim_end();
     title.eq_ignore_ascii_case("Tasks")
@@ -46,7 +47,7 @@ impl<'t> Reader<'t> {
             None if self.in_text() => self.keep_block(range, None),
             None => {
                 self.leave_headings(level);
-                // One that the writer makes itself says nothing.
+                // A heading that the writer produces carries no meaning.
                 if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
                 {
                     self.keep_heading(start..range.end);
@@ -56,7 +57,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether the current item is a field or prose.
+    /// True if the current item is a field or prose.
     fn in_text(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)))
     }
@@ -73,7 +74,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether a heading at `start` is part of a field: in an entry, or behind a bullet of its own.
+    /// True if a heading at `start` is part of a field: in an entry, or after its bullet.
     fn is_in_field(&self, start: usize) -> bool {
         let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let bullet = !self.text[line..start].trim().is_empty();
@@ -86,7 +87,7 @@ impl<'t> Reader<'t> {
         entry || (bullet && around.filter(|frame| frame.kind != FrameKind::Group).count() > 0)
     }
 
-    /// Takes a heading in an entry for what it says it is, and leaves the entry as it is.
+    /// Reads a heading inside an entry as the task it claims to be, and leaves the entry unchanged.
     fn misplaced_heading(
         &mut self,
         level: u8,
@@ -100,9 +101,9 @@ impl<'t> Reader<'t> {
         self.heading_task(level, whole, own, (head, parent));
     }
 
-    /// Leaves the fields and the prose around a heading that begins at `start`; they end with the line before.
+    /// Leaves the fields and the prose around a heading at `start`; they end with the previous line.
     fn leave_text(&mut self, start: usize) {
-        // The bullets on the line of the heading are nobody's text.
+        // Bullets on the heading's own line belong to no text.
         let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         while self.in_text() {
             self.cut_fields(self.frames.len() - 1, line);
@@ -110,7 +111,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Ends the fields from the level `from` on before a line that is no part of them.
+    /// Ends the fields from frame `from` on before a line that isn't part of them.
     fn cut_fields(&mut self, from: usize, line: usize) {
         for frame in &self.frames[from..] {
             if let (FrameKind::Field(field), Some(task)) = (&frame.kind, frame.task) {
@@ -135,7 +136,8 @@ impl<'t> Reader<'t> {
     }
 
     fn push_heading(&mut self, kind: FrameKind, start: usize, task: Option<usize>) {
-        // Of the items that Markdown has open, those around the heading that are text were left for it.
+        // The text items around the heading were left already, so pick the innermost open item that still has its
+        // frame.
         let is_there = |at: usize, serial| self.frames.get(at).is_some_and(|frame| frame.serial == serial);
         let item = self.open.iter().rev().copied().find(|&(at, serial)| is_there(at, serial));
         if let Some((at, _)) = item {
@@ -153,7 +155,7 @@ impl<'t> Reader<'t> {
         });
     }
 
-    /// Reads code, which is indented where it isn't `fenced`.
+    /// Reads a code block, fenced or indented.
     pub(super) fn code(&mut self, fenced: bool, range: Range<usize>) {
         self.read_head(range.start);
         let lines_of = match self.frames.last() {
@@ -179,7 +181,7 @@ impl<'t> Reader<'t> {
                     || self.is_whole(frame))
         });
         if !fenced && !quoted {
-            // Its indentation is what makes it code.
+            // The indentation makes it code.
             let start = self.text[..range.start].trim_end_matches([' ', '\t']).len();
             let text = dedent_code(&self.text[start..range.end], self.container_column());
             self.keep_text(text.into(), range.clone());
@@ -224,7 +226,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reports a block once, at the first line in it that looks like a task.
+    /// Reports a block once, at its first line that looks like a task.
     fn swallowed(&mut self, range: Range<usize>, first_line: bool, (detail, hint): (&str, &str)) {
         let suspects: Vec<Suspect> = task_line::suspects(self.text, range, first_line).collect();
         let more = suspects.len().saturating_sub(1);
@@ -236,8 +238,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Puts a line that only looks like a task into the tree, marked as such; reports it with `fault`, or
-    /// not where the report was made for another line.
+    /// Adds a line that only looks like a task to the tree, marked as broken. Reports it with `fault`, unless another
+    /// line's report covers it.
     pub(super) fn misread(&mut self, suspect: &Suspect, fault: Option<SyntaxFault>) {
         let own = suspect.task_start..suspect.range.end;
         let heading = suspect.lead == SuspectLead::TightHeading;
@@ -283,7 +285,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Why Markdown doesn't read a line as a task.
+/// Explains why Markdown doesn't read a line as a task.
 pub(super) fn misread_line(text: &str, suspect: &Suspect) -> SyntaxFault {
     let lead = text[suspect.range.start..suspect.task_start].trim_end();
     let (detail, hint) = match suspect.lead {
@@ -314,12 +316,12 @@ pub(super) fn misread_line(text: &str, suspect: &Suspect) -> SyntaxFault {
     SyntaxFault { detail, hint }
 }
 
-/// The text of a heading without its signs.
+/// The text of a heading without its marks.
 fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
     let range = trim(text, range);
     let slice = &text[range.clone()];
     if !slice.starts_with('#') {
-        // An underlined heading ends with the line of its signs.
+        // An underlined heading ends before the line of its underline.
         let end = slice.rfind(['\n', '\r']).unwrap_or(slice.len());
         return trim(text, range.start..range.start + end);
     }

@@ -1,4 +1,4 @@
-//! Collects tasks and findings, and links them to a tree at the end.
+//! Collects tasks and findings during the parse, and links them into a tree at the end.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,12 +15,12 @@ struct Misreading {
     fault: SyntaxFault,
 }
 
-/// The tree as far as it has been read.
+/// The tree read so far.
 #[derive(Default)]
 pub(super) struct TreeBuilder<'t> {
     /// In document order, linked to their parents only.
     pub(super) tasks: Vec<Task<'t>>,
-    /// Of every task, a bit for every field that was given.
+    /// For every task, a bit for each field given.
     given: Vec<u16>,
     findings: Vec<Misreading>,
     prose: Vec<(usize, Item<'t>)>,
@@ -58,7 +58,7 @@ impl<'t> TreeBuilder<'t> {
         index
     }
 
-    /// Whether the field was given before; if not, it now is.
+    /// True if the field was given before; marks it as given.
     pub(super) fn is_given(&mut self, task: TaskIndex, field: FieldKind) -> bool {
         let bit = 1 << field as u16;
         let given = self.given[task] & bit != 0;
@@ -86,7 +86,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Adds an entry that stands on a line of its own, `indent` columns to the right.
+    /// Adds an entry on a line of its own, indented by `indent` columns.
     pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, indent: usize) {
         self.reach(task, item.span.end);
         if !field.form().is_list() {
@@ -102,7 +102,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Ends a field before something that stands in its item and isn't its own.
+    /// Ends a field before something in its item that isn't part of it.
     pub(super) fn cut_field(&mut self, task: TaskIndex, field: FieldKind, end: usize) {
         if let Some(span) = span_mut(&mut self.tasks[task], field) {
             span.end = span.end.min(end).max(span.start);
@@ -111,7 +111,7 @@ impl<'t> TreeBuilder<'t> {
 
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, span: Span) {
         let task_read = &mut self.tasks[task];
-        // It came to its end without an answer, and yet one hangs below it.
+        // The field ended without a value, but one follows below it after all.
         task_read.fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
         let second = match field.form() {
             FieldForm::Number => task_read.complexity_source.is_some(),
@@ -148,7 +148,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Notes that `Tests Required` has come to its end without an answer.
+    /// Records that `Tests Required` ended without an answer.
     pub(super) fn end_field(&mut self, task: Option<TaskIndex>, field: FieldKind, range: Range<usize>) {
         let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else { return };
         let fields = &mut self.tasks[task].fields;
@@ -166,7 +166,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Keeps a field that is unknown or given before.
+    /// Keeps a field that is unknown or was given before.
     pub(super) fn labelled(&mut self, task: TaskIndex, label: &'t str, item: Item<'t>, duplicate: bool) {
         self.reach(task, item.span.end);
         let fields = &mut self.tasks[task].fields;
@@ -174,7 +174,7 @@ impl<'t> TreeBuilder<'t> {
         list.push((label, item));
     }
 
-    /// Adds an item to the field that was kept last.
+    /// Appends to the field kept last.
     pub(super) fn continue_labelled(&mut self, task: TaskIndex, duplicate: bool, text: &str, end: usize) {
         self.reach(task, end);
         let fields = &mut self.tasks[task].fields;
@@ -185,7 +185,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Keeps prose with the task it stands below, or with the document behind so many tasks.
+    /// Keeps prose with the task above it, or else with the document, after `before` tasks.
     pub(super) fn note(&mut self, (task, before): (Option<TaskIndex>, usize), item: Item<'t>) {
         if item.text.is_empty() {
             return;
@@ -230,7 +230,7 @@ impl<'t> TreeBuilder<'t> {
     }
 }
 
-/// The place of a field that is there; of a complexity, that of its value.
+/// The position of a field that is present; for a complexity, that of its value.
 fn span_mut<'f>(task: &'f mut Task<'_>, field: FieldKind) -> Option<&'f mut Span> {
     match field.form() {
         FieldForm::Number => task.complexity_source.as_mut().map(|item| &mut item.span),
@@ -238,7 +238,7 @@ fn span_mut<'f>(task: &'f mut Task<'_>, field: FieldKind) -> Option<&'f mut Span
     }
 }
 
-/// Makes one tree of the top-level tasks; the root comes first.
+/// Links the top-level tasks to one tree, with the root first.
 fn link_tops(
     tasks: &mut Vec<Task<'_>>,
     findings: &mut [Misreading],
@@ -253,7 +253,7 @@ fn link_tops(
         Some(root) => tasks.remove(root),
         None => synthetic_root(&tops, tasks),
     };
-    // Everything before the root's old place moves up by one.
+    // Everything before the root's old position moves up by one.
     let moved = named.unwrap_or(tasks.len());
     let renumber = |index: TaskIndex| match named {
         Some(root) if index == root => 0,
@@ -289,7 +289,7 @@ fn synthetic_root<'t>(tops: &[TaskIndex], tasks: &[Task<'t>]) -> Task<'t> {
     }
 }
 
-/// Sets children, depths and extents. A parent always comes before its children.
+/// Sets children, depths and extents. Relies on parents coming before their children.
 fn measure(tasks: &mut [Task<'_>]) {
     for index in 0..tasks.len() {
         if let Some(parent) = tasks[index].parent {

@@ -1,4 +1,4 @@
-//! Labels and values of fields: `Files: src/a.rs, src/b.rs`.
+//! Splits fields into labels and values, such as `Files: src/a.rs, src/b.rs`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,11 +9,11 @@ use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::marker_length;
 use crate::plan::task::Item;
 
-/// Longest label of a field that isn't of the language, in bytes and in words: longer ones are prose.
+/// Maximum length of an unknown field's label, in bytes and in words: longer ones are prose.
 const MAX_LABEL_BYTES: usize = 40;
 const MAX_LABEL_WORDS: usize = 3;
 
-/// The label of `text[range]` and where its value begins, if it reads `Word: value`.
+/// Splits `text[range]` of the form `Word: value` into the label and the start of the value.
 pub(super) fn label(text: &str, range: Range<usize>) -> Option<(Range<usize>, usize)> {
     const MARKS: [char; 4] = ['*', '_', '~', '`'];
     let slice = &text[range.clone()];
@@ -41,7 +41,7 @@ fn floor_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// The entries of a value written on the line of its label; none for `none` and for nothing.
+/// The entries of a value on its label's line; empty for `none` and for no text.
 pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> Vec<Item<'_>> {
     let range = trim(text, range);
     let slice = &text[range.clone()];
@@ -79,7 +79,7 @@ fn first_split(text: &str, separator: Separator) -> Option<Vec<Range<usize>>> {
     Some(split(text, separator)).filter(|pieces| pieces.len() > 1)
 }
 
-/// Splits at `;`, or at `,` where every piece then is what `fits`.
+/// Splits at `;`, or at `,` if every piece then satisfies `fits`.
 fn separate_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let pieces = split(text, Separator::Semicolon);
     if pieces.len() > 1 {
@@ -111,7 +111,7 @@ fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
     pieces
 }
 
-/// One entry of a field; `None` for `none` and for nothing.
+/// One entry of a field; `None` for `none` and for no text.
 pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<Item<'_>> {
     let range = trim(text, range);
     let (value, note) = match kind.form() {
@@ -126,19 +126,19 @@ pub(super) fn entry(kind: FieldKind, text: &str, range: Range<usize>) -> Option<
         span: Span::new(value.start, value.end),
         note: note.filter(|note| !note.is_empty()),
     };
-    // `none` is an answer where it is one of the words to choose from.
+    // `none` is an answer if it is one of the words to choose from.
     let empty = is_none(&item.text)
         && !matches!(kind.form(), FieldForm::Choice(words) if choice(words, "none").is_some());
     (!item.text.is_empty() && !empty).then_some(item)
 }
 
-/// Whether a value says that there is nothing.
+/// True for the word `none`, apart from marks around it.
 pub(super) fn is_none(text: &str) -> bool {
     let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
     bare.eq_ignore_ascii_case("none")
 }
 
-/// `text[range]` without a code span around all of it.
+/// Removes a code span that encloses all of `text[range]`.
 fn unquoted(text: &str, range: Range<usize>) -> Range<usize> {
     let slice = &text[range.clone()];
     let ticks = slice.bytes().take_while(|b| *b == b'`').count();
@@ -154,7 +154,7 @@ fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
     Some(joined_lines(&text[range]).into_owned().into())
 }
 
-/// A path and what follows it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
+/// A path and the remark after it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
 fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     let slice = &text[range.clone()];
     let (path, rest) = if let Some(close) =
@@ -162,7 +162,7 @@ fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     {
         (range.start + 1..range.start + 1 + close, range.start + close + 2)
     } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
-        // Behind the bracket that opens, and with the two between text and target.
+        // Counts the opening bracket and the two between text and target.
         let target = 1 + close + 2;
         let end = slice[target..].find(')').map_or(range.end, |at| range.start + target + at + 1);
         (range.start + 1..range.start + 1 + close, end)
@@ -177,7 +177,7 @@ fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     (path, note(text, rest..range.end))
 }
 
-/// Where the remark begins that follows a path, as `(new)` or `- the entry point`; the end where none does.
+/// The start of the remark after a path, such as `(new)` or `- the entry point`; the end if there is none.
 fn remark(text: &str) -> usize {
     let mut rest = text;
     while let Some(blank) = rest.find(char::is_whitespace) {
@@ -192,7 +192,7 @@ fn remark(text: &str) -> usize {
     text.len()
 }
 
-/// An id and what follows it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
+/// An id and the remark after it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
 fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     const MARKS: [char; 4] = ['*', '`', '[', '\\'];
     let mut start = range.start;
@@ -221,7 +221,7 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
     }
 }
 
-/// The first of those of `words` that begin `text`; `None` for anything else.
+/// The canonical word for the first word of `text`, if it is one of `words`.
 pub(super) fn choice(words: &[&[&'static str]], text: &str) -> Option<&'static str> {
     let given = first_word(text);
     words.iter().find(|same| same.contains(&given.as_str())).map(|same| same[0])
@@ -236,13 +236,13 @@ fn first_word(text: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// Whether something stands in a value beside its first word.
+/// True if a value contains more than one word.
 pub(super) fn is_more_than_a_word(text: &str) -> bool {
     !text.trim_matches(['*', '_', '`', '(', ')', '.', ' ']).chars().all(char::is_alphanumeric)
 }
 
-/// The entries of `item`, an unknown field of the tree that was read from `text`, each with its place, as the field
-/// `kind` would have them: those on the line of its label, and those on lines of their own below it.
+/// Reads `item`, an unknown field of the tree parsed from `text`, as if it were the field `kind`. Returns its entries
+/// with their positions: those on the label's line, and those on lines below it.
 pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
     let Span { start, end } = item.span;
     let Some((_, value)) = label(text, start..end) else { return Vec::new() };
@@ -267,12 +267,12 @@ pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<It
     found
 }
 
-/// What separates entries.
+/// A separator between entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
     /// `;`
     Semicolon,
-    /// `,` that isn't part of a number such as `1,000`.
+    /// `,`, except in a number such as `1,000`.
     Comma,
     /// Both.
     Either,
@@ -293,7 +293,7 @@ pub(super) fn split(text: &str, separator: Separator) -> Vec<Range<usize>> {
     pieces
 }
 
-/// `range` without blanks at either end.
+/// Trims blanks from both ends of `range`.
 pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start().len());
@@ -328,7 +328,7 @@ fn cuts(text: &str, separator: Separator) -> Vec<usize> {
     cuts
 }
 
-/// Whether the `;` at `at` ends something like `&amp;`.
+/// True if the `;` at `at` ends an entity such as `&amp;`.
 fn ends_entity(bytes: &[u8], at: usize) -> bool {
     let name =
         bytes[at.saturating_sub(12)..at].iter().rev().position(|b| !b.is_ascii_alphanumeric() && *b != b'#');
@@ -354,7 +354,7 @@ fn protected(text: &str) -> Vec<Range<usize>> {
             b'(' | b'[' | b'{' => open.push((bytes[at], at)),
             close @ (b')' | b']' | b'}') => close_bracket(&mut open, &mut ranges, close, at),
             quote @ (b'"' | b'\'') => quotation(bytes, quote, at, &mut open, &mut ranges),
-            // The typographic quotes are three bytes: E2 80 9C and E2 80 9D.
+            // The typographic quotes are three bytes each: E2 80 9C and E2 80 9D.
             0xe2 if bytes[at..].starts_with("“".as_bytes()) => open.push((0x9c, at)),
             0xe2 if bytes[at..].starts_with("”".as_bytes()) => {
                 close_bracket(&mut open, &mut ranges, 0x9d, at)
@@ -388,7 +388,7 @@ fn close_bracket(open: &mut Vec<(u8, usize)>, ranges: &mut Vec<Range<usize>>, cl
     }
 }
 
-/// A straight quote opens before a word and closes behind one; in the middle of a word it is an apostrophe.
+/// A straight quote opens before a word and closes after one; within a word it is an apostrophe.
 fn quotation(
     bytes: &[u8],
     quote: u8,
@@ -407,7 +407,7 @@ fn quotation(
     }
 }
 
-/// Runs of backticks by length, so that finding the end of a code span never scans a text twice.
+/// Runs of backticks by length, which lets the end of a code span be found without scanning a text twice.
 struct TickRuns {
     by_length: HashMap<usize, Vec<usize>>,
 }
@@ -430,7 +430,7 @@ impl TickRuns {
         Self { by_length }
     }
 
-    /// Where reading goes on behind the run of backticks at `at`: behind its code span, if it opens one.
+    /// The position after the run of backticks at `at`, or after its code span if it opens one.
     fn span_end(&mut self, bytes: &[u8], at: usize, ranges: &mut Vec<Range<usize>>) -> usize {
         let length = bytes[at..].iter().take_while(|&&b| b == b'`').count();
         if let Some(starts) = self.by_length.get_mut(&length) {

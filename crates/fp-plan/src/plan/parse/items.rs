@@ -1,4 +1,4 @@
-//! Items of lists: each is a task, a field, an entry of a field, or prose.
+//! Reads list items: each is a task, a field, an entry of a field, or prose.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,7 +31,7 @@ impl<'t> Reader<'t> {
         let behind_marker = column + marker_len(&self.text[marker..content]);
         let content_column = match self.column_of(content) {
             _ if self.text[content..range.end].starts_with(['\n', '\r']) => column + 2,
-            // Five blanks are one, and code.
+            // Five or more blanks count as one; the rest makes the content code.
             far if far > behind_marker + 4 => behind_marker + 1,
             near => near,
         };
@@ -65,7 +65,7 @@ impl<'t> Reader<'t> {
         self.complete(&frame, frame.range.end);
     }
 
-    /// Keeps the text of a frame that has ended, where all of it was to be seen first.
+    /// Keeps the text of a finished frame whose whole text had to be seen first.
     pub(super) fn complete(&mut self, frame: &ReaderFrame, end: usize) {
         let end = frame.range.end.min(end);
         match &frame.kind {
@@ -109,15 +109,15 @@ impl<'t> Reader<'t> {
         self.builder.tasks.len() > frame.tasks_before
     }
 
-    /// Where the text of an item ends: with the item, or at the line of the first task in it.
+    /// The end of an item's own text: the end of the item, or the line of its first task.
     fn text_end(&self, frame: &ReaderFrame, end: usize) -> usize {
         let Some(task) = self.builder.tasks.get(frame.tasks_before) else { return end };
         let line = self.text[..task.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
         line.min(end)
     }
 
-    /// Keeps an item that is neither task nor field, unless it stands in one that is kept as a whole. One that
-    /// hangs below a field only by its column goes on with the field's text.
+    /// Keeps an item that is neither task nor field, unless its container is kept as a whole. An item below a field
+    /// only by its column continues the field's text.
     fn keep_item(&mut self, frame: &ReaderFrame, text: Cow<'t, str>, span: Span) {
         let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
         let parent = match below {
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Keeps the line above a list of tasks, where it says more than that.
+    /// Keeps the line above a list of tasks, unless it merely announces them.
     fn caption(&mut self, task: usize, label: &str, range: Range<usize>) {
         if !is_frame(label) {
             let text = task_line::joined_lines(&self.text[range.clone()]);
@@ -150,7 +150,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the own text of the item that has just begun, which ends before `end`.
+    /// Reads the text of the item that has just begun, up to `end`.
     pub(super) fn read_head(&mut self, end: usize) {
         let Some(frame) = self.frames.last().filter(|frame| frame.kind == FrameKind::Unread) else { return };
         let (content, item_end) = (frame.content, frame.range.end);
@@ -242,7 +242,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Has fields that are added to a task stand below the last one that it has.
+    /// Records the column for added fields, which go below the task's last field.
     fn field_begins_at(&mut self, task: usize) {
         let column = self.frames.last().map_or(0, |frame| frame.column);
         self.builder.tasks[task].field_indent = column;
@@ -276,7 +276,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes an item inside a field for what its complexity says it is: a task at the wrong depth.
+    /// Treats an item inside a field as a task at the wrong depth if it has an id and a complexity.
     fn misplaced_task(&mut self, own: &Range<usize>) -> bool {
         let named = task_line::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
         let Some(mut head) =
@@ -297,7 +297,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A text without the blank lines before it, and without blanks before it that don't make it code.
+/// Trims a text, but keeps the leading blanks that make it code.
 fn without_lead(text: &str) -> &str {
     let text = text.trim_end();
     let blanks = text.len() - text.trim_start().len();
@@ -305,7 +305,7 @@ fn without_lead(text: &str) -> &str {
     if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
 }
 
-/// The length of the marker that a text begins with.
+/// The length of the marker at the start of a text.
 fn marker_len(text: &str) -> usize {
     text.trim_end().len().max(1)
 }

@@ -1,8 +1,8 @@
-//! Markdown to tree. One pass over the events of `pulldown-cmark`; every text is taken from the source.
+//! Parses Markdown into a tree, in one pass over the events of `pulldown-cmark`. All text is taken from the source.
 //!
-//! What belongs to what is decided by the column of an item's marker, which agrees with Markdown wherever
-//! Markdown nests, and also nests where a writer plainly meant it (two blanks below `1. `). The stack of
-//! frames holds the way from the document to the current item, so nothing recurses however deep a tree is.
+//! Nesting follows the columns of item markers. That agrees with Markdown wherever Markdown nests, and also nests where
+//! the writer plainly meant it (two blanks below `1. `). A stack of frames holds the path from the document to the
+//! current item, so no depth of tree causes recursion.
 
 mod blocks;
 mod builder;
@@ -23,8 +23,8 @@ use super::position::BOM;
 use super::task::{Plan, TaskIndex};
 use crate::diagnostic::Diagnostic;
 
-/// Reads a task tree. Never fails: what can't be read is in the diagnostics, all of the rule `syntax` and
-/// in source order, and every task that can be made out is in the plan.
+/// Parses a task tree. Never fails: the diagnostics, all of rule `syntax` and in source order, cover the unreadable
+/// parts, and the plan has every task that could be made out.
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
@@ -39,7 +39,7 @@ pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     reader.builder.finish(text)
 }
 
-/// Where links are defined, the last one first. Markdown has no events for definitions.
+/// The link definitions, last one first. Markdown has no events for them.
 fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
     let definitions = events.reference_definitions().iter();
     let mut ranges: Vec<Range<usize>> =
@@ -48,25 +48,25 @@ fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Where the reader is in the document.
+/// The reader's position in the document.
 #[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
-    /// The offset whose column was found last, and that column.
+    /// The last offset whose column was computed, and that column.
     known_column: (usize, usize),
     frames: Vec<ReaderFrame>,
-    /// Of every item that Markdown has open, its place in `frames` and its serial number.
+    /// For each item open in Markdown, its index in `frames` and its serial number.
     open: Vec<(usize, usize)>,
     serial: usize,
-    /// How many block quotes are open; what is quoted is no task.
+    /// Number of open block quotes; quoted text is never a task.
     quotes: usize,
-    /// Text of an item that is no paragraph to Markdown, as nothing stands apart in its list.
+    /// Text of an item in a tight list, which Markdown doesn't treat as a paragraph.
     tight: Option<Range<usize>>,
-    /// Whether a block is open that holds text.
+    /// True while a block with text is open.
     in_text: bool,
-    /// Definitions of links that were met last.
+    /// The link definitions read last.
     definitions: Option<Range<usize>>,
-    /// Those further down, the last one first.
+    /// Those still ahead, last one first.
     definitions_ahead: Vec<Range<usize>>,
     builder: TreeBuilder<'t>,
 }
@@ -98,14 +98,14 @@ impl<'t> Reader<'t> {
                 return;
             }
             Event::End(TagEnd::List(_)) => return,
-            // Text outside any block of its own is that of a tight item.
+            // Text outside any block belongs to a tight item.
             _ if !self.in_text => return self.text_in_item(range),
             _ => return,
         }
         self.block(event, range);
     }
 
-    /// Notes where the text stands of a tight item, other than the text that the item begins with.
+    /// Records the range of a tight item's text, apart from the text it begins with.
     fn text_in_item(&mut self, range: Range<usize>) {
         let head = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Unread);
         if self.quotes == 0 && !head {
@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the text of a tight item, which is known when something else begins.
+    /// Reads the text of a tight item, whose end only shows when something else begins.
     fn end_tight(&mut self) {
         if let Some(tight) = self.tight.take() {
             let is_end = |c| matches!(c, '\n' | '\r');
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a block that begins, or a quote or item that ends.
+    /// Reads the start of a block, or the end of a quote or item.
     fn block(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(Tag::BlockQuote(_)) => {
@@ -148,8 +148,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The column of `offset`, from 0, a tab reaching to the next multiple of 4. Offsets that ascend are found without
-    /// going back to the start of their line.
+    /// The column of `offset`, from 0, with tab stops every 4 columns. Ascending offsets are found without returning to
+    /// the start of their line.
     fn column_of(&mut self, offset: usize) -> usize {
         let bytes = self.text.as_bytes();
         let known = if self.known_column.0 <= offset { self.known_column.0 } else { 0 };
@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
         for &byte in &bytes[start..offset] {
             match byte {
                 b'\t' => column += 4 - column % 4,
-                // Only the first byte of a character counts, and of a byte-order mark none.
+                // Only the first byte of a character counts, and no byte of a byte-order mark.
                 0xef if start == 0 && self.text.starts_with(BOM) => {}
                 0x80..=0xbf => {}
                 _ => column += 1,
@@ -171,13 +171,13 @@ impl<'t> Reader<'t> {
         column
     }
 
-    /// The task that encloses what comes next.
+    /// The task that encloses the next item.
     fn enclosing(&self) -> Option<TaskIndex> {
         self.frames.last().and_then(|frame| frame.task)
     }
 
-    /// The parent of a task that begins here. Inside a field it can't be the field's task, which would
-    /// stop being a leaf, so it is that one's parent.
+    /// The parent of a task that begins here. Inside a field it is the parent of the field's task, which would
+    /// otherwise stop being a leaf.
     fn parent_of_next(&self) -> Option<TaskIndex> {
         self.parent_below(self.frames.last()?)
     }
@@ -192,14 +192,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Leaves every item whose marker isn't at least two columns left of `column`.
+    /// Leaves every item unless its marker is at least two columns left of `column`.
     fn leave_items(&mut self, column: usize, end: usize) {
         while self.frames.last().is_some_and(|frame| frame.is_item() && frame.column + 2 > column) {
             self.leave_frame(end);
         }
     }
 
-    /// Leaves the items that Markdown has closed; a paragraph or heading ends what could hang below them.
+    /// Leaves the items that Markdown has closed: after a paragraph or heading, nothing can belong to them.
     fn leave_closed_items(&mut self) {
         while self.frames.last().is_some_and(|frame| frame.is_item() && !frame.open) {
             self.frames.pop();
@@ -215,7 +215,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What a level is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum FrameKind {
     /// An item whose own text isn't complete yet.
@@ -227,37 +226,35 @@ pub(super) enum FrameKind {
     HeadingTask(u8),
     /// Another heading of this level.
     Section(u8),
-    /// A field of the language; the items in it are its entries.
+    /// A field of the language; its items are the entries.
     Field(FieldKind),
     /// An entry of a field, or an item inside one.
     Entry(FieldKind),
-    /// A field that is unknown or given before: its label, where its value begins, and which of both.
+    /// A field that is unknown or given before (`duplicate`), with its label and the start of its value.
     Labelled { label: Range<usize>, value: usize, duplicate: bool },
-    /// An item that is neither task nor field; tasks in it belong to the task around it.
+    /// An item that is neither task nor field; tasks in it belong to the enclosing task.
     Group,
 }
 
-/// One level: an item or a heading.
+/// One level of nesting: an item or a heading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ReaderFrame {
     pub(super) kind: FrameKind,
-    /// Column of the marker.
     pub(super) column: usize,
-    /// Column of the item's content.
     pub(super) content_column: usize,
-    /// Tells items apart that stood at the same place of the stack.
+    /// Tells apart items at the same position of the stack.
     pub(super) serial: usize,
-    /// Whether Markdown has it open; a closed item can still get children by their column.
+    /// True while Markdown has it open. A closed item can still get children by their column.
     pub(super) open: bool,
-    /// The task that it is, or that it belongs to.
+    /// Its own task, or the one it belongs to.
     pub(super) task: Option<TaskIndex>,
-    /// How many tasks there were when it began.
+    /// Number of tasks when it began.
     pub(super) tasks_before: usize,
     /// Its source, from the marker on.
     pub(super) range: Range<usize>,
-    /// Where its content begins.
+    /// Start of its content.
     pub(super) content: usize,
-    /// Whether a heading was met inside.
+    /// True if it contains a heading.
     pub(super) has_heading: bool,
 }
 
@@ -266,7 +263,7 @@ impl ReaderFrame {
         !matches!(self.kind, FrameKind::HeadingTask(_) | FrameKind::Section(_))
     }
 
-    /// Whether what stands inside is the text of a field or of prose and kept as such.
+    /// True if its content is the text of a field or of prose, and kept as such.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group)
     }

@@ -1,5 +1,5 @@
-//! Text that is no task and no field, kept as it is written so that it can be written again elsewhere; and the
-//! blocks that are entries of a field.
+//! Reads text that is neither task nor field, normalized so that the writer can put it elsewhere, and the blocks that
+//! are entries of a field.
 
 use super::Reader;
 use super::blocks::misread_line;
@@ -15,14 +15,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 impl<'t> Reader<'t> {
-    /// Reads a paragraph, and the definitions of links right above it as a part of it, which they are until
-    /// one looks closely.
+    /// Reads a paragraph together with the link definitions directly above it, which might be part of it.
     pub(super) fn paragraph(&mut self, range: Range<usize>) {
         let start = self.begin_text(range.start);
         self.text_block(start..range.end);
     }
 
-    /// Takes note of a definition such as `[page]: https://example.org`.
+    /// Records a definition such as `[page]: https://example.org`.
     pub(super) fn link_definition(&mut self, range: Range<usize>) {
         if self.quotes == 0 {
             let range = trim(self.text, range);
@@ -31,7 +30,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Where text begins that goes on at `start`: with the definitions on the lines right above it.
+    /// The start of text that continues at `start`, including the definitions directly above it.
     pub(super) fn begin_text(&mut self, start: usize) -> usize {
         match self.definitions.take() {
             Some(above) if is_next_line(&self.text[above.end..start]) => above.start,
@@ -43,7 +42,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Keeps the definitions that no paragraph follows, unless they are how the text of an item begins.
+    /// Keeps definitions without a paragraph below, unless the text of an item begins with them.
     pub(super) fn end_definitions(&mut self) {
         let Some(range) = self.definitions.take() else { return };
         let begins_item = self.frames.last().is_some_and(|frame| {
@@ -82,7 +81,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Keeps a block that is no list: as entry of the field it stands in, else as prose.
+    /// Keeps a block other than a list: as an entry of its field, or else as prose.
     pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
             Some(&ReaderFrame { kind: FrameKind::Field(field), open: true, task: Some(task), .. })
@@ -98,8 +97,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Keeps a block as prose. One that is open up to the end of what it stands in is closed, so that it can
-    /// stand anywhere.
+    /// Keeps a block as prose. If it stays open up to the end of its container, adds the closing line, which lets it be
+    /// written anywhere.
     pub(super) fn keep_prose(&mut self, range: Range<usize>, close: Option<&str>) {
         let range = trim_block(self.text, range);
         let start = self.column_of(range.start);
@@ -117,7 +116,7 @@ impl<'t> Reader<'t> {
         self.keep_text(text, range);
     }
 
-    /// Keeps a heading; one of several lines is a paragraph above a line of signs.
+    /// Keeps a heading. A heading of several lines is a paragraph above an underline.
     pub(super) fn keep_heading(&mut self, range: Range<usize>) {
         let range = trim_block(self.text, range);
         let start = self.column_of(range.start);
@@ -129,7 +128,7 @@ impl<'t> Reader<'t> {
         self.keep_text(text.into(), range);
     }
 
-    /// Keeps a text as prose, unless it stands in one that is kept as a whole.
+    /// Keeps a text as prose, unless its container is kept as a whole.
     pub(super) fn keep_text(&mut self, text: Cow<'t, str>, range: Range<usize>) {
         if !self.container().is_some_and(|frame| self.is_whole(frame)) {
             let place = (self.enclosing(), self.builder.tasks.len());
@@ -138,7 +137,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether what stands in `frame` is kept with it: up to the first task in it.
+    /// True if the content of `frame` is kept with it, up to its first task.
     pub(super) fn is_whole(&self, frame: &ReaderFrame) -> bool {
         match frame.kind {
             FrameKind::Entry(field) => !field.form().is_list_of_words(),
@@ -152,7 +151,7 @@ impl<'t> Reader<'t> {
         self.frames.get(at).filter(|frame| frame.serial == serial)
     }
 
-    /// Where its content begins.
+    /// The column of that item's content.
     pub(super) fn container_column(&self) -> usize {
         self.container().map_or(0, |frame| frame.content_column)
     }
@@ -166,8 +165,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// `range` without what Markdown takes for blanks at either end; others, such as an ideographic space, keep a
-/// block from being one of another kind.
+/// Trims from `range` only what Markdown counts as blanks. Others, such as an ideographic space, keep a block from
+/// turning into another kind.
 fn trim_block(text: &str, range: Range<usize>) -> Range<usize> {
     const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
     let slice = &text[range.clone()];
@@ -175,14 +174,13 @@ fn trim_block(text: &str, range: Range<usize>) -> Range<usize> {
     start..start.max(range.start + slice.trim_end().len())
 }
 
-/// Whether no blank line stands between what is before and behind `gap`; a definition of a link that was
-/// defined before, which is none, may.
+/// True if there is no blank line in `gap`. A repeated link definition, which Markdown doesn't report, may be in it.
 fn is_next_line(gap: &str) -> bool {
     let whole_lines = gap.split('\n').skip(1).collect::<Vec<_>>();
     whole_lines.iter().rev().skip(1).all(|line| !line.trim().is_empty())
 }
 
-/// The line that would close a fence, where none does; it stands in what begins at column `column`.
+/// The line that would close an unclosed fence whose container begins at `column`; `None` if it is closed.
 pub(super) fn open_fence(source: &str, column: usize) -> Option<&str> {
     let source = source.trim();
     let sign = source.chars().next()?;
@@ -194,7 +192,7 @@ pub(super) fn open_fence(source: &str, column: usize) -> Option<&str> {
     (!closed).then_some(signs)
 }
 
-/// What would close an HTML block that doesn't end at a blank line, where nothing does.
+/// The text that would close an unclosed HTML block of a kind that no blank line ends.
 pub(super) fn open_html(source: &str) -> Option<&'static str> {
     const PAIRS: [(&str, &str); 8] = [
         ("<!--", "-->"),
@@ -215,16 +213,15 @@ pub(super) fn open_html(source: &str) -> Option<&'static str> {
     (!closed).then_some(close)
 }
 
-/// The source of a block of several lines: without the first `columns` columns of each line but the first,
-/// which begins at column `start`. Tabs that Markdown counts the columns of become blanks, since what they are
-/// worth depends on where they stand; those in fenced code stay.
+/// Removes the first `columns` columns from each line of a block but the first, which begins at column `start`. Tabs in
+/// the indentation become blanks, because their width depends on their position; in fenced code they stay.
 pub(super) fn dedent(text: &str, start: usize, columns: usize) -> Cow<'_, str> {
     without(text, start, columns, 0)
 }
 
-/// The same for an item, or for what stands in it, from column `start` on; its content begins at column
-/// `content`. A line that is indented less goes on with the paragraph above it. It is indented like the rest,
-/// or farther where it would then begin something of its own.
+/// Does the same for an item, or something in one, that begins at column `start` and has its content at column
+/// `content`. A less indented line continues the paragraph above it: it is indented like the rest, or further if it
+/// would otherwise begin something of its own.
 pub(super) fn dedent_item(text: &str, start: usize, content: usize) -> Cow<'_, str> {
     without(text, start, start, content)
 }
@@ -251,7 +248,7 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
             }
             _ => push_expanded(&mut result, line, 0, columns),
         }
-        // A paragraph may go on with less; what it stands in ends with a blank line at the earliest.
+        // A paragraph may continue with less indentation, and its container ends with a blank line at the earliest.
         let column = text_column(&result[begin..]);
         above = if line.trim().is_empty() { 0 } else { column.max(above) };
         fence = fence_behind(fence, line.trim());
@@ -259,7 +256,7 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
     Cow::Owned(result)
 }
 
-/// The fence that is open behind a line.
+/// The fence that is open after a line.
 fn fence_behind(before: Option<&'static str>, line: &str) -> Option<&'static str> {
     match before {
         None => ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)),
@@ -267,7 +264,7 @@ fn fence_behind(before: Option<&'static str>, line: &str) -> Option<&'static str
     }
 }
 
-/// Adds a line that goes on with the paragraph above, whose text begins at column `above`.
+/// Adds a line that continues the paragraph above, whose text begins at column `above`.
 fn push_lazy(out: &mut String, line: &str, columns: usize, above: usize) {
     let harmless = line.starts_with(char::is_alphabetic);
     let columns = if harmless { columns } else { columns.max(above + 4) };
@@ -275,8 +272,8 @@ fn push_lazy(out: &mut String, line: &str, columns: usize, above: usize) {
     push_expanded(out, line, columns, 0);
 }
 
-/// The source of indented code, from the beginning of its first line, with the indentation of what it stands
-/// in taken off and its own kept.
+/// Removes the container's indentation from indented code, and keeps the code's own. The text must start at the
+/// beginning of its first line.
 pub(super) fn dedent_code(text: &str, columns: usize) -> String {
     let mut result = String::with_capacity(text.len());
     for line in lines(text.trim_end()) {
@@ -291,8 +288,7 @@ pub(super) fn dedent_code(text: &str, columns: usize) -> String {
     result
 }
 
-/// The source of a paragraph. A line of `=` or `-` alone that is part of it, because it isn't indented as far,
-/// is indented so far that it stays a part of it.
+/// The source of a paragraph. A line of only `=` or `-` that belongs to it is indented far enough to stay part of it.
 pub(super) fn dedent_paragraph(text: &str, start: usize, columns: usize) -> Cow<'_, str> {
     let text = dedent(text, start, columns);
     let underlines = |line: &str| {
@@ -315,12 +311,12 @@ pub(super) fn dedent_paragraph(text: &str, start: usize, columns: usize) -> Cow<
     Cow::Owned(result)
 }
 
-/// The lines of a text without their ends: line feeds, carriage returns, or both.
+/// The lines of a text without their endings: line feeds, carriage returns, or both.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
-/// Adds a line without its first `columns` columns of indentation; of a tab, what reaches beyond them stays.
+/// Adds a line without its first `columns` columns of indentation; the excess width of a tab stays.
 fn push_unindented(out: &mut String, line: &str, columns: usize) {
     let mut column = 0;
     for (at, byte) in line.bytes().enumerate() {
@@ -333,7 +329,7 @@ fn push_unindented(out: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// The same, with blanks for the tabs that indent the line or follow a marker at its beginning.
+/// Does the same, with blanks in place of the tabs that indent the line or follow markers at its start.
 fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
     if !line.contains('\t') {
         return push_unindented(out, line, columns);
@@ -362,7 +358,7 @@ fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
     }
 }
 
-/// The length of the marker of an item or a quote that `text` begins with; 0 where it doesn't.
+/// The length of the item or quote marker at the start of `text`; 0 if there is none.
 fn marker(text: &str) -> usize {
     if text.starts_with('>') { 1 } else { marker_length(text) }
 }
@@ -373,7 +369,7 @@ pub(super) fn indentation(line: &str) -> usize {
     blanks.fold(0, |column, byte| column + width(byte, column))
 }
 
-/// Where the text of a line begins that has no tabs, behind all markers.
+/// The column after all markers of a line without tabs.
 fn text_column(line: &str) -> usize {
     let mut at = 0;
     loop {

@@ -1,7 +1,8 @@
-//! The line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading, and what is wrong
-//! with a line that only starts like one.
-//! Also lines that Markdown reads as text and a person would read as a task: missing one silently drops a task from the
-//! plan, so each is reported with what makes Markdown read it so.
+//! Reads the line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading, and explains faults in
+//! lines that only start like one.
+//!
+//! It also finds lines that Markdown reads as text but a person would read as a task. Missing one would silently drop a
+//! task from the plan, so each is reported with the reason for Markdown's reading.
 
 use super::fields::trim;
 use crate::diagnostic::Span;
@@ -10,25 +11,24 @@ use crate::plan::task::Item;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What stands between `ID` and an id, and is no part of it.
+/// Characters between `ID` and the id.
 const ID_LEAD: [char; 5] = [' ', '\t', ':', '=', '#'];
 
-/// What may stand around an id, and is no part of it either.
+/// Characters that may surround an id.
 const MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
 
-/// Where a line stands.
+/// The position of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadPlace {
     /// An item of a list.
     List,
-    /// A heading.
     Heading,
 }
 
-/// What is wrong with a line that starts like a task.
+/// The fault of a line that starts like a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SyntaxFault {
-    /// Empty where a line before says it as well.
+    /// Empty if another line's finding covers it.
     pub(super) detail: String,
     pub(super) hint: String,
 }
@@ -40,20 +40,20 @@ pub(super) struct TaskHead<'t> {
     pub(super) id_span: Span,
     pub(super) title: Cow<'t, str>,
     pub(super) complexity: Option<Item<'t>>,
-    /// Why it isn't one, although it starts like one.
+    /// The reason why it isn't a task, although it starts like one.
     pub(super) fault: Option<SyntaxFault>,
-    /// Why it is one, and still wrong.
+    /// The fault of a line that is a task nevertheless.
     pub(super) flaw: Option<SyntaxFault>,
 }
 
-/// The id part of a line: the id's range and where the title begins.
+/// The id part of a line: the range of the id, and the start of the title.
 struct HeadOpening {
     id: Range<usize>,
     rest: usize,
     fault: Option<SyntaxFault>,
 }
 
-/// Reads `text[range]` as a task; `None` when it doesn't start like one.
+/// Reads `text[range]` as a task; `None` if it doesn't start like one.
 pub(super) fn read_head(text: &str, range: Range<usize>, place: HeadPlace) -> Option<TaskHead<'_>> {
     let range = trim(text, range);
     let start = skip_checkbox(text, range.clone());
@@ -104,7 +104,7 @@ fn finish<'t>(text: &'t str, opening: HeadOpening, end: usize, wrapper: &str) ->
     TaskHead { id: &text[id.clone()], id_span: Span::new(id.start, id.end), title, complexity, fault, flaw }
 }
 
-/// The part of a text that `part` takes, borrowed where the text is.
+/// Applies `part` to a text, which stays borrowed if it was.
 pub(super) fn within<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(part(text)),
@@ -125,7 +125,7 @@ fn skip_checkbox(text: &str, range: Range<usize>) -> usize {
         .map_or(range.start, |after| range.end - after.trim_start().len())
 }
 
-/// A line whose first character, at `at`, is `[`.
+/// Reads a line with `[` at `at`, its first character.
 fn bracketed(text: &str, at: usize, end: usize, place: HeadPlace) -> Option<HeadOpening> {
     let inner_start = at + 1;
     let line_end = text[at..end].find(['\n', '\r']).map_or(end, |i| at + i);
@@ -153,7 +153,7 @@ fn bracketed(text: &str, at: usize, end: usize, place: HeadPlace) -> Option<Head
     }
 }
 
-/// `[ID: 1]` and, as faults, `[ID 1]`, `[ID=1]`, `[ID: ]`.
+/// Reads `[ID: 1]` and, as faults, `[ID 1]`, `[ID=1]`, `[ID: ]`.
 fn named_id(text: &str, inner_start: usize, close: usize) -> HeadOpening {
     let label_end = inner_start + 2;
     let id = trim_id(text, skip_id_label(text, inner_start, close)..close);
@@ -169,7 +169,7 @@ fn named_id(text: &str, inner_start: usize, close: usize) -> HeadOpening {
     HeadOpening { id, rest, fault }
 }
 
-/// `[1]` without `ID:`, which is a task in a heading and a fault in a list.
+/// Reads `[1]` without `ID:`, a task in a heading but a fault in a list.
 fn unnamed(text: &str, inner: Range<usize>, end: usize, place: HeadPlace) -> Option<HeadOpening> {
     let rest = inner.end + 1;
     let inner = trim_id(text, inner);
@@ -190,7 +190,7 @@ fn unnamed(text: &str, inner: Range<usize>, end: usize, place: HeadPlace) -> Opt
     }
 }
 
-/// `ID: 1`, `(ID: 1)`, `{ID: 1}`, `<ID: 1>`: always a fault.
+/// Reads `ID: 1`, `(ID: 1)`, `{ID: 1}`, `<ID: 1>`, which are always faults.
 fn unbracketed(text: &str, at: usize, end: usize) -> Option<HeadOpening> {
     let bare = text.as_bytes()[at].eq_ignore_ascii_case(&b'i');
     let label = if bare { at } else { at + 1 };
@@ -205,7 +205,7 @@ fn unbracketed(text: &str, at: usize, end: usize) -> Option<HeadOpening> {
     Some(HeadOpening { id, rest, fault })
 }
 
-/// A line that has a complexity and no id.
+/// Reads a line that has a complexity but no id.
 fn without_id(text: &str, at: usize, end: usize) -> Option<HeadOpening> {
     if !has_complexity(&text[at..end]) {
         return None;
@@ -230,7 +230,7 @@ fn fault(detail: &str, hint: &str) -> Option<SyntaxFault> {
     Some(SyntaxFault { detail: detail.to_owned(), hint: hint.to_owned() })
 }
 
-/// What is wrong with a task among the entries of a field.
+/// The fault of a task among the entries of a field.
 pub(super) fn inside_field(id: &str) -> SyntaxFault {
     SyntaxFault {
         detail: format!("task {id:?} stands inside a field"),
@@ -248,10 +248,10 @@ fn opens_id_badly(inner: &str) -> bool {
         && bytes.get(2).is_some_and(|b| matches!(b, b'-' | b'#' | b'.' | b'0'..=b'9'))
 }
 
-/// Where the id begins behind `ID` and its colon.
+/// The start of the id after `ID` and its colon.
 fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
     let rest = text[label + 2..end].trim_start_matches([' ', '\t']);
-    // Behind the colon stands the id, as odd as it may be; without one, what was written for a colon.
+    // After a colon, anything odd may be part of the id; without one, skip the characters used in its place.
     let marks: &[char] = if rest.starts_with(':') { &ID_LEAD } else { &[' ', '\t', '=', '-', '#', '.'] };
     end - rest.trim_start_matches(marks).len()
 }
@@ -265,7 +265,7 @@ fn first_word(text: &str, start: usize, end: usize) -> Range<usize> {
     begin..begin + len
 }
 
-/// An id without the emphasis and escapes around it, and without what leads to it.
+/// An id without the characters that lead to it, emphasis and escapes.
 fn trim_id(text: &str, range: Range<usize>) -> Range<usize> {
     let id = trim_marks(text, trim(text, range));
     let leads = |c: char| c.is_whitespace() || ID_LEAD.contains(&c) || MARKS.contains(&c);
@@ -273,7 +273,7 @@ fn trim_id(text: &str, range: Range<usize>) -> Range<usize> {
     trim_marks(text, trim(text, id.end - own.len()..id.end))
 }
 
-/// Without the emphasis and escapes around an id or a number.
+/// The range without emphasis and escapes at its ends.
 fn trim_marks(text: &str, range: Range<usize>) -> Range<usize> {
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start_matches(MARKS).len());
@@ -297,12 +297,12 @@ fn strip_separators(title: &str) -> &str {
     }
 }
 
-/// Whether `text` goes on in another line.
+/// True if `text` has more than one line.
 pub(super) fn has_line_end(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
 }
 
-/// `text` with each line end and the blanks around it as one blank.
+/// Replaces each line end in `text`, with the blanks around it, by one blank.
 pub(super) fn joined_lines(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if !has_line_end(text) {
@@ -330,7 +330,7 @@ fn has_complexity(text: &str) -> bool {
     find_complexity(text).is_some()
 }
 
-/// The last `(Complexity: 3)` of `text[range]`: where it stands with the blanks before it, and its value.
+/// Finds the last `(Complexity: 3)` of `text[range]`: its range, including the blanks before it, and its value.
 fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item<'_>>, Option<SyntaxFault>) {
     let Some(at) = find_complexity(&text[range.clone()]).map(|at| range.start + at) else {
         return (range.end..range.end, None, None);
@@ -354,7 +354,7 @@ fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item<'_>
     (at..closed.map_or(value_end, |i| i + 1), Some(item), flaw)
 }
 
-/// The whole number that a complexity gives: all of it, or what stands before a comma.
+/// The whole number in a complexity: the entire value, or the part before a comma or semicolon.
 pub(super) fn number(text: &str) -> Option<u32> {
     let first = text.split([',', ';']).next().unwrap_or(text).trim();
     first.bytes().all(|b| b.is_ascii_digit()).then(|| first.parse().ok()).flatten()
@@ -363,30 +363,29 @@ pub(super) fn number(text: &str) -> Option<u32> {
 /// A line that looks like a task inside text, code or HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Suspect {
-    /// From its first character that isn't a blank to its end.
+    /// Without leading and trailing blanks.
     pub(super) range: Range<usize>,
-    /// What stands before the `[`.
+    /// The text before the `[`.
     pub(super) lead: SuspectLead,
-    /// Where the part begins that reads like a task: a bracket, or emphasis before it.
+    /// The start of the part that reads like a task: a bracket, or emphasis before it.
     pub(super) task_start: usize,
 }
 
-/// What a suspicious line has before its bracket.
+/// The text before the bracket of a suspicious line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SuspectLead {
-    /// Nothing.
     Nothing,
     /// A bullet or number as Markdown wants it.
     Bullet,
-    /// A bullet or number without a blank behind it.
+    /// A bullet or number without a blank after it.
     TightBullet,
     /// A character that looks like a bullet.
     StrangeBullet,
-    /// `#` signs without a blank behind them.
+    /// `#` signs without a blank after them.
     TightHeading,
 }
 
-/// Every suspicious line of `text[range]`; `first` says whether the first line counts.
+/// Every suspicious line of `text[range]`; `first` tells if the first line counts.
 pub(super) fn suspects(text: &str, range: Range<usize>, first: bool) -> impl Iterator<Item = Suspect> {
     let mut start = range.start;
     let mut skip = !first;
@@ -450,7 +449,7 @@ fn read_lead(text: &str) -> (SuspectLead, usize) {
     }
 }
 
-/// Whether `text` begins with `[ID` and a colon, a blank or a bracket.
+/// True if `text` starts with `[ID` and a colon, a blank, a bracket or `=`.
 pub(super) fn opens_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first() == Some(&b'[')

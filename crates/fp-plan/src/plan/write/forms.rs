@@ -1,5 +1,5 @@
-//! How one thing is written: its head, a field, prose. The form that reads best comes first, and is taken
-//! where the parser reads it back as it was meant.
+//! Writes single parts of a plan (a head, a field, prose) in the most readable form that the parser reads back as it
+//! was meant.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
 
-/// The first of `forms` that reads back, else the first.
+/// The first of `forms` that reads back, or else the first.
 fn choose<T: Into<String>>(forms: impl IntoIterator<Item = T>, reads_back: impl Fn(&str) -> bool) -> String {
     let mut first = None;
     for form in forms {
@@ -22,13 +22,13 @@ fn choose<T: Into<String>>(forms: impl IntoIterator<Item = T>, reads_back: impl 
     first.unwrap_or_default()
 }
 
-/// The only task of `text`, if there is nothing else in it and nothing is wrong with it.
+/// The only task of `text`, if nothing else is in it and the parser finds no fault.
 fn only_task(text: &str) -> Option<Task<'_>> {
     let (mut plan, findings) = parse(text);
     (findings.is_empty() && plan.tasks.len() == 1 && plan.prose.is_empty()).then(|| plan.tasks.remove(0))
 }
 
-/// Whether a task that has nothing but this field is read, and as `expected`.
+/// True if a task with only this field can be parsed and looks as `expected`.
 fn field_reads(field: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
     let mut text = String::from("- [ID: 1] T\n");
     for line in field.split('\n') {
@@ -39,7 +39,7 @@ fn field_reads(field: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
     only_task(&text).is_some_and(|task| task.notes.is_empty() && expected(&task))
 }
 
-/// The line of a task; the field of the complexity below it where the line can't hold it.
+/// The line of a task, with its complexity as a field below if the line can't hold it.
 pub(super) fn head(task: &Task) -> String {
     let line = |title: &str| match title {
         "" => format!("- [ID: {}]", task.id),
@@ -71,7 +71,7 @@ pub(super) fn head(task: &Task) -> String {
     choose(forms, |form| heads(form, task, described))
 }
 
-/// Whether `form` reads back as the head of `task`, whose description may stand in for its title.
+/// True if `form` reads back as the head of `task`, whose description may replace its title.
 fn heads(form: &str, task: &Task, described: bool) -> bool {
     let form = if described { format!("{form}\n  - Description: x") } else { form.to_owned() };
     let Some(read) = only_task(&form) else { return false };
@@ -80,7 +80,7 @@ fn heads(form: &str, task: &Task, described: bool) -> bool {
     read.id == task.id && text(&read) == text(task) && titled && read.notes.is_empty()
 }
 
-/// A field of the language; `None` where it is absent.
+/// Writes a field of the language; `None` if it is absent.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let fields = &task.fields;
     if let Some(field) = fields.get(kind).filter(|_| kind.form().is_list()) {
@@ -94,7 +94,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     if !values.is_empty() {
         return Some(scalar(kind, task, &values));
     }
-    // Given as `none`, it makes what is given after it a duplicate.
+    // A field given as `none` turns its repetitions into duplicates.
     let absent = kind != FieldKind::Complexity || task.complexity_source.is_none();
     let again = fields.duplicates.iter().any(|(label, _)| FieldKind::from_label(label) == Some(kind));
     (absent && again).then(|| format!("- {}: none", kind.label()))
@@ -128,7 +128,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
         .iter()
         .map(|item| Cow::from(choose(entry_forms(kind, item), |entry| nests(entry, item))))
         .collect();
-    // Those up to the last one that can stand on the line of the label alone.
+    // The entries up to the last one that fits only on the label's line.
     let inline = || {
         let unfit = entries.iter().zip(items).rposition(|(entry, item)| !nests(entry, item));
         unfit.map_or(0, |at| at + 1)
@@ -140,7 +140,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     choose(forms, |form| reads_back(form, items))
 }
 
-/// A list with its first `inline` entries on the line of the label, the others below it.
+/// A list with its first `inline` entries on the label's line and the others below it.
 fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String {
     let separator = if kind.form().is_list_of_words() { ", " } else { "; " };
     let mut form = format!("- {}:", kind.label());
@@ -173,7 +173,7 @@ fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
     forms
 }
 
-/// A field of one value; the ones before the last are not readable.
+/// A field with one value; the values before the last are unreadable.
 fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
     if let [value] = values
         && is_plain(value)
@@ -199,7 +199,7 @@ fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
     choose(forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()), reads_back)
 }
 
-/// The value of a field that is no list, as it was written.
+/// The value of a field that isn't a list, as it was written.
 fn written<'t>(task: &'t Task, kind: FieldKind) -> Option<&'t str> {
     let as_written = task.fields.get(kind).and_then(|field| field.written.as_deref());
     as_written.or(task.fields.text(kind))
@@ -209,7 +209,7 @@ fn prose(kind: FieldKind, text: &str) -> String {
     labelled(kind.label(), text, |task| task.fields.text(kind) == Some(text))
 }
 
-/// A field that is not of the language.
+/// A field outside the language.
 pub(super) fn unknown(label: &str, text: &str) -> String {
     labelled(
         label,
@@ -218,7 +218,7 @@ pub(super) fn unknown(label: &str, text: &str) -> String {
     )
 }
 
-/// A field that was given before.
+/// A repeated field.
 pub(super) fn duplicate(label: &str, text: &str) -> String {
     let again = |form: &str| {
         let first = format!("- {label}: none\n{form}");
@@ -238,7 +238,7 @@ fn labelled(label: &str, text: &str, reads_back: impl Fn(&Task) -> bool) -> Stri
     choose(forms, |form| field_reads(form, &reads_back))
 }
 
-/// A label with any text behind or below it; text that begins a block goes below it first.
+/// A label with any text after or below it; text that begins a block is first tried below.
 fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     let behind = format!("- {label}: {}", indented(text, 2));
     let below = format!("- {label}:\n  {}", indented(text, 2));
@@ -250,14 +250,14 @@ fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Whether prose at the margin ends the tasks above it, instead of belonging to the last of them.
+/// True if prose at the margin ends the tasks above it, and doesn't belong to the last of them.
 pub(super) fn ends_tasks(text: &str) -> bool {
     let below = format!("- [ID: 1] T\n\n{text}\n");
     let (plan, _) = parse(&below);
     matches!(&plan.prose[..], [(1, item)] if item.text == text)
 }
 
-/// `text` with every line but the first indented.
+/// Indents every line of `text` but the first.
 fn indented(text: &str, columns: usize) -> Cow<'_, str> {
     if !text.contains('\n') {
         return text.into();
@@ -273,7 +273,6 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
     out.into()
 }
 
-/// `text` as a code span.
 fn code_span(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let ticks = "`".repeat(longest + 1);
@@ -281,25 +280,25 @@ fn code_span(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// Whether a list is written on one line where it can be.
+/// True for lists that go on one line if possible.
 fn prefers_one_line(form: FieldForm) -> bool {
     form.is_list_of_words() || form == FieldForm::Commands
 }
 
-/// Whether `text` is one line that begins with a word and mentions no id or complexity: behind a bullet or a
-/// label such a line is nothing but text.
+/// True if `text` is one line that begins with a letter and mentions no complexity in brackets: after a bullet or a
+/// label, such a line is plain text.
 fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
         && !text.contains(['\n', '\r'])
         && !(text.contains(['(', '[']) && text.to_ascii_lowercase().contains("complexity"))
 }
 
-/// The same for what stands behind a bullet alone, which may begin with a code span.
+/// The same for text directly after a bullet, which may begin with a code span.
 fn is_plain_entry(text: &str) -> bool {
     is_plain(text.strip_prefix('`').unwrap_or(text))
 }
 
-/// Whether `text` stays one entry between others on the line of a label.
+/// True if `text` stays one entry among others on the label's line.
 fn is_harmless_piece(kind: FieldKind, text: &str) -> bool {
     let command = |c: char| c.is_ascii_alphanumeric() || "-_./=: +@%".contains(c);
     let name = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
@@ -313,14 +312,14 @@ fn is_harmless_piece(kind: FieldKind, text: &str) -> bool {
     }
 }
 
-/// Whether an id needs no second look.
+/// True if an id needs no further check.
 fn is_word(id: &str) -> bool {
     id.starts_with(|c: char| c.is_ascii_alphanumeric())
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
         && !id.ends_with('.')
 }
 
-/// Whether a text begins a list, a quote, a heading, code or HTML.
+/// True if a text begins a list, a quote, a heading, code or HTML.
 fn begins_block(text: &str) -> bool {
     let word = text.split([' ', '\n']).next().unwrap_or_default();
     marker(text) > 0

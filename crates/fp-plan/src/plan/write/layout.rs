@@ -1,28 +1,27 @@
-//! Blocks of Markdown one below the other: where they are indented to, and what has to stand between two of
-//! them so that each stays what it is.
+//! Places Markdown blocks below each other: their indentation, and the separators that keep each block what it is.
 
 use crate::plan::marker_length;
 
-/// A document as far as it has been written, with `\n` for line ends.
+/// The document so far, with `\n` as line ending.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     out: String,
     last: Last,
 }
 
-/// What was written last.
+/// The kind of the last block.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Last {
     /// Nothing, or a frame heading: a list follows at once.
     #[default]
     Heading,
-    /// An item of a list; the next one follows at once.
+    /// A list item; the next one follows at once.
     Item,
-    /// An item that a blank line follows, as another one might be read as its text.
+    /// An item that needs a blank line after it, because the next one might be read as its text.
     LooseItem,
-    /// Indented code; a blank line follows, and other code only behind something else.
+    /// Indented code: needs a blank line after it, and further code only after something else.
     Code,
-    /// Anything else; a blank line follows.
+    /// Anything else; needs a blank line after it.
     Block,
 }
 
@@ -35,7 +34,7 @@ impl Layout {
         self.last = Last::Heading;
     }
 
-    /// An item of a list, with its bullet.
+    /// A list item with its bullet.
     pub(super) fn item(&mut self, indent: usize, text: &str) {
         if !matches!(self.last, Last::Heading | Last::Item) {
             self.blank_line();
@@ -44,7 +43,6 @@ impl Layout {
         self.last = Last::Item;
     }
 
-    /// Any block.
     pub(super) fn block(&mut self, indent: usize, text: &str) {
         if is_item(text) && self.last == Last::Item {
             return self.item(indent, text);
@@ -52,7 +50,7 @@ impl Layout {
         self.blank_line();
         let is_code = text.starts_with("    ");
         if is_code && matches!(self.last, Last::Item | Last::LooseItem | Last::Code) {
-            // Right behind these it would be read as part of them. A rule is nothing but layout.
+            // Directly after these, the code would become part of them. A rule is pure layout.
             self.lines(indent, "---");
             self.blank_line();
         }
@@ -65,7 +63,7 @@ impl Layout {
         };
     }
 
-    /// Has a blank line before whatever comes next.
+    /// Forces a blank line before the next block.
     pub(super) fn end_list(&mut self) {
         self.last = Last::Block;
     }
@@ -86,20 +84,19 @@ impl Layout {
         }
     }
 
-    /// The whole document.
     pub(super) fn into_text(self, newline: &str) -> String {
         if newline == "\n" { self.out } else { self.out.replace('\n', newline) }
     }
 }
 
-/// The length of the bullet or number that a text begins with; 0 where it doesn't.
+/// The length of the bullet or number at the start of a text; 0 if there is none.
 pub(super) fn marker(text: &str) -> usize {
     let length = marker_length(text);
     let rest = &text[length..];
     if rest.is_empty() || rest.starts_with([' ', '\n']) { length } else { 0 }
 }
 
-/// Whether a block is an item that needs no blank line between it and others.
+/// True if a block is an item that needs no blank line next to others.
 fn is_item(text: &str) -> bool {
     text.strip_prefix("- ").is_some_and(|own| !own.trim_start_matches(' ').starts_with('\n'))
 }

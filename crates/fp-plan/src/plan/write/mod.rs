@@ -1,8 +1,8 @@
-//! The one form of the language that `fp fmt` writes: the list dialect, with fields in a fixed order.
+//! Writes a plan in the one form of `fp fmt`, the list dialect with fields in a fixed order.
 //!
-//! Every text of a plan is source text, and source text can begin anything in Markdown. So a text that is not
-//! plainly harmless is written in the first of several forms that the parser itself reads back as it was
-//! ([`forms`]). What is written depends on the meaning of the plan alone, never on places in its source.
+//! Every text of a plan is source text, and source text can begin anything in Markdown. Any text that isn't plainly
+//! harmless is therefore written in the first of several forms ([`forms`]) that the parser reads back unchanged. The
+//! output depends only on the plan's meaning, never on positions in its source.
 
 mod forms;
 mod layout;
@@ -12,8 +12,8 @@ use super::field::FieldKind;
 use super::parse::parse;
 use super::task::{Plan, Task};
 
-/// The text of `plan` in the list dialect, with the line ends of its source. A synthetic root is not written:
-/// it is made again when the text is read.
+/// Writes `plan` in the list dialect, with the line endings of its source. A synthetic root is omitted, because parsing
+/// adds it again.
 pub fn write(plan: &Plan) -> String {
     let mut writer = Writer { plan, layout: Layout::default(), has_frame: false };
     writer.plan();
@@ -23,7 +23,7 @@ pub fn write(plan: &Plan) -> String {
 struct Writer<'p> {
     plan: &'p Plan<'p>,
     layout: Layout,
-    /// Whether the heading above the subtasks was written.
+    /// True once the heading above the subtasks is written.
     has_frame: bool,
 }
 
@@ -54,13 +54,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the children of the root stand beside it, at the margin: it is known as the root by its id, or
-    /// made up.
+    /// True if the children of the root go beside it, at the margin: the root is synthetic, or named `root`.
     fn tasks_at_margin(&self) -> bool {
         self.plan.tasks.first().is_some_and(|root| root.synthetic || root.id == "root")
     }
 
-    /// Writes the heading that belongs above a task, if one does.
+    /// Writes the heading above a task, if it needs one.
     fn frame(&mut self, index: usize, outside: bool) {
         if index == 0 {
             self.layout.heading("## Root Task");

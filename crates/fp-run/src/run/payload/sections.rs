@@ -1,4 +1,4 @@
-//! What the sections of a payload hold, and how each part of them may be cut.
+//! Fills the sections of a payload, and decides how far each part may be cut.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,19 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
 
-/// Longest quotation of the goal, in characters.
+/// Maximum quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
-/// How many other builders are named with their tasks.
+/// Maximum number of other builders listed with their tasks.
 const MOST_OTHERS: usize = 4;
-/// How many lines of a list are worth more than what is cut after it.
+/// Lines of a list that outrank the parts cut after it.
 const WORTH_HAVING: usize = 5;
-/// The same for a feedback, and how many of them stay in any case.
+/// The same for feedback, and the number of lines that always stay.
 const FEEDBACK_LINES: (usize, usize) = (12, 6);
 
-/// What stands above what helps, and is not asked for.
+/// Heading of the background, which helps but asks for nothing.
 pub(super) const CONTEXT: &str = "\n## CONTEXT\n";
 
-/// The sections in the order in which they stand.
+/// The sections in reading order.
 pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> [Section; 9] {
     let section = |heading, parts| Section { heading, parts };
     [
@@ -38,23 +38,23 @@ pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Aro
     ]
 }
 
-/// What is said above all that is left out: where the task stands as a whole.
+/// The note above a cut payload: where to find the whole task.
 pub(super) fn whole(task: &TaskState, around: &Around<'_>) -> PayloadPart {
     let (id, tree) = (&task.leaf.id, around.tree);
     PayloadPart::fixed("", vec![format!("(cut to fit; task {id} as a whole is in {tree})")])
 }
 
-/// Of a list the last lines go, and all of them if it has to be.
+/// Drops the last lines of a list, and all of them if necessary.
 fn list(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
     Cut { rank, what, at: At::End, least: WORTH_HAVING, floor: 0, whole: whole.into() }
 }
 
-/// Of what was said in the course of the run the oldest goes.
+/// Drops the oldest lines of something said during the run.
 fn latest(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
     Cut { at: At::Beginning, least: WORTH_HAVING / 2, ..list(rank, what, whole) }
 }
 
-/// Of a text that can't be done without, something stays.
+/// Keeps at least one line of an indispensable text.
 fn essential(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
     Cut { floor: 1, ..list(rank, what, whole) }
 }
@@ -104,7 +104,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     ]
 }
 
-/// `src/a.rs:15 - structure to follow` as an instruction.
+/// Turns `src/a.rs:15 - structure to follow` into an instruction.
 fn reference(text: &str) -> String {
     match text.split_once(" - ").or_else(|| text.split_once(" — ")) {
         Some((place, why)) => format!("Read {} — {}", place.trim(), why.trim()),
@@ -112,7 +112,7 @@ fn reference(text: &str) -> String {
     }
 }
 
-/// The three that every task has, then its own, none of them twice.
+/// The three rules of every task, then the task's own, without repeats.
 fn must_not_do(leaf: &Task<'_>) -> Vec<PayloadPart> {
     let boundary =
         format!("Do NOT modify files outside: {} (new test files beside them are fine)", files(leaf));
@@ -179,7 +179,7 @@ fn context(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>
     parts
 }
 
-/// What other builders have told this one since its last claim.
+/// The messages from other builders since this builder's last claim.
 fn messages(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (messages, more) = state.messages_for(task);
     if messages.is_empty() {
@@ -191,7 +191,7 @@ fn messages(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     vec![PayloadPart::fixed("- ", vec![head.to_owned()]), PayloadPart::new("- ", told, cut).without(more)]
 }
 
-/// What was done before: in full for direct dependencies, a line for those right behind them.
+/// The work this task builds on: direct dependencies in full, and one line for each dependency behind them.
 fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
     let direct: Vec<&TaskState> = task.leaf.dependencies.iter().filter_map(|id| state.task(id)).collect();
     let mut seen: HashSet<&TaskId> = task.leaf.dependencies.iter().collect();
@@ -228,7 +228,7 @@ fn verification(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<Payload
     ]
 }
 
-/// What is to be mended, if anything is, and how to hand it in.
+/// The feedback to act on, if any, and the command to submit with.
 fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task.claim.as_ref().map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
@@ -262,7 +262,7 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     parts
 }
 
-/// The line that tells another builder something, while there is one to tell and something may be sent.
+/// The line on messaging another builder, if there is one and this task has messages left.
 fn tell_others(state: &State, task: &TaskState, owner: &str) -> Option<String> {
     let id = &task.leaf.id;
     let others_go_on = state.tasks.iter().any(|other| other.leaf.id != *id && !other.status.is_final());
