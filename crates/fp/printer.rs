@@ -19,7 +19,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// What `--format` takes.
+/// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
     /// For people.

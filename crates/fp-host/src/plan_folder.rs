@@ -307,7 +307,7 @@ struct Listed<'a, T>(&'a [(usize, T)]);
 
 impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keeps the newest, which are the likeliest to be meant.
+        // Keeps the newest: the user most likely means one of those.
         let left_out = self.0.len().saturating_sub(MAX_LISTED);
         if left_out > 0 {
             write!(f, "\n  … {left_out} older ones")?;

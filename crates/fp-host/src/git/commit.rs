@@ -10,7 +10,7 @@ use fp_plan::repo_path::RepoPath;
 use super::command::{Finished, GitCall, readable_tail};
 use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};
 
-/// How long another process may hold the index before that is reported; editors hold it for moments.
+/// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 /// Bytes of a hook's output that are kept, from its end.
