@@ -19,7 +19,7 @@ use crate::file;
 const SNAPSHOT_VERSION: u32 = 3;
 
 /// The state of `plan_id` from the snapshot at `path`, and the log's mark at that time. `None` unless
-/// [`write`] wrote it.
+/// [`write()`] wrote it.
 pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
     let mut bytes = Vec::new();
     open(path, OpenOptions::new().read(true)).ok()??.read_to_end(&mut bytes).ok()?;
