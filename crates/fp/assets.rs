@@ -1,11 +1,11 @@
-//! What ships as Markdown, JSON and pictures, embedded: an `fp` anywhere can write the whole plugin.
+//! The plugin's Markdown, JSON and pictures, embedded so that an `fp` anywhere can write the whole plugin.
 
 use std::sync::LazyLock;
 
 use fp_plan::settings;
 use include_dir::{Dir, DirEntry, include_dir};
 
-/// Each embedded tree and the folder of the plugin that it fills.
+/// Each embedded tree, with its folder in the plugin.
 static TREES: [(&str, Dir<'static>); 4] = [
     ("", include_dir!("$CARGO_MANIFEST_DIR/plugin")),
     ("skills/", include_dir!("$CARGO_MANIFEST_DIR/skills")),
@@ -13,18 +13,18 @@ static TREES: [(&str, Dir<'static>); 4] = [
     ("hooks/", include_dir!("$CARGO_MANIFEST_DIR/hooks")),
 ];
 
-/// The schema of the settings, which editors complete from; made from the program's own table.
+/// The schema of the settings, which editors use for completion; generated from the program's own table.
 static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", settings::schema()));
 
 /// One file of the plugin.
 #[derive(Debug, Clone)]
 pub(crate) struct PluginFile<'a> {
-    /// Its path in the plugin, parts separated by `/`, none of them `..`.
+    /// Its path in the plugin, with `/` between parts, none of them `..`.
     pub(crate) path: String,
     pub(crate) contents: &'a [u8],
 }
 
-/// Every file of the plugin but its executable, sorted by path.
+/// Every file of the plugin except its executable, sorted by path.
 pub(crate) fn plugin_files() -> Vec<PluginFile<'static>> {
     let mut files = Vec::new();
     for (folder, tree) in &TREES {

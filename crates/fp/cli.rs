@@ -1,4 +1,5 @@
-//! The clap tree. A command's help is the doc comment of its arguments.
+//! The clap tree: turns a command line into a call of one command. A command's help is the doc comment of its
+//! arguments.
 
 use clap::{Parser, Subcommand};
 
@@ -77,7 +78,7 @@ enum Command {
 }
 
 impl Cli {
-    /// The claim that a command line is, if it is one.
+    /// Parses `words` as a command line and returns its claim, if it is one.
     pub(crate) fn claim(words: &[String]) -> Option<commands::claim::ClaimArgs> {
         match Self::try_parse_from(words).ok()?.command {
             Command::Claim(args) => Some(args),
@@ -87,7 +88,7 @@ impl Cli {
 }
 
 impl Command {
-    /// The forms that a command has beside text and JSON.
+    /// Export formats of a command, besides text and JSON.
     fn exports(&self) -> &'static [Output] {
         match self {
             Self::Show(_) => &[Output::Mermaid, Output::Html],
@@ -155,8 +156,8 @@ impl Command {
 }
 
 impl Cli {
-    /// What the client runs with every tool call: `fp hook EVENT` and nothing else. To build the tree of commands for
-    /// it would take as long as the hook itself.
+    /// Recognises `fp hook EVENT`, which the client runs with every tool call. Building clap's tree of
+    /// commands would take as long as the hook itself.
     fn of_hook() -> Option<Self> {
         let mut arguments = std::env::args_os().skip(1);
         let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
@@ -167,7 +168,7 @@ impl Cli {
 
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
-    // The client takes the exit status of bad usage for a hook that blocks.
+    // To the client, the exit status for bad usage means that the hook blocks.
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
     let cli = match Cli::of_hook().map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
@@ -176,7 +177,7 @@ pub(crate) fn main() -> Exit {
             return Exit::Done;
         }
         Err(message) => {
-            // A reader that has gone away can't be told so.
+            // Fails if the reader is gone, and then nobody would see an error.
             drop(message.print());
             return if message.use_stderr() { Exit::Failed } else { Exit::Done };
         }

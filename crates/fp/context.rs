@@ -1,4 +1,5 @@
-//! What a command is given: where it runs, when, and how to print. Built once, passed down.
+//! Gives a command its surroundings: where and when it runs, and how it prints. Built once and passed down,
+//! so that tests can replace it.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -21,17 +22,16 @@ use jiff::tz::TimeZone;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, Output, Printer};
 
-/// The surroundings of one command. What costs a read is read when it is first asked for, so that a hook
-/// that has nothing to do reads nothing.
+/// The surroundings of one command. Anything that costs a read is read on first use, so that a hook with
+/// nothing to do reads nothing.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// The working directory.
     pub(crate) cwd: PathBuf,
-    /// How results are printed.
+    /// The format of results.
     pub(crate) format: Format,
-    /// The same with the exports; only a command that has one is run with it.
+    /// The format including exports; only a command that has an export runs with one.
     pub(crate) output: Output,
-    /// Prints.
     pub(crate) printer: Printer,
     repo: OnceCell<Repo>,
     config: OnceCell<Config>,
@@ -39,7 +39,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The context of this process; fails when the working directory is gone.
+    /// The context of this process; fails if the working directory is gone.
     pub(crate) fn new(output: Output) -> Result<Self, CommandError> {
         let cwd = std::env::current_dir().map_err(|e| {
             CommandError::failed(format!("the working directory can't be read: {e}"))
@@ -65,7 +65,7 @@ impl Context {
         Self::in_folder(cwd, self.output)
     }
 
-    /// Prints a result in the form that was asked for, and is done.
+    /// Prints a result in the requested format.
     pub(crate) fn report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
         match self.format {
             Format::Text => self.printer.data(text),
@@ -74,7 +74,7 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// The repository that the working directory is in.
+    /// The repository around the working directory.
     pub(crate) fn repo(&self) -> &Repo {
         self.repo.get_or_init(|| Repo::find(&self.cwd))
     }
@@ -95,7 +95,7 @@ impl Context {
         Ok(self.settings.get_or_init(|| config.settings()))
     }
 
-    /// The settings in force with what `layer` says, in its place among the others.
+    /// The settings in force with `layer` added at `origin`'s place.
     pub(crate) fn settings_with(
         &self,
         origin: SettingOrigin,
@@ -106,54 +106,53 @@ impl Context {
         Ok(config.settings())
     }
 
-    /// The settings in force for a plan, which keeps the flags that it was made with.
+    /// The settings in force for a plan, which keeps the flags of its creation.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
         self.settings_with(SettingOrigin::Plan, folder.settings()?)
     }
 
-    /// The plans of the repository.
     pub(crate) fn plans(&self) -> Result<Plans, CommandError> {
         Ok(Plans::of(self.repo(), self.settings()?))
     }
 
-    /// A path as messages name it: from the working directory or the repository where it is below one of them.
+    /// A path for messages, relative to the working directory or the repository if it is below one of them.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.cwd).or_else(|_| path.strip_prefix(&self.repo().root));
         below.unwrap_or(path).display().to_string()
     }
 
-    /// The value of an environment variable, if it is set to something.
+    /// The value of an environment variable, if it is set and not empty.
     pub(crate) fn env(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    /// The time of this command: `FP_NOW` (RFC 3339) where a test fixes it, else the clock.
+    /// The time of this command: `FP_NOW` (RFC 3339) if a test sets it, else the clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.env("FP_NOW").and_then(|text| text.parse().ok()).unwrap_or_else(Timestamp::now)
     }
 
-    /// The day of this command in UTC.
+    /// The date of this command in UTC.
     pub(crate) fn today(&self) -> Date {
         self.now().to_zoned(TimeZone::UTC).date()
     }
 
-    /// The client's session this runs in, if any.
+    /// The client's session in which this runs, if any.
     pub(crate) fn session(&self) -> Option<String> {
         self.env("CLAUDE_CODE_SESSION_ID")
     }
 
-    /// Id of the client's process this runs in, if any.
+    /// The id of the client's process in which this runs, if any.
     pub(crate) fn client(&self) -> Option<u32> {
         self.env("CLAUDE_PID").and_then(|id| id.parse().ok())
     }
 
-    /// Whether somebody can be asked: not in a session that runs unattended.
+    /// True if somebody can answer questions, unlike in an unattended session.
     pub(crate) fn attended(&self) -> bool {
         self.env("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0")
     }
 }
 
-/// Where this very program is. Fails where the system doesn't say.
+/// The path of this executable. Fails if the system doesn't tell.
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         CommandError::failed(format!("the program fp can't find itself: {error}"))
@@ -161,14 +160,11 @@ pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     })
 }
 
-/// A plan of the repository.
 #[derive(Debug)]
 pub(crate) struct Known {
-    /// Its folder.
     pub(crate) folder: PlanFolder,
-    /// Whether it was put away.
     pub(crate) archived: bool,
-    /// Its state, or why that can't be read.
+    /// Its state, or the reason why it can't be read.
     pub(crate) state: Result<Arc<State>, CommandError>,
 }
 
@@ -186,7 +182,7 @@ impl Context {
         Ok(known)
     }
 
-    /// Names the plans whose log can't be read.
+    /// Warns of plans whose log can't be read.
     pub(crate) fn warn_of_unread(&self, known: &[Known]) {
         for Known { folder, state, .. } in known {
             if let Err(error) = state {
@@ -195,11 +191,11 @@ impl Context {
         }
     }
 
-    /// The plan that `selector` means; without one, the only one whose run is not over.
+    /// Opens the plan that `selector` names; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let active = |folder: &PlanFolder| {
             let store = Store::new(folder.path().to_owned(), folder.id().clone());
-            // A plan whose log can't be read is not passed over: the command that gets it says why.
+            // A plan with an unreadable log counts as active: the command that opens it reports the error.
             let Ok(loaded) = store.load() else { return Some(folder.id().to_string()) };
             let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
             is_active.then(|| StatusReport::new(&loaded.state).line())
@@ -221,7 +217,7 @@ impl Context {
         self.opened(folder)
     }
 
-    /// The plan that `selector` means, or else the archived one.
+    /// Opens the plan that `selector` names, or else the archived one.
     pub(crate) fn open_or_archived(&self, selector: &str) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
         match plans.resolve(selector) {
@@ -235,7 +231,7 @@ impl Context {
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
     }
 
-    /// The task tree of a run that is on.
+    /// The task tree of a running run.
     pub(crate) fn tree(&self, plan: &OpenPlan) -> Result<Tree, CommandError> {
         plan.tree().map_err(|error| match error.is_missing() {
             true => CommandError::failed(error)
@@ -244,7 +240,8 @@ impl Context {
         })
     }
 
-    /// Removes the builders' worktrees that the run needs no more. What is in the way of that is in nobody else's.
+    /// Removes the builders' worktrees that the run no longer needs. A failure is only a note: it affects no
+    /// other command.
     pub(crate) fn sweep(&self, plan: &OpenPlan) {
         match worktree::sweep(plan) {
             Ok(kept) => kept.iter().for_each(|patch| {
@@ -259,7 +256,7 @@ impl Context {
         }
     }
 
-    /// Says what reading a log brought up.
+    /// Prints the notices from reading a log.
     pub(crate) fn notices(&self, notices: &[String]) {
         for notice in notices {
             self.printer.note(&format!("note: {notice}"));
@@ -271,7 +268,7 @@ fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
     Ok(Store::new(folder.path().to_owned(), folder.id().clone()).load()?.state)
 }
 
-/// The archived plan that `selector` means; a number is one of the plans that are not.
+/// The archived plan that `selector` names. A number never names an archived plan.
 fn archived(plans: &Plans, selector: &str) -> Option<PlanFolder> {
     plans.archived().resolve(selector).ok().filter(|_| selector.parse::<usize>().is_err())
 }

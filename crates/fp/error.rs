@@ -1,4 +1,5 @@
-//! What ends a command: an exit status that scripts rely on, or an error with its hints.
+//! Scripts rely on exit statuses and people on hints, so every command ends with one of these statuses, or
+//! with an error that has hints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +7,7 @@ use std::process::ExitCode;
 
 use fp_plan::hint::{ErrorEnd, Hint};
 
-/// How a command ended. The numbers are public interface.
+/// The end of a command. The numbers are public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// 0: done.
@@ -15,7 +16,7 @@ pub(crate) enum Exit {
     Findings,
     /// 2: could not run: bad usage, bad input, a failing disk.
     Failed,
-    /// 3: nothing is ready to be claimed.
+    /// 3: no task is ready.
     NothingReady,
 }
 
@@ -37,12 +38,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error at the edge: what happened, why, and what to do next.
+/// An error for the user: what happened, why, and what to do next.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
-    /// The exit status it ends with.
     pub(crate) exit: Exit,
-    /// What happened, with the place, one sentence without a full stop.
+    /// What happened and where, in one sentence without a full stop.
     pub(crate) message: String,
     /// What to do next, one line each.
     pub(crate) hints: Vec<String>,
@@ -59,7 +59,7 @@ impl CommandError {
         Self { exit: Exit::Findings, ..Self::failed(message) }
     }
 
-    /// `error`, in the words of `message`.
+    /// Converts `error`, with `message` in place of its own text.
     pub(crate) fn worded(message: impl fmt::Display, error: &impl Hint) -> Self {
         let exit = match error.ends() {
             ErrorEnd::Failed => Exit::Failed,
@@ -77,7 +77,7 @@ impl CommandError {
     }
 }
 
-/// What every command returns.
+/// The result of every command.
 pub(crate) type CommandResult = Result<Exit, CommandError>;
 
 impl<E: Hint> From<E> for CommandError {

@@ -1,4 +1,5 @@
-//! Text that a command is given by name: a file, or standard input as `-`.
+//! Reads text that a command gets by name: from a file, or from standard input as `-`. Also asks yes-or-no
+//! questions.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
@@ -9,16 +10,16 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::printer::Format;
 
-/// What was given, and what it is called in messages.
+/// The text, with its name for messages.
 pub(crate) struct Input {
     /// The path, or `standard input`.
     pub(crate) name: String,
-    /// At most so many bytes as the caller is ready to read.
+    /// Within the caller's size limit.
     pub(crate) text: String,
 }
 
 impl Input {
-    /// Reads `path`, relative to the folder of the command, or standard input. Fails where it can't be read, is no
+    /// Reads `path`, relative to the working directory, or standard input. Fails if it can't be read, is not
     /// text, or has more than `cap` bytes.
     pub(crate) fn read(path: &Path, cap: u64, context: &Context) -> Result<Self, CommandError> {
         if path != Path::new("-") {
@@ -40,7 +41,7 @@ impl Input {
     }
 }
 
-/// Whether a person is there to be asked: at a terminal, in no session that runs unattended.
+/// True if a person can be asked: at a terminal, and not in an unattended session.
 pub(crate) fn can_ask(context: &Context) -> bool {
     context.format == Format::Text
         && context.attended()
@@ -48,11 +49,11 @@ pub(crate) fn can_ask(context: &Context) -> bool {
         && std::io::stderr().is_terminal()
 }
 
-/// Asks a question that is answered with yes or no; whatever is not yes is no.
+/// Asks a yes-or-no question; any answer but yes means no.
 pub(crate) fn agrees(question: &str, context: &Context) -> bool {
     context.printer.question(&format!("{question} [y/N]"));
     let mut answer = String::new();
-    // Where nothing can be read, nobody has said yes.
+    // A failed read means no.
     let read = std::io::stdin().lock().take(1024).read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }

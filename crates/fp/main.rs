@@ -1,4 +1,4 @@
-//! `fp`: the command line of Fractal Planner. Parse, run, map to an exit code.
+//! `fp`: the command line of Fractal Planner. Parses, runs, and maps the result to an exit code.
 
 mod assets;
 mod cli;

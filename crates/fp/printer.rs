@@ -1,5 +1,6 @@
-//! The only file that prints. Data goes to standard output, status and hints to standard error, a reader that
-//! goes away is no error, and no control character of a text reaches the terminal.
+//! The only file that prints, so that these rules hold everywhere: data goes to standard output, status and
+//! hints to standard error, a reader that goes away is no error, and no control character of a text reaches
+//! the terminal.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 
-/// How results are printed; every command has these two.
+/// The format of results; every command supports these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Format {
     /// For people.
@@ -18,7 +19,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// What `--format` takes.
+/// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
     /// For people.
@@ -33,12 +34,12 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Whether only some commands have it.
+    /// True if only some commands support it.
     pub(crate) fn is_export(self) -> bool {
         matches!(self, Self::Mermaid | Self::Html)
     }
 
-    /// The common form it asks for; text where it asks for an export.
+    /// The common format that it implies; text for an export.
     pub(crate) fn format(self) -> Format {
         if self == Self::Json { Format::Json } else { Format::Text }
     }
@@ -47,21 +48,20 @@ impl Output {
 /// Version of the JSON that commands print.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
-/// Columns of a terminal that text is made for.
+/// Columns of a terminal for which text is laid out.
 pub(crate) const WIDTH: usize = 80;
 
-/// Prints results, notes and errors.
 #[derive(Debug, Default)]
 pub(crate) struct Printer;
 
 impl Printer {
-    /// Prints `text` to standard output, its control characters made visible.
+    /// Prints `text` to standard output and makes control characters visible.
     pub(crate) fn data(&self, text: &str) {
         ignore_closed(anstream::stdout().write_all(visible(text).as_bytes()));
     }
 
-    /// Prints `text` byte for byte where a program reads it, so that a patch stays one; a terminal gets it as
-    /// [`Printer::data`] shows it.
+    /// Prints `text` byte for byte if a program reads it, so that a patch still applies; on a terminal, as
+    /// [`Printer::data`] does.
     pub(crate) fn exact(&self, text: &str) {
         if io::stdout().is_terminal() {
             self.data(&text.replace("\r\n", "\n"));
@@ -70,7 +70,8 @@ impl Printer {
         }
     }
 
-    /// Prints a part of what goes on and on, at once, as [`Printer::exact`] does; whether anybody still reads it.
+    /// Prints and flushes a piece of continuous output, with control characters made visible on a terminal;
+    /// false if nobody reads it any more.
     pub(crate) fn stream(&self, text: &str) -> bool {
         let mut out = io::stdout();
         let text = if out.is_terminal() { visible(text) } else { text.into() };
@@ -90,12 +91,12 @@ impl Printer {
         Ok(())
     }
 
-    /// Says `text` on standard error, as a line of its own, its control characters made visible.
+    /// Prints `text` as a line on standard error, with control characters made visible.
     pub(crate) fn note(&self, text: &str) {
         ignore_closed(writeln!(anstream::stderr(), "{}", visible(text)));
     }
 
-    /// Asks `text` on standard error; the answer is typed behind it.
+    /// Prints the question `text` on standard error; the answer is typed after it.
     pub(crate) fn question(&self, text: &str) {
         let mut err = anstream::stderr();
         ignore_closed(write!(err, "{} ", visible(text)).and_then(|()| err.flush()));
@@ -121,6 +122,6 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
 }
 
 fn ignore_closed(result: io::Result<()>) {
-    // A pipe that its reader has closed, as in `fp show | head`, is the reader's choice.
+    // A reader may close its pipe, as in `fp show | head`.
     drop(result);
 }

@@ -1,4 +1,4 @@
-//! A task tree that a command reads: that of a plan, or any Markdown file.
+//! Commands that read a task tree accept a plan or any Markdown file; this treats both alike.
 
 use std::path::{Path, PathBuf};
 
@@ -14,25 +14,24 @@ use fp_run::interview::Interview;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Largest `interview.json` that is read, in bytes.
+/// Size limit of `interview.json`, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
 
-/// Where a tree comes from.
+/// The source of a task tree.
 #[derive(Debug)]
 pub(crate) struct PlanSource {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) name: String,
-    /// Its file.
     pub(crate) path: PathBuf,
-    /// Its plan, where it belongs to one.
+    /// The plan that it belongs to, if any.
     pub(crate) plan: Option<OpenPlan>,
     root: PathBuf,
     max_complexity: u32,
 }
 
 impl PlanSource {
-    /// What `argument` means: a value that ends in `.md` is a file, every other one a plan, and none the only
-    /// active plan.
+    /// Opens the tree that `argument` names: a value that ends in `.md` is a file, any other a plan, and none
+    /// the only active plan.
     pub(crate) fn open(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
         let root = context.repo().root.clone();
         if let Some(path) = argument.filter(|a| is_markdown(a)) {
@@ -50,7 +49,6 @@ impl PlanSource {
         Ok(Self { name, path, root, max_complexity: plan.settings.max_complexity, plan: Some(plan) })
     }
 
-    /// Its text.
     pub(crate) fn text(&self) -> Result<String, CommandError> {
         file::read_text(&self.path, TASKS_CAP).map_err(|error| {
             let missing = error.is_missing();
@@ -68,13 +66,13 @@ impl PlanSource {
         })
     }
 
-    /// What names it on a command line, quoted for a shell where it has to be.
+    /// Its argument on a command line, quoted for a shell if necessary.
     pub(crate) fn argument(&self) -> String {
         let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
         shell_quoted(name)
     }
 
-    /// What the rules need to know about `plan`, the tree in it.
+    /// The facts that the rules need about `plan`, the tree in this source.
     pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let path = self.path.with_file_name("interview.json");
         let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
@@ -87,14 +85,14 @@ impl PlanSource {
         Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
     }
 
-    /// The tree in its `text`. Fails when that is not valid.
+    /// Parses the tree in `text`. Fails unless it is valid.
     pub(crate) fn valid_tree<'t>(&self, text: &'t str) -> Result<Plan<'t>, CommandError> {
         let (plan, problems) = parse(text);
         self.refuse_invalid(&plan, &problems)?;
         Ok(plan)
     }
 
-    /// Fails where `plan`, its tree, is not valid; `problems` is what the parser found in it.
+    /// Fails unless `plan`, its tree, is valid; `problems` are the parser's findings.
     pub(crate) fn refuse_invalid(&self, plan: &Plan, problems: &[Diagnostic]) -> Result<(), CommandError> {
         let found = check(plan, problems, &self.facts(plan)?);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
@@ -106,7 +104,7 @@ impl PlanSource {
         Ok(())
     }
 
-    /// The plan it belongs to. Fails for a mere file.
+    /// The plan that it belongs to. Fails for a mere file.
     pub(crate) fn plan(&self) -> Result<&OpenPlan, CommandError> {
         self.plan.as_ref().ok_or_else(|| {
             CommandError::failed(format!("{} is a file, and a plan is needed", self.name))
@@ -114,7 +112,7 @@ impl PlanSource {
         })
     }
 
-    /// Fails while the plan's run is on: its tree does not change under it.
+    /// Fails while the plan's run is on: its tree must not change then.
     pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
         let Some(plan) = &self.plan else { return Ok(()) };
         if plan.load()?.state.is_running() {

@@ -1,5 +1,5 @@
-//! The fixtures of the rules: in `tests/fixtures/rules/RULE` a whole tree that breaks the rule and the same one
-//! that doesn't, with the repository and the interview that they are about.
+//! The fixtures of the rules: each folder `tests/fixtures/rules/RULE` has a whole tree that breaks the rule
+//! and the same tree repaired, with their repository and interview.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 /// The fixtures of one rule.
 #[derive(Debug)]
 pub(crate) struct Fixture {
-    /// Id of the rule, which is the name of the folder.
+    /// Id of the rule, and name of the folder.
     pub(crate) rule: String,
-    /// The folder.
     pub(crate) folder: PathBuf,
 }
 
 impl Fixture {
-    /// All of them, by rule.
+    /// All fixtures, by rule.
     pub(crate) fn all() -> Vec<Self> {
         let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/rules");
         let entries = fs::read_dir(base).unwrap().map(|entry| entry.unwrap());
@@ -27,14 +26,14 @@ impl Fixture {
         all
     }
 
-    /// The text of one of its files, byte for byte; `None` where there is none.
+    /// The text of one of its files, byte for byte; `None` if it doesn't exist.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let path = self.folder.join(name);
         path.exists().then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
     }
 
-    /// Makes the repository that its trees are about in `root`, with the interview beside them: of each line of
-    /// `repo.txt`, `PATH LINES` is a file of so many lines and `PATH -> TARGET` a link.
+    /// Creates the repository of its trees in `root`, with the interview beside them. In `repo.txt`, `PATH
+    /// LINES` is a file with this many lines and `PATH -> TARGET` a link.
     pub(crate) fn lay_out(&self, root: &Path) {
         for line in self.text("repo.txt").unwrap_or_default().lines() {
             let (path, content) = line.split_once(' ').unwrap();

@@ -1,4 +1,5 @@
-//! A hermetic place to run `fp` in: cleared environment, own home, fixed clock and identity.
+//! A hermetic environment for running `fp`: no inherited variables, a home of its own, a fixed clock and
+//! identity.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a place that can't be set up fails the test")]
 
@@ -19,7 +20,7 @@ pub(crate) struct Environment {
     variables: Vec<(OsString, OsString)>,
 }
 
-/// What a command said, and its exit status.
+/// A command's output and exit status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) stdout: String,
@@ -28,7 +29,7 @@ pub(crate) struct Output {
 }
 
 impl Environment {
-    /// An empty place, without a git repository.
+    /// An empty environment, without a git repository.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -103,7 +104,7 @@ impl Environment {
         self.shown(&fs::read(self.path(path)).unwrap())
     }
 
-    /// Runs git in `work`; its standard output. Panics if it fails.
+    /// Runs git in `work` and returns its standard output. Panics if it fails.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         let output = self.run("git", args);
         assert_eq!(output.code, 0, "git {args:?}: {}", output.stderr);
@@ -125,7 +126,7 @@ impl Environment {
         self.run_in("", program, args)
     }
 
-    /// `fp` with this environment, to be run in `work` as the caller likes.
+    /// `fp` with this environment, ready to run in `work`.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.path("")).env_clear().stdin(Stdio::null());
@@ -142,18 +143,18 @@ impl Environment {
         }
     }
 
-    /// What was printed, with temporary paths replaced.
+    /// The output as text, with temporary paths replaced.
     pub(crate) fn shown(&self, bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[ROOT]")
     }
 }
 
-/// What a program is called with for which no signal can be watched. Its first wish for one is its runtime's own.
+/// Arguments under which a program can't register signal handlers: its first attempt is that of its runtime.
 pub(crate) const DEAF: [&str; 5] =
     ["strace", "-o", "/dev/null", "-e", "inject=rt_sigaction:error=EPERM:when=2+"];
 
 impl Environment {
-    /// Whether [`DEAF`] can be called here; says so where it can't.
+    /// True if [`DEAF`] works here; prints a note if not.
     #[allow(clippy::print_stdout, reason = "what was skipped")]
     pub(crate) fn can_trace(&self) -> bool {
         let tried = self.command("strace").args(["-o", "/dev/null", "true"]).status();
@@ -167,7 +168,7 @@ impl Environment {
 }
 
 impl Output {
-    /// This, with claim tokens, commit ids and process ids replaced, which differ from run to run.
+    /// This output with claim tokens, commit ids and process ids replaced, which differ from run to run.
     pub(crate) fn masked(&self) -> Self {
         let mask = |text: &str| {
             [
@@ -189,7 +190,7 @@ impl Output {
     }
 }
 
-/// All of it, as snapshots hold it.
+/// The whole output, in the form of snapshots.
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit status: {}", self.code)?;

@@ -1,4 +1,4 @@
-//! Plans to run, and the steps of a run as a builder and a verifier take them.
+//! Plans to run, and the steps of a builder and a verifier in a run.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::{Environment, Output};
 /// Id of the plan that [`Environment::plan`] writes.
 pub(crate) const PLAN: &str = "sample-20261121";
 
-/// A leaf of a sample tree: its id, what it waits for, its file and its test command.
+/// A leaf of a sample tree: its id, its dependencies, its file and its test command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaf<'a> {
     pub(crate) id: &'a str,
@@ -17,7 +17,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) test: &'a str,
 }
 
-/// A leaf that changes `file` and is tested by nothing.
+/// A leaf that changes `file` and has no test.
 pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf<'a> {
     Leaf { id, after, file, test: "none" }
 }
@@ -44,7 +44,7 @@ impl Environment {
         self.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tree);
     }
 
-    /// Has builders work in the checkout, however many there are.
+    /// Makes builders share the checkout, however many there are.
     pub(crate) fn shared(self) -> Self {
         let folder = self.beside("home/.config/fractal-planner");
         std::fs::create_dir_all(&folder).unwrap();
@@ -58,14 +58,14 @@ impl Environment {
         self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
     }
 
-    /// Runs `fp`, which has to succeed.
+    /// Runs `fp`, which must succeed.
     pub(crate) fn done(&self, args: &[&str]) -> Output {
         let output = self.fp(args);
         assert_eq!(output.code, 0, "fp {args:?}:\n{output}");
         output
     }
 
-    /// Claims for `owner`: the task and the token; nothing when nothing is ready.
+    /// Claims for `owner` and returns the task and the token; `None` if nothing is ready.
     pub(crate) fn claim(&self, owner: &str) -> Option<(String, String)> {
         let output = self.fp(&["claim", PLAN, "--as", owner, "--format", "json"]);
         if output.code != 0 {
@@ -76,7 +76,7 @@ impl Environment {
         Some((claim["task"].as_str()?.to_owned(), claim["claim"].as_str()?.to_owned()))
     }
 
-    /// Claims for `owner`, writes `file` and hands the task in. Returns the task.
+    /// Claims for `owner`, writes `file` and submits. Returns the task.
     pub(crate) fn build(&self, owner: &str, file: &str, text: &str) -> String {
         let (task, token) = self.claim(owner).expect("a task is ready");
         self.write(file, text);
@@ -84,13 +84,13 @@ impl Environment {
         task
     }
 
-    /// Claims `task` for `owner`: the token.
+    /// Claims `task` for `owner` and returns the token.
     pub(crate) fn claim_task(&self, owner: &str, task: &str) -> String {
         let claim = self.done(&["claim", PLAN, task, "--as", owner, "--format", "json"]).json();
         claim["claim"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Claims `task` for `owner`, writes `file` and hands the task in.
+    /// Claims `task` for `owner`, writes `file` and submits.
     pub(crate) fn build_task(&self, owner: &str, task: &str, file: &str, text: &str) {
         let token = self.claim_task(owner, task);
         self.write(file, text);
@@ -125,7 +125,7 @@ impl Environment {
         self.git(&["log", "--name-only", "--format=* %s"])
     }
 
-    /// The working tree as `git status --short` has it.
+    /// The working tree according to `git status --short`.
     pub(crate) fn git_status(&self) -> String {
         self.git(&["status", "--short", "--untracked-files=all"])
     }

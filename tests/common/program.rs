@@ -1,15 +1,15 @@
-//! Programs that a test writes and then runs.
+//! Writes programs that a test then runs.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes a program, with its folders.
+/// Writes a program, and creates the folders above it.
 ///
-/// A child does the writing. While this process holds a file open for writing, a child that another test starts in
-/// that moment inherits the descriptor, and until that child has become another program, running the file fails with
-/// "Text file busy".
+/// A child does the writing. While this process holds a file open for writing, a child that another test
+/// starts at that moment inherits the descriptor. Until that child has become another program, running the
+/// file fails with "Text file busy".
 #[allow(clippy::unwrap_used, reason = "a program that can't be written fails the test")]
 pub(crate) fn write_program(path: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

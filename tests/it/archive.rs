@@ -1,5 +1,5 @@
-//! `fp plans archive` and `fp report --markdown`: plans that are put away, whatever is killed meanwhile, and what came
-//! of them on one page.
+//! `fp plans archive`, which survives kills at any moment, and `fp report --markdown`, which shows a plan's
+//! results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use insta::assert_snapshot;
 const PLANS: &str = ".fractal-planner/plans";
 const ARCHIVE: &str = ".fractal-planner/archive";
 
-/// A run in which the first task passed, the second one was given up, and the third one was skipped.
+/// A finished run: the first task passed, the second was given up, the third was skipped.
 fn finished() -> Environment {
     let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
     environment.plan(&tree(&[
@@ -36,7 +36,7 @@ fn finished() -> Environment {
     environment
 }
 
-/// The files below `folder`, with what is in them but for the snapshot, which can be made again.
+/// The files below `folder` with their contents, except the snapshot, which can be made again.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -54,7 +54,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// Holds that two folders have the same files, with the same in them.
+/// Asserts that two folders have the same files with the same contents.
 fn assert_same(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>, place: &str) {
     assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{place}");
     let other: Vec<&String> = left.keys().filter(|name| left.get(*name) != right.get(*name)).collect();
@@ -123,10 +123,10 @@ fn an_archived_plan_is_put_away_whole() {
     error: no plan matches "1": there is no plan yet
     hint: make a plan with `fp new GOAL`
     "#);
-    // Its name is not given to another one.
+    // Its name is not given to another plan.
     let new = environment.done(&["new", "sample", "--format", "json"]).json();
     assert_eq!(new["planId"], "sample-20261121-2");
-    // Moved back by hand it is there again.
+    // Moved back by hand, it is a plan again.
     fs::rename(environment.path(&format!("{ARCHIVE}/{PLAN}")), environment.path(&format!("{PLANS}/{PLAN}")))
         .unwrap();
     environment.done(&["status", PLAN]);
@@ -178,7 +178,7 @@ fn an_archive_that_is_a_link_is_refused() {
     assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
 }
 
-/// The calls to the system that change something on a disk.
+/// The system calls that change something on a disk.
 const CALLS: [&str; 9] =
     ["write", "fsync", "rename", "renameat", "renameat2", "openat", "unlink", "unlinkat", "mkdir"];
 

@@ -1,5 +1,5 @@
-//! What the commands of a run make of input that is wrong and of disks that fail: one error that names the place and
-//! what to do, and nothing of what is written already is lost.
+//! The commands of a run with wrong input and failing disks: one error that names the place and the remedy,
+//! and nothing already written is lost.
 
 mod config;
 mod disk;
@@ -27,7 +27,7 @@ fn plan_file(name: &str) -> String {
     format!(".fractal-planner/plans/{PLAN}/{name}")
 }
 
-/// Each command of a run, about the plan `selector`.
+/// Each command of a run, for the plan `selector`.
 fn every_command(selector: &str) -> Vec<Vec<&str>> {
     vec![
         vec!["approve", selector],

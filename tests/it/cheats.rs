@@ -1,7 +1,8 @@
-//! Ways to cheat, or to go wrong: what a builder does in a real repository, and the words by which it is caught.
+//! Ways to cheat or to go wrong: a builder's actions in a real repository, and the message that catches them.
 //!
-//! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, by the program alone.
-//! Its verifier is taken in: it passes every criterion. So what doesn't come through is caught by measure.
+//! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, through the
+//! program alone. The verifier is fooled and passes every criterion, so the program's own checks must catch
+//! the cheat.
 
 mod checks;
 mod commands;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
-/// What `src/a.rs` is after honest work, which [`CHECK`] asks for.
+/// Content of `src/a.rs` after honest work, which [`CHECK`] asks for.
 const DONE: &str = "pub fn a() -> u8 {\n    2\n}\n";
 /// The test command of task 1.
 const CHECK: &str = "sh check.sh";
@@ -24,7 +25,7 @@ const MANIFEST: &str = "[package]\nname = \"sample\"\n\n[dependencies]\nserde = 
 const LOCK: &str = "[[package]]\nname = \"sample\"\n\n[[package]]\nname = \"serde\"\n";
 const TEST: &str = "#[test]\nfn works() {\n    assert_eq!(1, 1);\n}\n";
 
-/// Where builders work.
+/// The builders' working trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// All in the user's checkout.
@@ -38,9 +39,9 @@ struct Cheat {
     name: &'static str,
     /// The files that task 1 lists.
     files: &'static str,
-    /// What its builder does between claim and submit.
+    /// The builder's actions between claim and submit.
     does: fn(&Scene),
-    /// The checks that fail, in order, each with the first line of its words.
+    /// The failing checks in order, each with the first line of its message.
     caught: &'static [&'static str],
 }
 
@@ -57,7 +58,7 @@ impl Scene {
         Self::tested_by(place, files, CHECK, 600)
     }
 
-    /// As [`Scene::new`], with another test command, which may take so many seconds.
+    /// [`Scene::new`] with another test command and its time limit in seconds.
     fn tested_by(place: Place, files: &str, test: &str, seconds: u32) -> Self {
         let environment = repository(place, seconds);
         environment.plan(&tree(&[Leaf { test, ..leaf("1", "none", files) }, leaf("2", "none", "src/b.rs")]));
@@ -66,7 +67,7 @@ impl Scene {
         Self { environment, place, token }
     }
 
-    /// The folder that a builder works in, from the top of the repository.
+    /// The working folder of a builder, from the top of the repository.
     fn folder(&self, owner: &str) -> String {
         match self.place {
             Place::Checkout => ".".to_owned(),
@@ -74,17 +75,17 @@ impl Scene {
         }
     }
 
-    /// `file` where `builder-1` works.
+    /// `file` in the working folder of `builder-1`.
     fn path(&self, file: &str) -> PathBuf {
         self.environment.path(&self.folder("builder-1")).join(file)
     }
 
-    /// Writes `file` where `builder-1` works.
+    /// Writes `file` in the working folder of `builder-1`.
     fn write(&self, file: &str, text: &str) {
         self.environment.write(&format!("{}/{file}", self.folder("builder-1")), text);
     }
 
-    /// Does what the task asks for.
+    /// Does the task's work.
     fn work(&self) {
         self.write("src/a.rs", DONE);
     }
@@ -98,7 +99,7 @@ impl Scene {
         std::os::unix::fs::symlink(target, self.path(file)).unwrap();
     }
 
-    /// Runs git where `builder-1` works.
+    /// Runs git in the working folder of `builder-1`.
     fn git(&self, args: &[&str]) -> String {
         self.environment.git(&[&["-C", &self.folder("builder-1")], args].concat())
     }
@@ -111,13 +112,13 @@ impl Scene {
         self.environment.fp(&["verify", PLAN, "1"])
     }
 
-    /// The checks that fail, each with the first line of its words.
+    /// The failing checks, each with the first line of its message.
     fn failing(&self) -> Vec<String> {
         let verified = self.verify();
         verified.stdout.lines().filter_map(|line| line.strip_prefix("FAIL  ")).map(str::to_owned).collect()
     }
 
-    /// Hands task 1 in and has it judged by a verifier that passes everything.
+    /// Submits task 1 for a verifier that passes everything.
     fn submit_and_pass(&self) -> Output {
         let submit = self.submit();
         assert_eq!(submit.code, 0, "{submit}");
@@ -129,7 +130,7 @@ impl Scene {
         self.environment.statuses()[0].1.clone()
     }
 
-    /// Subjects of what is on the user's branch, newest first.
+    /// Subjects of the commits on the user's branch, newest first.
     fn subjects(&self) -> String {
         self.environment.git(&["log", "--format=%s", "main"])
     }
@@ -162,13 +163,14 @@ fn repository(place: Place, seconds: u32) -> Environment {
     environment
 }
 
-/// Holds that each of `cheats` is caught, wherever builders work.
+/// Asserts that each of `cheats` is caught, wherever builders work.
 #[track_caller]
 fn all_caught(cheats: &[Cheat]) {
     all_caught_in(&[Place::Checkout, Place::Worktree], cheats);
 }
 
-/// Holds that each of `cheats` is caught, by the checks and the words that it names, and leaves no commit of `fp`.
+/// Asserts that the named checks catch each of `cheats` with the named messages, and that `fp` commits
+/// nothing.
 #[track_caller]
 fn all_caught_in(places: &[Place], cheats: &[Cheat]) {
     let runs = cheats.iter().flat_map(|cheat| places.iter().map(move |place| (cheat, *place)));
@@ -205,7 +207,7 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     }
 }
 
-/// What the tables rest on: who does the work passes, wherever it is done.
+/// The premise of the tables: honest work passes, wherever it is done.
 #[test]
 fn honest_work_passes() {
     for place in [Place::Checkout, Place::Worktree] {

@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 impl Environment {
-    /// What the hook says after an edit.
+    /// The hook's answer to an edit.
     fn after(&self, event: &Value) -> Output {
         self.after_bytes(event.to_string().as_bytes())
     }
@@ -36,7 +36,7 @@ impl Environment {
     }
 }
 
-/// The event that a line of the corpus stands for.
+/// The event of a line of the corpus.
 fn event(case: &Value, environment: &Environment) -> Value {
     let path = environment.path(case["path"].as_str().unwrap());
     let (tool, mut input) = match case {
@@ -324,7 +324,7 @@ fn changes_are_checked_for_what_they_add() {
     assert!(!environment.path("x").exists());
 }
 
-/// Comments say why here, and a check that is not kept by its own project is no check.
+/// The check is only credible if its own project passes it.
 #[test]
 fn this_project_is_clean() {
     let environment = Environment::new();

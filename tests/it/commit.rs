@@ -1,5 +1,5 @@
-//! `fp commit` on real repositories: exactly what was named, in the style of the history, and whatever else the user
-//! has under way as it was.
+//! `fp commit` on real repositories: commits exactly the named files, in the style of the history, and leaves
+//! the user's other work alone.
 
 mod choosing;
 mod names;
@@ -41,7 +41,7 @@ impl Environment {
         Output { stdout: mask(&output.stdout), stderr: mask(&output.stderr), code: output.code }
     }
 
-    /// Commits with these arguments and the message `Do it`, which has to succeed.
+    /// Commits with these arguments and the message `Do it`; it must succeed.
     #[track_caller]
     fn committed(&self, args: &[&str]) -> Output {
         let before = self.count();
@@ -51,7 +51,7 @@ impl Environment {
         output
     }
 
-    /// The same, which has to be refused and to change neither index nor history.
+    /// The same, but it must be refused and change neither index nor history.
     #[track_caller]
     fn refused_commit(&self, args: &[&str]) -> String {
         let state = || (self.git_status(), self.git(&["for-each-ref"]), self.git(&["ls-files", "--stage"]));
@@ -66,7 +66,7 @@ impl Environment {
         self.run("git", &["rev-list", "HEAD"]).stdout.lines().count()
     }
 
-    /// What the last commit changed, a letter and a path each.
+    /// The changes of the last commit, a letter and a path each.
     fn last(&self) -> String {
         let shown = self.git(&["show", "--no-renames", "--format=", "--name-status", "HEAD"]);
         shown.replace('\t', " ")

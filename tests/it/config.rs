@@ -1,4 +1,4 @@
-//! `fp config`: what is in force, where it comes from, what is wrong with a file, and changing one.
+//! `fp config`: shows values and their origins, reports faults in a file, and changes one setting.
 
 mod change;
 mod schema;

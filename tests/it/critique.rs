@@ -31,7 +31,7 @@ impl Environment {
         self.plan(&three().replacen("One line", &format!("One line, the {number}th try"), 1));
     }
 
-    /// Refused with this error, and nothing recorded.
+    /// Asserts that it is refused with this error and nothing is recorded.
     #[track_caller]
     fn refused_critique(&self, args: &[&str], code: i32) -> String {
         let output = self.record(args);

@@ -1,4 +1,4 @@
-//! `fp debt`, and what `fp new` offers of it.
+//! `fp debt`, and the debts that `fp new` offers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use insta::assert_snapshot;
 
 const LOG: &str = ".fractal-planner/debt.jsonl";
 
-/// A run that is over: the first task passed with a TODO in a page, the second one failed, the third one was skipped.
+/// A finished run: the first task passed with a TODO in a page, the second failed, the third was skipped.
 fn finished() -> Environment {
     let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
     environment.plan(&tree(&[
@@ -335,7 +335,7 @@ fn a_new_plan_is_offered_what_is_left() {
     );
 }
 
-/// The debt is noted while a builder is at work, in its checkout or in a worktree of its own.
+/// The debt is noted while a builder works, in its checkout or in a worktree of its own.
 #[test]
 fn a_debt_is_no_change_of_the_task_it_is_noticed_in() {
     for shared in [true, false] {

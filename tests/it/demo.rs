@@ -1,8 +1,8 @@
-//! `fp demo`: what a newcomer runs first.
+//! `fp demo`, the first command that newcomers run.
 
 use crate::common::Environment;
 
-/// The output with commit hashes and the day in ids replaced.
+/// The output, with commit hashes and the date in ids replaced.
 fn readable(text: &str) -> String {
     let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
     let hash = |word: &str| {

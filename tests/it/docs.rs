@@ -1,5 +1,5 @@
-//! The documentation does what it says: its commands run, its transcripts are what the program prints, its
-//! tables agree with the program, its links lead somewhere.
+//! The documentation is true: its commands run, its transcripts match the program's output, its tables agree
+//! with the program, its links lead somewhere.
 
 mod page;
 mod place;
@@ -46,7 +46,7 @@ const OTHERS: [&str; 10] = [
     "docs/internals/run.md",
 ];
 
-/// Shell blocks that are only looked at, each with the reason why it isn't run.
+/// Shell blocks that are only inspected, each with the reason for not running it.
 const NOT_RUN: &[(&str, &str)] = &[
     ("cargo build\ncargo test --workspace\n", "it is what runs this test"),
     ("cargo test --workspace\n", "it is what runs this test"),
@@ -81,7 +81,7 @@ fn guides() -> Vec<Page> {
     GUIDES.map(Page::read).into()
 }
 
-/// The blocks of a kind in all guides. There has to be one.
+/// The blocks of a kind in all guides; there must be at least one.
 fn blocks(kind: &str) -> Vec<Block> {
     let found: Vec<Block> = guides().iter().flat_map(|page| page.blocks(kind)).cloned().collect();
     assert!(!found.is_empty(), "no {kind} block was found");
@@ -127,8 +127,7 @@ fn commands_run() {
     assert_eq!(listed, only_looked_at, "a block that is listed as not run is gone from the pages");
 }
 
-/// What can be said of a command without running it: that the command, the test or the package that it names is
-/// there.
+/// Checks a command without running it: the command, test or package that it names must exist.
 fn look_at(line: &str, place: &str) {
     let words: Vec<&str> = line.split_whitespace().collect();
     let there = |path: String| assert!(root().join(&path).exists(), "{place}: there is no {path}");
@@ -151,7 +150,7 @@ fn look_at(line: &str, place: &str) {
 fn knows(words: &[&str], place: &str) {
     let bare = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase());
     let mut command: Vec<&str> = words.iter().take_while(bare).copied().collect();
-    // A lower-case word may be a value of the command in front of it.
+    // A lower-case word may be a value of the command before it.
     let has_inner = matches!(
         command[..],
         ["run", "start", ..]
@@ -226,7 +225,7 @@ fn settings_that_are_shown_are_understood() {
     }
 }
 
-/// Settings of the client's: those that `fp install` offers.
+/// Checks settings of the client against those that `fp install` offers.
 fn client_settings(settings: &Value, place: &str) {
     let permissions = json!({ "permissions": { "allow": fp_host::claude::PERMISSIONS } });
     let teams = json!({ "env": { fp_host::claude::TEAMS: "1" } });

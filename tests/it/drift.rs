@@ -1,10 +1,10 @@
-//! Commits that change what a waiting task was planned on.
+//! Commits that change the basis on which a waiting task was planned.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 use insta::assert_snapshot;
 
-/// Task 2 waits for 1, and 3 refers to a file that no task lists.
+/// Task 2 depends on 1, and 3 refers to a file that no task lists.
 fn started() -> Environment {
     let environment = Environment::new().repo();
     let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "a.txt"), leaf("3", "none", "c.txt")])

@@ -1,4 +1,4 @@
-//! Every error says what to do next: it has a hint, or a reason why it needs none.
+//! Every error says what to do next: it has a hint, or a reason for having none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Without the line breaks that the layout of the source puts into a text.
+/// Removes the line breaks that the source's layout puts into a text.
 fn flat(text: &str) -> String {
     let text =
         Regex::new(r"\\\n\s*").unwrap().replace_all(text, "").replace("\\\"", "\"").replace(r"\\", r"\");
@@ -35,7 +35,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources.collect()
 }
 
-/// Messages without a hint, by file and what their text begins with, and why that is so.
+/// Messages without a hint, by file and beginning, each with the reason.
 const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/commit.rs", "\"there is nothing to commit", "nothing is left to do"),
     ("commands/commit.rs", "format!(\"nothing is committed: {blocked}\"", "added for each obstacle"),
@@ -49,7 +49,8 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/task.rs", "error", "added for each error"),
 ];
 
-/// Where the parenthesis that is open at the beginning of `code` is closed. Texts of errors have pairs of them.
+/// The end of the parenthesis that is open at the beginning of `code`. Parentheses in the texts of errors are
+/// balanced.
 fn closed(code: &str) -> usize {
     let mut open = 1;
     let end = code.find(|c| {

@@ -1,4 +1,4 @@
-//! `fp evidence`: the file of what the last verdict rests on.
+//! `fp evidence`: shows the evidence for the last verdict.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 const FILE: &str = ".fractal-planner/plans/sample-20261121/evidence/task-1-verification.md";
 
-/// What is shown, with the time that the command took masked.
+/// The output, with the command's duration masked.
 fn shown(environment: &Environment, flags: &[&str]) -> Output {
     let output = environment.fp(&[&["evidence", PLAN, "1"], flags].concat());
     let time = regex::Regex::new(r"\d+\.\d+ s\b").unwrap();

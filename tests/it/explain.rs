@@ -1,4 +1,4 @@
-//! `fp explain`: all rules, one rule, and a name that is none.
+//! `fp explain`: all rules, one rule, and an unknown name.
 
 use crate::common::{Environment, Output};
 use fp_plan::rules::RULES;
@@ -23,7 +23,7 @@ fn every_page_fits_eighty_columns() {
     let pages = RULES.iter().map(|rule| explain(&[rule.id]));
     for page in pages.chain([explain(&[])]) {
         assert_eq!(page.code, 0, "{page}");
-        // An example is shown as it is written, however long its lines are.
+        // Examples are shown as written, however long their lines are.
         let text = page.stdout.lines().filter(|line| !line.starts_with("    - "));
         assert!(text.into_iter().all(|line| line.width() <= 80), "{page}");
     }

@@ -1,5 +1,5 @@
-//! A ledger that was damaged, edited or replaced behind fp's back, read through the program: what the log says counts,
-//! nothing that was written is lost, and nothing is written where a link leads.
+//! A ledger that was damaged, edited or replaced behind fp's back: the log counts, nothing written is lost,
+//! and nothing is written through a link.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +12,7 @@ use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// [`PLAN`] with three tasks, of which the first is done and the second claimed.
+/// [`PLAN`] with three tasks: the first is done and the second claimed.
 fn under_way() -> Environment {
     let environment = Environment::new().repo();
     let leaves = [leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt"), leaf("3", "1", "c.txt")];
@@ -41,12 +41,12 @@ impl Environment {
         self.fp(&["status", PLAN])
     }
 
-    /// Changes something, so that the ledger is locked, mended and written.
+    /// Makes a change, so that the ledger is locked, mended and written.
     fn add_note(&self) -> Output {
         self.fp(&["note", PLAN, "add", "UTIL: x"])
     }
 
-    /// The number of entries that the log has, each of which has to be one.
+    /// The number of entries in the log, all of which must be valid.
     fn logged_entries(&self) -> usize {
         let report = self.done(&["log", PLAN, "--format", "json"]);
         let entries = report.stdout.lines().map(serde_json::from_str::<serde_json::Value>);
@@ -85,7 +85,7 @@ fn every_part_of_a_last_line_is_torn_until_it_is_whole() {
     for length in (last + 2..whole.len() - 2).step_by(37).chain([whole.len() - 2]) {
         assert_eq!(kept(&whole.as_bytes()[..length]).stdout, without.stdout, "{length}");
     }
-    // What a disk may leave after a power cut: room for what was not written any more.
+    // A disk may leave this after a power cut: room for data that was never written.
     let nothing = [&whole.as_bytes()[..last], &[0; 80]].concat();
     assert_eq!(kept(&nothing).stdout, without.stdout);
     assert_eq!(environment.add_note().code, 0);
@@ -289,7 +289,7 @@ fn a_clock_that_goes_back_turns_nothing_back_and_gives_up_nobody() {
     environment.done(&["submit", PLAN, &task, "--claim", &token]);
 }
 
-/// Another process that holds the lock, with its id in it, as a command of fp does.
+/// Another process that holds the lock and has written its id into it, like a command of fp.
 fn holder(environment: &Environment) -> Child {
     let mut command = environment.command("sh");
     command.args(["-c", "exec 9>>\"$0\" && flock 9 && echo $$ > \"$0\" && echo held && exec sleep 600"]);

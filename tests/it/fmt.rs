@@ -1,4 +1,4 @@
-//! `fp fmt`: any way to write a tree, in the one way.
+//! `fp fmt`: turns any way of writing a tree into the canonical one.
 
 use std::fs;
 
@@ -167,7 +167,7 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     hint: `fp validate tree.md` shows what is wrong
     ");
     assert_eq!(environment.read("tree.md"), text);
-    // Of two definitions of a link, Markdown forgets the second, and with it what it did to the line below.
+    // Of two definitions of a link, Markdown forgets the second, with its effect on the line below.
     environment.write("tree.md", "- [ID: 1] A\n- [a]: b\n\n[a]: b\n    ---\n");
     assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
     exit status: 1
@@ -183,7 +183,7 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     ");
 }
 
-/// Approving binds what a tree says, not how it is written.
+/// An approval binds the meaning of a tree, not its layout.
 #[test]
 fn an_approval_outlives_formatting_and_a_run_forbids_it() {
     let environment = Environment::new().repo();

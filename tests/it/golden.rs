@@ -1,9 +1,10 @@
-//! What programs and older versions left behind is read for ever: recorded logs replay to the recorded state, and what
-//! other programs read (`next`, `claim`, `verify`, `verdict`, `status`) has the recorded JSON.
+//! Logs of older versions must stay readable and other programs rely on the JSON, so recorded logs must
+//! replay to the recorded state, and `next`, `claim`, `verify`, `verdict` and `status` must print the
+//! recorded JSON.
 //!
-//! `tests/golden/logs` has logs of version 1 with what was made of each; `tests/golden/sessions` has runs, command by
-//! command. Neither is ever recorded anew for a change of the program: new files may be added with `FP_GOLDEN_RECORD=1`,
-//! which writes only what is missing.
+//! `tests/golden/logs` has logs of version 1, each with its state; `tests/golden/sessions` has runs, command
+//! by command. They are never recorded anew for a change of the program. `FP_GOLDEN_RECORD=1` adds new files,
+//! and only those.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Compares `value` with the file at `path`, or writes the file where it is missing and recording is asked for.
+/// Compares `value` with the file at `path`, or writes a missing file if recording is on.
 fn compare(path: &Path, value: &Value) -> Result<(), String> {
     if !path.exists() && std::env::var_os("FP_GOLDEN_RECORD").is_some() {
         let text = serde_json::to_string_pretty(value).unwrap() + "\n";
@@ -93,7 +94,7 @@ fn logs_replay_to_the_recorded_state() {
     fail_with(&differences);
 }
 
-/// A log is written as it was read: nothing of an event is lost or renamed.
+/// Writing an entry reproduces what was read: no part of an event is lost or renamed.
 #[test]
 fn entries_are_written_as_they_were_read() {
     for log in logs() {
@@ -130,7 +131,7 @@ fn logs_have_the_recorded_status() {
     fail_with(&differences);
 }
 
-/// A command with its exit status and what it printed, JSON as such.
+/// A command with its exit status and its output, as JSON if it is.
 fn told(args: &[&str], output: &Output) -> Value {
     let output = output.masked();
     let args: Vec<String> = args.iter().map(|arg| mask(arg)).collect();
@@ -143,7 +144,7 @@ fn mask(text: &str) -> String {
     Output { stdout: text.to_owned(), stderr: String::new(), code: 0 }.masked().stdout
 }
 
-/// A run that is recorded command by command.
+/// A run recorded command by command.
 struct Session {
     environment: Environment,
     said: Vec<Value>,
@@ -171,7 +172,7 @@ impl Session {
         self.tell(&[&["next", PLAN], flags].concat())
     }
 
-    /// Claims for `owner`, writes `file` where the claim says, and submits. Returns the task.
+    /// Claims for `owner`, writes `file` in the claim's folder, and submits. Returns the task.
     fn build(&mut self, owner: &str, file: &str, text: &str) -> String {
         let claim = self.tell(&["claim", PLAN, "--as", owner]);
         let task = claim["task"].as_str().unwrap().to_owned();

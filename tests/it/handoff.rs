@@ -1,4 +1,4 @@
-//! `fp handoff`: what somebody else needs to go on, printed and written to `handoff.md`.
+//! `fp handoff`: the information that somebody else needs to continue, printed and written to `handoff.md`.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -29,7 +29,7 @@ fn file(name: &str) -> String {
     format!(".fractal-planner/plans/{PLAN}/{name}")
 }
 
-/// Task 1 failed for good and the user is asked, 2 is skipped, 3 passed, 4 is under way.
+/// Task 1 failed for good with a question to the user, 2 is skipped, 3 passed, 4 is under way.
 fn under_way() -> Environment {
     let environment = planned();
     environment.start(&["--max-iterations", "1"]);

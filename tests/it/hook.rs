@@ -1,4 +1,4 @@
-//! `fp hook`: the client's own events, as it sent them, and everything that it never would.
+//! `fp hook`: the client's own events as recorded, and many that it would never send.
 
 mod fuzz;
 mod guard;
@@ -26,12 +26,12 @@ fn recorded(name: &str) -> String {
         .unwrap()
 }
 
-/// A run in session `s1` of tasks 1 and 2, whose first is held by `builder-1`.
+/// A run in session `s1` of tasks 1 and 2; `builder-1` holds the first.
 fn held() -> Environment {
     held_of_two("1")
 }
 
-/// The same with two tasks for so many builders.
+/// The same with two tasks, for this many builders.
 fn held_of_two(builders: &str) -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
@@ -42,14 +42,14 @@ fn held_of_two(builders: &str) -> Environment {
 }
 
 impl Environment {
-    /// What the hook says to these bytes.
+    /// The hook's answer to these bytes.
     fn hook(&self, event: &str, input: &[u8]) -> Output {
         let mut command = self.command(env!("CARGO_BIN_EXE_fp"));
         command.args(["hook", event]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
-        // A hook that needs no input does not read it.
+        // A hook that needs no input doesn't read it.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
@@ -58,12 +58,13 @@ impl Environment {
         Output { stdout: text(output.stdout), stderr: text(output.stderr), code }
     }
 
-    /// What the hook says to a recorded event, as sent in session `s1` of this repository about `builder-1`.
+    /// The hook's answer to a recorded event, as if sent in session `s1` of this repository about
+    /// `builder-1`.
     fn replay(&self, event: &str, name: &str) -> Output {
         self.replay_with(event, name, &[])
     }
 
-    /// As [`Environment::replay`], with parts of the text replaced.
+    /// [`Environment::replay`] with parts of the text replaced.
     fn replay_with(&self, event: &str, name: &str, edits: &[(&str, &str)]) -> Output {
         let work = self.path("");
         let own = [
@@ -92,7 +93,7 @@ impl Environment {
         assert_eq!(self.replay_with("post-tool-use", STARTED, &edits), silent());
     }
 
-    /// The events of the log, by name, from the one behind `seq`.
+    /// The names of the log's events after `seq`.
     fn logged_since(&self, seq: usize) -> Vec<String> {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
         let entries =
@@ -176,7 +177,7 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
     );
 }
 
-/// It may stop, and is woken by the answer.
+/// It may stop; the answer wakes it.
 #[test]
 fn a_builder_that_waits_for_an_answer_is_not_nudged() {
     let environment = held();
@@ -260,7 +261,7 @@ fn the_run_of_the_session_comes_before_one_that_knows_none() {
     let copied =
         environment.command("cp").arg("-a").args([folder.join(PLAN), folder.join("older-20261122")]).status();
     assert!(copied.unwrap().success());
-    // Without a session nobody knows whose it is.
+    // Without a recorded session the run could be anybody's.
     fs::remove_file(folder.join("older-20261122/execution-state.json")).unwrap();
     let log = folder.join("older-20261122/events.jsonl");
     fs::write(&log, fs::read_to_string(&log).unwrap().replace("\"session\":\"s1\",", "")).unwrap();
@@ -286,7 +287,7 @@ fn every_recorded_event_is_answered_in_silence_where_nothing_runs() {
         for event in ["teammate-idle", "subagent-stop", "session-start", "", "../x"] {
             assert_eq!(environment.replay(event, &name), silent(), "{event} {name}");
         }
-        // The recorded edits add comments, and the check of these needs no run.
+        // The recorded edits add comments, and checking these needs no run.
         if !["post-tool-use-edit", "post-tool-use-write"].iter().any(|part| name.contains(part)) {
             assert_eq!(environment.replay("post-tool-use", &name), silent(), "{name}");
         }
@@ -363,7 +364,7 @@ fn seventy_megabytes_are_one_line() {
     --- stderr
     fp hook teammate-idle: the event has more than 67108864 bytes
     ");
-    // The client sends whole files with its edits: what is large but in bounds is read.
+    // The client sends whole files with its edits, so a large event within bounds is read.
     let edits = format!("\"x\": \"{}\", \"team_name\"", "x".repeat(8 << 20));
     let output = environment.replay_with("teammate-idle", TEAMMATE_IDLE, &[("\"team_name\"", &edits)]);
     assert!(output.stdout.starts_with("{\"decision\":\"block\""), "{output}");
@@ -445,7 +446,7 @@ fn the_exit_status_that_blocks_never_reaches_the_client() {
     assert!(output.stdout.is_empty());
 }
 
-/// Any JSON, with the fields that the hooks read in it more often than not.
+/// Any JSON, usually with the fields that the hooks read.
 fn json() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::{Value, json};
     let text = prop_oneof![

@@ -1,4 +1,4 @@
-//! The effects by themselves: git, processes, files.
+//! Side effects tested without the program: git, processes, files.
 
 mod changes;
 mod git_commit;

@@ -1,4 +1,5 @@
-//! What a builder asks in the middle of its task: the user's word on a question, and files beyond those of its task.
+//! A builder's requests in the middle of its task: a question to the user, and files beyond those of its
+//! task.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -6,7 +7,7 @@ use insta::assert_snapshot;
 
 const OPTIONS: [&str; 4] = ["--option", "LF|as the others", "--option", "CRLF|as on Windows"];
 
-/// Three tasks with a file each, run by one builder, which holds the first; its token.
+/// Three tasks with a file each and one builder, which holds the first; returns its token.
 fn started(config: &str) -> (Environment, String) {
     let environment = Environment::new().repo();
     environment.write(".fractal-planner/config.json", config);

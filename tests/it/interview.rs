@@ -1,4 +1,4 @@
-//! `fp interview`: what was found is recorded, and nothing that was there is lost.
+//! `fp interview`: records answers and loses nothing recorded before.
 
 use crate::common::Environment;
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! `fp log`: what happened, in words and as it was written, and as it happens.
+//! `fp log`: the history, in words, as written, and live.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -195,7 +195,7 @@ impl Follower {
         wait_until(|| self.shown().contains(text), || format!("no {text:?} in\n{}", self.shown()));
     }
 
-    /// Waits for its end; the exit status, or -1 for a signal.
+    /// Waits for its end and returns the exit status, or -1 for a signal.
     fn end(&mut self) -> i32 {
         let mut code = None;
         wait_until(
@@ -294,7 +294,7 @@ fn a_log_that_is_replaced_begins_anew() {
     assert_eq!(follower.end(), 0);
 }
 
-/// A log of 10,000 events takes about as long as reading it for the state does, and not a multiple of it.
+/// A log of 10,000 events takes about as long as reading it for its state, not a multiple of that.
 #[test]
 fn a_long_log_is_not_slow() {
     let environment = started();

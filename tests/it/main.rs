@@ -1,4 +1,5 @@
-//! Everything that is tested from outside of the program, one module a subject. One runner, since each costs a link.
+//! All tests that use the program from outside, one module a subject. They share one runner, since each
+//! runner costs a link.
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 

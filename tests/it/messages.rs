@@ -1,10 +1,10 @@
-//! What one builder tells another while both work: in the log, in the receiver's next payload, and nowhere twice.
+//! Messages between builders at work: in the log, in the receiver's next payload, and never twice.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// Four tasks with a file each, of which `builder-1` holds the first and `builder-2` the second; their tokens.
+/// Four tasks with a file each; `builder-1` holds the first and `builder-2` the second. Returns their tokens.
 fn started(builders: &str) -> (Environment, String, String) {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[
@@ -24,7 +24,7 @@ fn tell(environment: &Environment, text: &str, from: &str, to: &[&str]) -> Outpu
     environment.fp(&["note", PLAN, "add", text, "--as", from].into_iter().chain(to).collect::<Vec<_>>())
 }
 
-/// The lines of what `owner` is given by `fp claim` that come from other builders.
+/// The lines that `fp claim` gives `owner` from other builders.
 fn received(environment: &Environment, owner: &str) -> Vec<String> {
     let payload = environment.done(&["claim", PLAN, "--as", owner]).stdout;
     payload.lines().filter(|line| line.starts_with("- From builder")).map(str::to_owned).collect()

@@ -1,6 +1,6 @@
-//! The linter against mutants: the good fixtures, broken in every way that a rule is for, at every place where that
-//! is possible. Its rule has to find the mutant on the task that was broken, no rule may speak of a task that
-//! wasn't, and the fixer has to bring back what it can and leave everything else as it is.
+//! The linter against mutants: the good fixtures, broken in every way that a rule covers, at every possible
+//! place. The rule must find the mutant on the broken task, no rule may report an untouched task, and the
+//! fixer must repair what it can and leave everything else alone.
 
 mod base;
 mod consequences;
@@ -15,14 +15,14 @@ use fp_plan::plan::{FieldKind, Lines, Plan, parse};
 use fp_plan::rules::fix::{apply, fix_all};
 use fp_plan::rules::{RULES, check, rule};
 
-/// Least share of the mutants that has to be found.
+/// Least share of mutants that must be found.
 const FOUND: f64 = 0.95;
 
 fn mutants(base: &Base) -> Vec<Mutant> {
     mutators::ALL.iter().flat_map(|mutator| mutator(base)).filter(|mutant| mutant.text != base.text).collect()
 }
 
-/// A mutant and what is found in it.
+/// A mutant and its findings.
 struct Examined {
     base: String,
     mutant: Mutant,
@@ -108,7 +108,7 @@ fn nothing_is_said_of_tasks_that_were_not_touched() {
     assert_eq!(used, all, "consequences that never follow");
 }
 
-/// The field that a fix of this rule writes.
+/// The field that this rule's fix writes.
 fn written(rule: &str) -> Option<FieldKind> {
     match rule {
         "missing-guardrails" | "missing-file-boundary" => Some(FieldKind::Guardrails),
@@ -117,7 +117,7 @@ fn written(rule: &str) -> Option<FieldKind> {
     }
 }
 
-/// The lines of `text` without those that belong to the field `kind` of the task `id`.
+/// The lines of `text`, except those of the field `kind` of the task `id`.
 fn others<'t>(text: &'t str, plan: &Plan, id: &str, kind: FieldKind) -> Vec<&'t str> {
     let lines = Lines::new(text);
     let own = plan.find(id).and_then(|task| base::field(task, kind)).map(|span| {
@@ -159,7 +159,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
                 "{place}\n--- fixed\n{}",
                 fixed.text
             );
-            // What one fix of this rule alone does to the text.
+            // The effect of a single fix of this rule.
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply(&text, &one);
             let (plan_after, parsed) = parse(&text_after);

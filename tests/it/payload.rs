@@ -1,4 +1,4 @@
-//! What a builder is given for a task that has more than fits, and what it is given of the code base.
+//! The payload of a builder if its task is too large for it, and its part about the code base.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};

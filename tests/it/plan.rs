@@ -5,7 +5,7 @@ use crate::common::plan::PLAN;
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 
-/// A leaf: id, title, complexity, what it waits for, files.
+/// A leaf: id, title, complexity, dependencies, files.
 type Leaf<'a> = (&'a str, &'a str, u32, &'a str, &'a str);
 
 const LEAVES: &[Leaf<'_>] = &[

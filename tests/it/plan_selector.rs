@@ -1,4 +1,4 @@
-//! How a plan is named on the command line, in every command that takes one.
+//! Naming a plan on the command line, in every command that takes one.
 
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! Properties of the language for texts that are made up: any pieces of it, and whole trees.
+//! Properties of the language for generated texts: arbitrary fragments, and whole trees.
 
 mod laws;
 mod texts;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use fp_plan::plan::format;
 use proptest::prelude::*;
 
-/// Words that stand nowhere else.
+/// Words that occur nowhere else.
 fn marks(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| word.len() == 2 && word.starts_with('w')).collect()

@@ -36,7 +36,7 @@ fn a_thousand_tasks_are_claimed_once_each() {
     assert_eq!(unique, ids.iter().collect(), "a task was lost");
 }
 
-/// Claims under one new name after the other, since a builder holds one task at a time, until nothing is left.
+/// Claims until nothing is left, each time under a new name, since a builder holds one task at a time.
 fn claim_all(environment: &Environment, worker: usize) -> Vec<String> {
     let mut claimed = Vec::new();
     for turn in 0.. {
@@ -56,7 +56,7 @@ fn claim_all(environment: &Environment, worker: usize) -> Vec<String> {
     claimed
 }
 
-/// Two agents under one name hold one task between them.
+/// Two agents with the same name hold one task between them.
 #[test]
 fn two_agents_of_one_name_get_the_same_task() {
     let environment = Environment::new().repo();

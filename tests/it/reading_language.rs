@@ -1,4 +1,4 @@
-//! The language of what people read, told to everybody who writes it.
+//! The language of texts for people, passed to every agent that writes them.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -16,7 +16,7 @@ fn started(goal: &str, configured: Option<&str>) -> Environment {
     environment
 }
 
-/// What the lead, the builder and the verifier are told of it, a line each.
+/// The lines about it for the lead, the builder and the verifier.
 fn told(environment: &Environment) -> Vec<String> {
     let lead = environment.done(&["run", "start", PLAN, "--session", "s1"]).stdout;
     let builder = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;

@@ -1,10 +1,10 @@
-//! `fp ready`: what can be claimed now, and of everything else why not.
+//! `fp ready`: the tasks that can be claimed now, and the reason for every other one.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// Two tasks with a file each, one that shares the first's file, and one that waits for the first two.
+/// Two tasks with a file each, one that shares the first's file, and one that depends on the first two.
 fn leaves() -> [Leaf<'static>; 4] {
     [
         leaf("1", "none", "a.txt"),

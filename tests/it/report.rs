@@ -1,4 +1,4 @@
-//! `fp report`: what happened in a run, as a summary, as data, and as a page that is written to a file.
+//! `fp report`: the results of a run as a summary, as data, and as a page in a file.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -15,12 +15,12 @@ fn planned() -> Environment {
     environment
 }
 
-/// The same place at a time of the day.
+/// The same environment at another time of the day.
 fn at(environment: Environment, time: &str) -> Environment {
     environment.env("FP_NOW", format!("2026-11-21T{time}Z"))
 }
 
-/// Task 1 passes at its second try, 2 is given up, 3 is under way, and there is a note.
+/// Task 1 passes at its second attempt, 2 is given up, 3 is under way, and there is a note.
 fn under_way() -> Environment {
     let environment = planned();
     environment.start(&["--max-iterations", "2"]);

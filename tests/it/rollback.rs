@@ -1,4 +1,4 @@
-//! `fp rollback`: a task is undone by a commit of its own, and nothing else is touched.
+//! `fp rollback`: undoes a task with a commit of its own, and touches nothing else.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// Tasks 1, 2 and 3 are done, each with its file; 2 waits for 1, and 3 for nothing.
+/// Tasks 1, 2 and 3 are done, each with its file; 2 depends on 1, and 3 on nothing.
 fn done() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -38,7 +38,7 @@ impl Environment {
         Output { stdout: mask(&output.stdout), stderr: mask(&output.stderr), code: output.code }
     }
 
-    /// The same, which has to be refused and to change nothing.
+    /// The same, but it must be refused and change nothing.
     #[track_caller]
     fn refused_rollback(&self, task: &str) -> String {
         let state = || {
@@ -397,7 +397,7 @@ fn a_finished_run_goes_on() {
     assert_eq!(environment.states(), ["COMPLETED", "PENDING", "PENDING"]);
 }
 
-/// Another task was at work when the revert was made: it is none of its changes.
+/// A task that was under way during the revert doesn't count it among its changes.
 #[test]
 fn a_revert_is_nobodys_change() {
     let environment = Environment::new().repo().shared();
@@ -422,7 +422,7 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
     environment.done(&["rollback", PLAN, "3"]);
 }
 
-/// While the commit is undone, by a hook that takes its time, a builder claims what waits for the task.
+/// A builder claims a dependent task while a slow hook delays the revert.
 #[test]
 fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     let environment = done();
@@ -443,7 +443,7 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     ");
 }
 
-/// The undoing died when it had written one file of two.
+/// The undo was killed after writing one file of two.
 #[test]
 fn half_an_undoing_is_finished() {
     let environment = Environment::new().repo();
@@ -460,7 +460,7 @@ fn half_an_undoing_is_finished() {
     assert!(!environment.path("a").exists());
 }
 
-/// What a hook of git runs to kill the `fp` that started that git.
+/// A git hook that kills the `fp` that started that git.
 #[cfg(target_os = "linux")]
 const DIES: &str = "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)";
 

@@ -1,6 +1,6 @@
-//! Every rule against whole trees as a decomposer writes them: `tests/fixtures/rules/RULE/good.md` without any
-//! finding, `bad.md` with those of the rule and no other, `bad.snap` with what is printed about it, and where the
-//! rule has a fix `fixed.md` with what it makes of it.
+//! Every rule against whole trees like a decomposer's: in `tests/fixtures/rules/RULE`, `good.md` has no
+//! finding, `bad.md` has findings of this rule only, `bad.snap` has their output, and `fixed.md` the result
+//! of the rule's fix, if it has one.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::common::{Environment, Output};
 use fp_plan::rules::{RULES, rule};
 use insta::{assert_snapshot, with_settings};
 
-/// Where the tree of a fixture stands while it is checked.
+/// The path of a fixture's tree during the check.
 const TREE: &str = "tasks.md";
 
 /// The fixture's repository with `text` as its tree.

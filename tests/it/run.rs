@@ -1,4 +1,4 @@
-//! The commands of a run as their callers see them: lead, builders, verifiers and the user.
+//! The commands of a run from the view of their callers: lead, builders, verifiers and the user.
 
 mod approval;
 mod blocked_commit;
@@ -13,8 +13,8 @@ mod side_by_side;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// A repository with [`PLAN`], whose tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`; each of 2 and 3 waits
-/// for the one before.
+/// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, and depend on each other
+/// in a chain.
 fn sample() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&chain());
@@ -25,7 +25,7 @@ fn chain() -> String {
     tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "2", "c.txt")])
 }
 
-/// As [`sample`], approved and started.
+/// [`sample`], approved and started.
 fn started(flags: &[&str]) -> Environment {
     let environment = sample();
     environment.start(flags);
@@ -33,7 +33,7 @@ fn started(flags: &[&str]) -> Environment {
 }
 
 impl Environment {
-    /// Does the next task from claim to verdict.
+    /// Takes the next task from claim to verdict.
     fn complete(&self, file: &str) -> String {
         let task = self.build("builder-1", file, &format!("about {file}\n"));
         let verdict = self.pass(&task);

@@ -1,10 +1,11 @@
-//! Which of several ready tasks is claimed first, what keeps tasks apart, and how long a run would take.
+//! The order of claims among ready tasks, the conflicts that keep tasks apart, and the estimate of a run's
+//! duration.
 
 use crate::common::Environment;
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use insta::assert_snapshot;
 
-/// A short task that stands before a chain of three.
+/// A short task before a chain of three.
 const CHAIN: [Leaf<'static>; 4] = [
     leaf("1", "none", "a.txt"),
     leaf("2", "none", "b.txt"),

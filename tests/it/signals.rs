@@ -1,4 +1,4 @@
-//! `fp signals`: what it measures and writes, and that file names do nothing.
+//! `fp signals`: its measurements and its file, and that file names are harmless.
 
 mod history;
 mod hostile;
@@ -47,7 +47,7 @@ fn signals(environment: &Environment, files: &[&str]) -> Value {
     output.json()["tasks"].clone()
 }
 
-/// What was measured on each file of a task that lists these.
+/// The measurements of each file of a task that lists these.
 fn measured(environment: &Environment, files: &str) -> Value {
     environment.write("tree.md", tree(&[files]));
     let output = environment.fp(&["signals", "tree.md", "--explain", "1", "--format", "json"]);

@@ -1,4 +1,4 @@
-//! `fp task`: a tree is changed while its run is on, and what is done or under way is not.
+//! `fp task`: edits a tree during its run, except tasks that are done or under way.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -37,7 +37,7 @@ impl Environment {
         output
     }
 
-    /// The same, which has to be refused and to change nothing.
+    /// The same, but it must be refused and change nothing.
     #[track_caller]
     fn refused_task(&self, args: &[&str], leaf: &str) -> String {
         let before = self.tasks();

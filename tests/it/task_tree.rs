@@ -1,5 +1,5 @@
-//! The task tree through the command line: what reads the output of `fp` gets a status and one JSON value, and
-//! nothing before it.
+//! The task tree through the command line: programs that read the output of `fp` get a status and one JSON
+//! value, with nothing before it.
 
 use std::time::Instant;
 
@@ -107,8 +107,8 @@ fn what_counts_as_a_task_is_the_same_for_every_command() {
     assert_eq!(environment.fp(&["validate", "tree.md", "--format", "json"]).json()["totalLeafTasks"], 3);
 }
 
-/// Text of any shape is read and formatted in about the time of a tree of the same size: what is quadratic would
-/// take some thousand times as long.
+/// Reading and formatting take about the same time for text of any shape and equal size; anything quadratic
+/// would take thousands of times as long.
 #[test]
 fn no_shape_of_text_takes_long() {
     const SIZE: usize = 400_000;

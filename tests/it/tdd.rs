@@ -1,4 +1,4 @@
-//! Test-driven work: the check of a task has to fail before its work and to pass after it.
+//! Test-driven work: the check of a task must fail before its work and pass after it.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};

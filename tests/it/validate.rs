@@ -1,4 +1,4 @@
-//! `fp validate`: what it prints in each form, what it changes, and how it ends.
+//! `fp validate`: its output in each form, its changes, and its exit status.
 
 mod cycles;
 mod fixing;
@@ -19,22 +19,22 @@ fn clean() -> String {
     tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")])
 }
 
-/// [`clean`] with an error that nothing mechanical mends, in the first leaf.
+/// [`clean`] with an error in the first leaf that has no automatic fix.
 fn large_leaf() -> String {
     clean().replacen("(Complexity: 2)", "(Complexity: 6)", 1)
 }
 
-/// [`clean`] with an error that `--fix` mends, in the second leaf.
+/// [`clean`] with an error in the second leaf that `--fix` repairs.
 fn waits_for_itself() -> String {
     clean().replace("Dependencies: 1", "Dependencies: 1, 2")
 }
 
-/// [`clean`] with a warning that `--fix` mends, in the second leaf.
+/// [`clean`] with a warning in the second leaf that `--fix` repairs.
 fn unbounded() -> String {
     clean().replace("    - Do NOT modify files outside: b.txt\n", "")
 }
 
-/// [`clean`] with a warning that nothing mechanical mends.
+/// [`clean`] with a warning that has no automatic fix.
 fn vague() -> String {
     clean().replace("`b.txt` has a line about 2", "The line is written properly")
 }
@@ -46,7 +46,7 @@ fn with(tree: &str) -> Environment {
     environment
 }
 
-/// What `fp validate` says of `tree`.
+/// The output of `fp validate` for `tree`.
 fn validate(tree: &str, flags: &[&str]) -> Output {
     with(tree).fp(&[&["validate", FILE], flags].concat())
 }

@@ -1,5 +1,5 @@
-//! `fp status --watch` in a real terminal: it shows what happens, follows the size, and gives the terminal back as it
-//! was, however it ends.
+//! `fp status --watch` in a real terminal: follows the run and the terminal's size, and restores the terminal
+//! however it ends.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,8 +14,8 @@ use insta::assert_snapshot;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What the shell in the terminal does: the settings before, the view with its process id, its status, the settings
-/// after.
+/// The shell's script in the terminal: the settings before, the view with its process id, its status, the
+/// settings after.
 const SCRIPT: &str = "echo in front; stty -a > before; sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"; \
                       echo \"ended with $?\"; stty -a > after; cat > /dev/null";
 
@@ -47,7 +47,7 @@ fn cells(number: u16) -> NonZeroU16 {
 }
 
 impl Terminal {
-    /// A shell that runs `program` and tells what became of the terminal.
+    /// A shell that runs `program` and reports the terminal's settings.
     fn shell(environment: &Environment, program: &[&str]) -> Self {
         Self::open(environment, &[&["sh", "-c", SCRIPT, "sh"], program].concat())
     }
@@ -114,14 +114,14 @@ impl Terminal {
         kill_process(Pid::from_raw(id.trim().parse().unwrap()).unwrap(), signal).unwrap();
     }
 
-    /// Waits for the end of the view, and fails unless the terminal is as it was.
+    /// Waits for the end of the view, and fails unless the terminal is restored.
     fn given_back(&self, status: &str) {
         self.wait_for(&format!("ended with {status}"));
         let after = self.folder.join("after");
         self.wait_until("the settings after", |_| {
             fs::read_to_string(&after).is_ok_and(|text| text.ends_with('\n'))
         });
-        // How large it is is not for the view to give back.
+        // The view doesn't restore the terminal's size.
         let sizes = regex::Regex::new("(rows|columns) [0-9]+; ").unwrap();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).unwrap();
         let settings = |name: &str| sizes.replace_all(&read(name), "").into_owned();
@@ -181,7 +181,7 @@ fn it_shows_what_happens_while_it_happens() {
     terminal.given_back("0");
 }
 
-/// A terminal says that its size has changed by a signal, which is lost on a view that doesn't listen yet.
+/// A terminal announces a new size with a signal, which a view misses that doesn't listen yet.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_size_is_followed_that_no_signal_tells_of() {
@@ -219,7 +219,7 @@ fn it_follows_the_size_and_scrolls() {
     terminal.resize(30, 200);
     terminal.wait_for("1-26 of 40");
     terminal.press("\x1b");
-    // An escape alone is one only when nothing follows.
+    // A lone escape counts only when nothing follows.
     terminal.given_back("0");
 }
 

@@ -1,4 +1,4 @@
-//! `fp why`: what brought a task where it is, and what brings it on.
+//! `fp why`: the reasons for a task's state, and what unblocks it.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};

@@ -1,5 +1,5 @@
-//! Builders with worktrees of their own: what they do there, how it comes onto the branch, and that nothing of it
-//! is left over.
+//! Builders with worktrees of their own: their work there, its way onto the branch, and the removal of all
+//! leftovers.
 
 mod checkout;
 mod conflict;
@@ -28,7 +28,7 @@ fn sample() -> Environment {
     environment
 }
 
-/// As [`sample`], approved and started with two builders.
+/// [`sample`], approved and started with two builders.
 fn started() -> Environment {
     let environment = sample();
     environment.start(&["--builders", "2"]);
@@ -46,7 +46,7 @@ impl Environment {
         self.write(&format!("{}/{file}", worktree(owner)), text);
     }
 
-    /// Claims for `owner`, writes `file` in its worktree, and hands the task in. Returns the task.
+    /// Claims for `owner`, writes `file` in its worktree, and submits. Returns the task.
     fn build_in(&self, owner: &str, file: &str, text: &str) -> String {
         let (task, token) = self.claim(owner).expect("a task is ready");
         self.write_in(owner, file, text);
@@ -54,7 +54,7 @@ impl Environment {
         task
     }
 
-    /// Holds that neither the plan's folder nor git has anything of a worktree left.
+    /// Asserts that neither the plan's folder nor git has any trace of a worktree.
     fn assert_swept(&self) {
         let folder = self.path(&format!(".fractal-planner/plans/{PLAN}/worktrees"));
         assert!(!folder.exists(), "{} is left over", folder.display());
@@ -66,7 +66,7 @@ impl Environment {
 }
 
 impl Output {
-    /// This, with shortened commit ids replaced.
+    /// This output with shortened commit ids replaced.
     fn with_short_ids(self) -> Self {
         let ids = regex::Regex::new(r"\b[0-9a-f]{10}\b").unwrap();
         Self { stdout: ids.replace_all(&self.stdout, "[ID]").into_owned(), ..self }

@@ -1,31 +1,32 @@
-//! The check as a whole: from the text of a file before and after an edit to the question for its author.
+//! The whole check, from the text of a file before and after an edit to the question for its author.
 
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
 use crate::policy::{self, CommentRemark};
 use crate::{SourceComment, added, comments};
 
-/// Longest text that is looked at, in bytes. Longer ones are generated.
+/// Longest text that is checked, in bytes. Longer ones are generated.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What has to be known of a file besides its text.
+/// The facts about a file besides its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceFile<'p> {
-    /// Its path. The name tells the language, and which directives mean anything in it.
+    /// Its path. The name determines the language and the directives that are valid in it.
     pub path: &'p str,
-    /// Whether the project counts it as a test: there, headings such as `given` and `set up` are no remarks.
+    /// True if the project counts it as a test: there, headings such as `given` and `set up` are no remarks.
     pub is_test: bool,
 }
 
-/// The remarks that `edit` added to `file`, in the order of the file. `on_disk` reads the file as it is now, and is
-/// called only where the edit itself says too little. Without a file on disk, lines are those of the edited fragment.
+/// The remarks that `edit` added to `file`, in the order of the file. `on_disk` reads the current file, and
+/// is called only if the edit doesn't contain enough. Without a file on disk, line numbers are those of the
+/// edited fragment.
 #[must_use]
 pub fn remarks_of_edit(
     file: SourceFile<'_>,
     edit: &FileEdit<'_>,
     on_disk: impl FnOnce() -> Option<String>,
 ) -> Vec<CommentRemark> {
-    // Nearly all names tell the language, so most edits of other files cost nothing.
+    // Most names determine the language, so edits of other files cost almost nothing.
     if !may_be_code(file.path) {
         return Vec::new();
     }
@@ -50,7 +51,7 @@ pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<C
     policy::remarks(file, after, &now, &added(&comments(language, before), &now))
 }
 
-/// Those of `remarks` that only repeat the words of the code beside them.
+/// The `remarks` that only repeat the words of the code beside them.
 #[must_use]
 pub fn restating_in(file: SourceFile<'_>, text: &str, remarks: Vec<CommentRemark>) -> Vec<CommentRemark> {
     let Some(language) = SourceLanguage::of(file.path, first_line(text)) else { return Vec::new() };
@@ -68,8 +69,8 @@ fn may_be_code(path: &str) -> bool {
     !name.contains('.') || SourceLanguage::of(path, "").is_some()
 }
 
-/// Whether a fragment seems to begin and end outside of texts and comments of several lines. Inside of one, comments
-/// can't be told from code.
+/// True if a fragment seems to begin and end outside of multi-line strings and comments. Inside of one,
+/// comments can't be told from code.
 fn is_whole(fragment: &str) -> bool {
     let is_even = |mark: &str| fragment.matches(mark).count().is_multiple_of(2);
     let opened = |open: &str, close: &str| {
@@ -83,25 +84,25 @@ fn is_whole(fragment: &str) -> bool {
 /// Longest reply, in bytes.
 const MAX_REPLY: usize = 2048;
 
-/// Most remarks that a reply lists.
+/// Most remarks in a reply.
 const MAX_SHOWN: usize = 10;
 
 /// Longest text of a listed remark, in characters.
 const MAX_REMARK: usize = 90;
 
-/// Longest path in a reply, in characters; its end says more than its beginning.
+/// Longest path in a reply, in characters; its end is more informative than its beginning.
 const MAX_PATH: usize = 160;
 
-/// Where a request of the user's own wants the list.
+/// The position of the list in a user's own request.
 const PLACE: &str = "{{comments}}";
 
 const REQUEST: &str = "Remove each one that only restates the code next to it. Keep one that tells what the code can't \
                        say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why \
                        you keep it. Add no new comments for this.";
 
-/// The question to the author of an edit of `path`, at most 2 KB. `lines` are the remarks, each with its line number and
-/// its text on one line, fit to be shown. `request` replaces the default request; the list comes before it, or in the
-/// place of `{{comments}}` in it.
+/// The question to the author of an edit of `path`, at most 2 KB. `lines` are the remarks, each with its line
+/// number and its text on one line, safe to print. `request` replaces the default request; the list replaces
+/// `{{comments}}` in it, or else comes first.
 #[must_use]
 pub fn reply<'l>(
     path: &str,
@@ -139,18 +140,18 @@ pub fn reply<'l>(
     format!("{}…", &whole[..end.unwrap_or_default()])
 }
 
-/// Words without a meaning of their own, or that the form of the code says already.
+/// Words without a meaning of their own, or with one that the form of the code already expresses.
 const EMPTY: &str = "a an the this that these those it its is are be to of in on for with from by and or as at all each \
                      every new now we then first next here into up our my your do does have has function method \
                      variable value values define declare create make using use loop through over iterate some there \
                      them";
 
-/// Words of a comment that tells why, when or what for: with one of them it says more than the code.
+/// Words that give a reason, a condition or a purpose: with one of them, a comment says more than the code.
 const REASONS: &str = "because since so otherwise else why unless until workaround hack bug avoid avoids prevent prevents \
                        ensure must never always not no only but although though instead however even still already may \
                        might can cannot should would before after see note when if";
 
-/// The words for signs of code.
+/// Words for symbols in code.
 const SIGNS: [(char, &str); 9] = [
     ('(', "call invoke run"),
     ('+', "add plus sum increment increase append"),
@@ -163,17 +164,17 @@ const SIGNS: [(char, &str); 9] = [
     ('<', "less compare check"),
 ];
 
-/// Share of a comment's words, in hundredths, that the code has to have.
+/// Percentage of a comment's words that must occur in the code.
 const SHARE: usize = 75;
 
-/// Fewest words with a meaning: one alone is a heading.
+/// Fewest meaningful words: a single one is a heading.
 const MIN_CONTENT: usize = 2;
 
 /// Most words of a comment that can be mere repetition.
 const MAX_WORDS: usize = 12;
 
-/// Whether `comments`, adjacent ones of `text`, only repeat the words of the code on their line or below them: most of
-/// their words are words of that code, and none gives a reason. A measure, not a judgement, that finds only the plain
+/// True if `comments`, adjacent ones of `text`, only repeat the words of the code on their line or below:
+/// most of their words occur in that code, and none gives a reason. A heuristic that finds only the obvious
 /// cases.
 fn restates(text: &str, comments: &[SourceComment<'_>]) -> bool {
     let words: Vec<String> = comments.iter().flat_map(|comment| words_of(&comment.said())).collect();
@@ -194,7 +195,7 @@ fn restates(text: &str, comments: &[SourceComment<'_>]) -> bool {
     common * 100 >= content.len() * SHARE
 }
 
-/// The code before the comment on its line, or the first line of code below the last one.
+/// The code before the comment on its line, or the line right below the last one.
 fn code_beside<'t>(text: &'t str, comments: &[SourceComment<'_>]) -> Option<&'t str> {
     let (first, last) = (comments.first()?, comments.last()?);
     if first.trails {
@@ -221,10 +222,10 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether the two are forms of one word, such as `parse` and `parsing`. Both are in lower case.
+/// True if `a` and `b`, both in lower case, are forms of the same word, such as `parse` and `parsing`.
 fn are_forms(a: &str, b: &str) -> bool {
     let (a, b) = (stem(a), stem(b));
-    // A name is often the beginning of its word: `msg` is not, `config` is.
+    // A name is often the beginning of its word, as `config` is; `msg` is not.
     a == b || (a.len().min(b.len()) >= 4 && (a.starts_with(b) || b.starts_with(a)))
 }
 

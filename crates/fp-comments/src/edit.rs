@@ -1,6 +1,5 @@
-//! The text of a file before and after an edit, from what an editor says of it, and the comments that the edit added.
-//! Editors that send the whole file before the edit are believed; from others there is only the edit, and the file on
-//! disk.
+//! Finds the comments that an edit added, by comparing the file before and after it. Some editors send the
+//! whole file before the edit; from others there is only the edit, and the file on disk.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,9 +12,9 @@ use crate::SourceComment;
 pub struct TextReplacement<'e> {
     /// The text to replace; empty for a file that was empty.
     pub old: &'e str,
-    /// The text that stands there now.
+    /// The text that replaces it.
     pub new: &'e str,
-    /// Whether it replaces every occurrence, or the first alone.
+    /// True if it replaces every occurrence, not just the first.
     pub everywhere: bool,
 }
 
@@ -28,31 +27,31 @@ pub enum EditAction<'e> {
     Replaced(Vec<TextReplacement<'e>>),
 }
 
-/// An edit of a file that was made.
+/// A completed edit of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdit<'e> {
     /// The change itself.
     pub action: EditAction<'e>,
-    /// The file before the edit, empty for a new file; `None` where the editor doesn't say.
+    /// The file before the edit, empty for a new file; `None` if the editor doesn't say.
     pub original: Option<&'e str>,
-    /// Whether the user changed the edit before it was made, so that only the disk has the result.
+    /// True if the user changed the edit before it was applied, so that only the disk has the result.
     pub changed_by_user: bool,
 }
 
 /// A text before and after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditTexts {
-    /// Before the edit.
+    /// The text before the edit.
     pub before: String,
-    /// After it.
+    /// The text after the edit.
     pub after: String,
-    /// Whether both are only parts of a file, cut anywhere.
+    /// True if both are only parts of a file, cut anywhere.
     pub fragments: bool,
 }
 
 impl FileEdit<'_> {
-    /// The texts before and after the edit. `on_disk` reads the file as it is now, and is called only where the editor
-    /// says too little.
+    /// The texts before and after the edit. `on_disk` reads the current file, and is called only if the
+    /// editor didn't send enough.
     #[must_use]
     pub fn texts(&self, on_disk: impl FnOnce() -> Option<String>) -> EditTexts {
         let whole = |before: String, after: String| EditTexts { before, after, fragments: false };
@@ -75,7 +74,7 @@ impl FileEdit<'_> {
     }
 }
 
-/// `text` after the replacements; `None` where one of them finds nothing to replace.
+/// `text` after the replacements; `None` if one of them doesn't apply.
 fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let mut text = text.to_owned();
     for &TextReplacement { old, new, everywhere } in replacements {
@@ -90,7 +89,7 @@ fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> 
     Some(text)
 }
 
-/// `text` before the replacements that led to it; `None` where it has no trace of one of them.
+/// `text` before the replacements that led to it; `None` if one of them left no trace.
 fn undone(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let mut text = text.to_owned();
     for &TextReplacement { old, new, everywhere } in replacements.iter().rev() {
@@ -112,17 +111,17 @@ fn fragments(replacements: &[TextReplacement<'_>]) -> EditTexts {
     EditTexts { before: before.join("\n"), after: after.join("\n"), fragments: true }
 }
 
-/// Share of equal words in two comments, in hundredths, from which one is an edited form of the other.
+/// Percentage of equal words from which one comment counts as an edited form of another.
 const SAME_WORDS: usize = 70;
 
-/// Most pairs of comments that are searched for common words; an edit with more is a new text.
+/// Most pairs of comments that are compared word by word; an edit with more counts as a new text.
 const MAX_PAIRS: usize = 100_000;
 
-/// Tells for each comment in `after` whether it is new. A comment that was moved, indented, wrapped or edited in a few
-/// words is not. If a comment occurs twice after the edit and once before, the second one is new.
+/// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a
+/// few words is not. If a comment occurs once before the edit and twice after it, the second one is new.
 #[must_use]
 pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<bool> {
-    // Most of a file is as it was, and needs no table.
+    // Most of a file is unchanged and needs no table.
     let same = |(b, a): &(&SourceComment<'_>, &SourceComment<'_>)| b.text == a.text;
     let head = before.iter().zip(after).take_while(same).count();
     let tails = before[head..].iter().rev().zip(after[head..].iter().rev());
@@ -150,8 +149,8 @@ pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<b
 
 type Runs = Vec<Range<usize>>;
 
-/// Clears the flags of new comments that are edited forms of old ones that are `gone`. `cut` groups the flagged comments
-/// of each side for the comparison.
+/// Clears the flags of new comments that are edited forms of old ones that are `gone`. `cut` groups the
+/// flagged comments of each side for the comparison.
 fn forgive(
     old: &[SourceComment<'_>],
     gone: &mut [bool],
@@ -197,11 +196,11 @@ fn words_of(comment: &SourceComment<'_>) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Longest changed part, in words, whose words are searched for in the other one by one.
+/// Longest changed part, in words, that is compared word by word.
 const MAX_WORDS: usize = 400;
 
-/// Whether most words of the two are the same, repeated ones counted each time, or the two differ only in where words
-/// end.
+/// True if most words of the two are equal, counting repeated ones each time, or if the two differ only in
+/// word boundaries.
 fn are_alike(a: &[String], b: &[String]) -> bool {
     if !a.is_empty() && a.concat() == b.concat() {
         return true;
@@ -228,8 +227,8 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
     common * 200 >= total * SAME_WORDS
 }
 
-/// Whether one word is the other with a typo: two letters exchanged; one letter added, dropped or changed in a word too
-/// long to become another word by it; several in a long word that begins the same.
+/// True if one word is the other with a typo: two letters exchanged; one letter added, dropped or changed in
+/// a word too long for another word to result; several in a long word with the same beginning.
 fn is_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
@@ -300,7 +299,7 @@ mod tests {
         assert_eq!(texts(&gone, Some("a\n")), expect("a\n", "a\n", false));
     }
 
-    /// Each line that begins with `//` as a comment.
+    /// Each line that begins with `//`, as a comment.
     fn comments(text: &str) -> Vec<SourceComment<'_>> {
         let mut at = 0;
         let mut comments = Vec::new();

@@ -1,8 +1,10 @@
-//! The comments of source files: where they are, which of them an edit added, and which of those are worth a question.
+//! Agents add comments that restate the code. This crate finds the comments of source files, the ones that an
+//! edit added, and those among them that are worth a question to the author.
 //!
-//! Everything is a function of its arguments. [`comments`] finds the comments of a text; [`remarks_between`] compares a
-//! file before and after an edit and lists the new comments, without documentation, directives of tools, licences and
-//! markers; [`remarks_of_edit`] does the same from what an editor says of its edit.
+//! Everything is a function of its arguments. [`comments`] finds the comments of a text. [`remarks_between`]
+//! compares a file before and after an edit and lists the new comments, without documentation, directives of
+//! tools, licences and markers. [`remarks_of_edit`] does the same for an edit in the form that an editor
+//! reports.
 
 #![warn(missing_docs)]
 
@@ -19,33 +21,33 @@ pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement, added};
 pub use lex::{SourceLanguage, comments};
 pub use policy::CommentRemark;
 
-/// The form in which a comment is written.
+/// The form of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommentKind {
     /// To the end of its line: `// x`, `# x`, `-- x`.
     Line,
     /// Between two marks: `/* x */`, `<!-- x -->`.
     Block,
-    /// What the language's tools turn into documentation, in whatever form: `/// x`, `/** x */`, a docstring.
+    /// Input of the language's documentation tools, in any form: `/// x`, `/** x */`, a docstring.
     Doc,
 }
 
-/// One comment as it stands in a text.
+/// One comment of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceComment<'t> {
-    /// The form in which it is written.
+    /// Its form.
     pub kind: CommentKind,
-    /// Where it is, including its marks and excluding the end of its line.
+    /// Its bytes in the text, including its marks but not the end of its line.
     pub span: Range<usize>,
     /// Number of its first line, from 1.
     pub line: usize,
-    /// Its text, marks included.
+    /// Its text, including its marks.
     pub text: &'t str,
-    /// Whether code stands before it on its line.
+    /// True if there is code before it on its line.
     pub trails: bool,
 }
 
-/// The marks that open and close a comment between two marks. The first pair that fits counts.
+/// The pairs of marks around block comments. The first pair that matches counts.
 const PAIRS: [(&str, &str); 16] = [
     ("<!--", "-->"),
     ("--[[", "]]"),
@@ -65,12 +67,12 @@ const PAIRS: [(&str, &str); 16] = [
     ("{{!", "}}"),
 ];
 
-/// Marks that open a comment to the end of its line.
+/// Marks that begin a comment to the end of its line.
 const LINE_MARKS: [char; 7] = ['/', '#', '-', ';', '%', '!', '"'];
 
 impl<'t> SourceComment<'t> {
-    /// The text without its marks and the blanks around it. In a comment of several lines, all lines but the first and
-    /// the last keep their marks.
+    /// The text without its marks and surrounding blanks. In a comment of several lines, all lines but the
+    /// first and the last keep their marks.
     #[must_use]
     pub fn inner(&self) -> &'t str {
         let text = self.text.trim();
@@ -87,13 +89,13 @@ impl<'t> SourceComment<'t> {
         }
         let Some(mark) = text.chars().next().filter(|c| LINE_MARKS.contains(c)) else { return text };
         let rest = text.trim_start_matches(mark);
-        // `//!` is a mark of its own; behind the others an exclamation mark belongs to the text.
+        // `//!` is a mark of its own; after the other marks an exclamation mark belongs to the text.
         let rest = if mark == '/' { rest.strip_prefix('!').unwrap_or(rest) } else { rest };
         rest.trim()
     }
 
-    /// Its words on one line, without marks and repeated blanks: two comments that say the same are equal wherever they
-    /// stand and however their lines break.
+    /// Its words on one line, without marks and repeated blanks: two comments with the same words are equal,
+    /// whatever their position and line breaks.
     #[must_use]
     pub fn said(&self) -> Cow<'t, str> {
         let inner = self.inner();

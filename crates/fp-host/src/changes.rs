@@ -1,5 +1,5 @@
-//! Measures what a task changed: everything in which the working tree differs from what was there when the task
-//! was claimed, except what is another task's.
+//! Tells one task's changes from everybody else's: all differences between the working tree now and at the
+//! claim, minus those that belong to other tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -12,41 +12,40 @@ use fp_run::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_
 
 use crate::git::{Blobs, Git, GitCommit, GitError, Oid, Snapshot};
 
-/// What is to be measured.
+/// The state at the claim, and what tells whose a change is.
 #[derive(Debug, Clone)]
 pub struct ChangeRequest<'r> {
     /// The working tree at the claim.
     pub base: &'r Oid,
     /// HEAD at the claim.
     pub head: &'r Oid,
-    /// What lay around the working tree at the claim, if that is known.
+    /// HEAD, index and submodules around the working tree at the claim, if known.
     pub around: Option<&'r GitSurroundings>,
-    /// What the task may do.
+    /// The task's boundaries.
     pub scope: &'r TaskScope,
-    /// Whether other tasks work in the same working tree.
+    /// True if other tasks work in the same working tree.
     pub shared: bool,
-    /// The commits that `fp` has made in this run.
+    /// The commits that `fp` made in this run.
     pub committed: &'r HashSet<Oid>,
-    /// Paths that the task's builder was seen to edit.
+    /// Paths that the task's builder was seen editing.
     pub seen: &'r HashSet<RepoPath>,
 }
 
-/// What was measured.
 #[derive(Debug, Clone)]
 pub struct MeasuredChange {
-    /// The working tree now, a git tree or the commit it equals.
+    /// The current working tree: a git tree, or the commit it equals.
     pub tree: Oid,
-    /// The facts; lines and texts only after [`MeasuredChange::read`].
+    /// Lines and texts are filled in by [`MeasuredChange::read`].
     pub facts: ChangeFacts,
     base: Oid,
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// Measures what the task of `request` changed. Three processes where it alone has worked since the claim and every
-/// file it lists has changed; up to four more where something differs from HEAD or HEAD has moved.
+/// Measures what the task of `request` changed. Runs three processes if the task was alone since the claim
+/// and changed every file it lists; up to four more if something differs from HEAD or HEAD has moved.
 ///
 /// # Errors
-/// A failing git, or a tree that is gone.
+/// Git fails, or a tree is gone.
 pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, GitError> {
     let snapshot = git.snapshot_tree()?;
     let commits = commits(git, request, &snapshot)?;
@@ -77,10 +76,10 @@ pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, Git
 }
 
 impl MeasuredChange {
-    /// Adds the lines and texts that the checks look at. Up to three processes.
+    /// Adds the lines and texts that the checks look at, with up to three processes.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn read(&mut self, git: &Git) -> Result<(), GitError> {
         let changes: Vec<&Change> = self.facts.changes.iter().collect();
         self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
@@ -104,7 +103,7 @@ impl MeasuredChange {
         Ok(())
     }
 
-    /// Both sides of a change; of a rename, the old side is at the other end.
+    /// Both sides of a change; for a rename, the old side comes from the old path.
     fn blobs_of(&self, change: &Change) -> Blobs {
         let side = |path: &RepoPath| self.blobs.get(path);
         Blobs {
@@ -114,7 +113,7 @@ impl MeasuredChange {
     }
 }
 
-/// What was and what is at each path.
+/// The blobs before and after, by path.
 fn by_path(changes: &[Change], blobs: Vec<Blobs>) -> HashMap<RepoPath, Blobs> {
     let mut sides: HashMap<RepoPath, Blobs> = HashMap::new();
     for (change, blobs) in changes.iter().zip(blobs) {
@@ -125,7 +124,7 @@ fn by_path(changes: &[Change], blobs: Vec<Blobs>) -> HashMap<RepoPath, Blobs> {
     sides
 }
 
-/// The commits since the claim; `None` if HEAD doesn't contain what it was then.
+/// The commits since the claim; `None` if HEAD no longer contains the commit of that time.
 fn commits(
     git: &Git,
     request: &ChangeRequest,
@@ -138,7 +137,7 @@ fn commits(
     }
 }
 
-/// Paths that other tasks' commits have changed, and that nobody has changed after that.
+/// Paths that other tasks' commits changed and that are unchanged since.
 fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) -> HashSet<RepoPath> {
     let mut paths: HashSet<RepoPath> = commits
         .iter()
@@ -151,7 +150,7 @@ fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) 
     paths
 }
 
-/// Listed files that are there, that the change doesn't show, and that git ignores.
+/// Listed files that exist, are missing from the change, and are ignored by git.
 fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> Result<Vec<String>, GitError> {
     let unseen = |file: &&String| {
         let listed = Boundary::new([file]);

@@ -1,4 +1,4 @@
-//! A commit that somebody asks for by name: exactly the named files, or exactly what is staged.
+//! Makes the commit that a user asks for by name: exactly the named files, or exactly what is staged.
 
 use std::path::{Path, PathBuf};
 
@@ -6,56 +6,47 @@ use fp_plan::repo_path::RepoPath;
 
 use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
 
-/// What is to be committed.
+/// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenChanges {
     /// The named files; `None` for what is staged.
     files: Option<Vec<RepoPath>>,
-    /// How each file changes.
     pub stats: Vec<FileStat>,
-    /// What is staged and stays so, uncommitted.
+    /// Staged files that stay staged and uncommitted.
     pub kept: Vec<RepoPath>,
 }
 
-/// Why a named file can't be committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// It is somewhere else.
     #[error("it is outside of this repository")]
     Outside,
-    /// It is a folder.
     #[error("it is a folder: name the files in it")]
     Folder,
-    /// It is a repository that this one doesn't know.
+    /// An unregistered repository inside this one.
     #[error("it is a repository of its own")]
     Repository,
-    /// It is another repository's.
+    /// A file of another repository.
     #[error("it is in a repository of its own: commit it there")]
     Elsewhere,
-    /// Git leaves it out.
     #[error("git ignores it")]
     Ignored,
-    /// It is as it was.
     #[error("it has not changed since the last commit")]
     Unchanged,
-    /// It neither is nor was there.
+    /// Neither the working tree nor the last commit has it.
     #[error("there is no such file, and the last commit has none either")]
     Missing,
 }
 
-/// Why there is nothing to commit.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// Git can't say.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Some of the named files can't be committed, so none is.
+    /// Some of the named files can't be committed, so none are.
     #[error("{}", listed(.0))]
     Unfit(Vec<(PathBuf, Unfit)>),
-    /// No file was named, and none is staged; these have changed.
+    /// No file was named and none is staged; these have changed.
     #[error("no file is named, and nothing is staged")]
     NothingNamed(Vec<RepoPath>),
-    /// Nothing has changed at all.
     #[error("nothing has changed since the last commit")]
     NothingChanged,
 }
@@ -65,11 +56,11 @@ fn listed(files: &[(PathBuf, Unfit)]) -> String {
     files.collect::<Vec<_>>().join("\n")
 }
 
-/// What `names` mean, seen from the folder `cwd`; without one, what is staged. Names are literal, and each has to be
-/// a file that has changed: what somebody names is what is committed, or nothing is.
+/// Returns the changes that `names`, relative to `cwd`, stand for; without names, what is staged. Names are
+/// literal, and each must be a file that has changed: either everything named is committed, or nothing.
 ///
 /// # Errors
-/// A failing git, and whatever is not to be committed.
+/// Git fails, or a name can't be committed.
 pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges, ChoiceError> {
     let status = git.status()?;
     let staged = || status.entries.iter().filter(|entry| entry.is_staged()).map(|entry| entry.path.clone());
@@ -121,7 +112,7 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError>
     }
     if !git.ignored(&[&text])?.is_empty() {
         Ok(Unfit::Ignored)
-        // What has a `.git` is a submodule: others are known as repositories of their own.
+        // With a `.git` of its own it is a submodule: other nested repositories were ruled out above.
     } else if found.is_dir() && !path.join(".git").exists() {
         Ok(Unfit::Folder)
     } else {
@@ -130,7 +121,7 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError>
 }
 
 impl ChosenChanges {
-    /// The files that change, by path.
+    /// The paths of the changed files.
     pub fn files(&self) -> Vec<RepoPath> {
         self.stats.iter().map(|stat| stat.change.path.clone()).collect()
     }
@@ -138,7 +129,8 @@ impl ChosenChanges {
     /// Makes the commit with this message.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// [`CommitOutcome::Blocked`].
     pub fn commit(&self, git: &Git, message: &str) -> Result<CommitOutcome, GitError> {
         match &self.files {
             Some(files) => git.commit(files, message),

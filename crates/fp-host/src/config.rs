@@ -1,5 +1,5 @@
-//! Layered configuration: the user's settings, the project's over them, the environment's over both, and where each
-//! value comes from.
+//! Settings come from several places; this layers them (the user's, over them the project's, over both the
+//! environment's) and remembers where each value comes from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::claude::{MARKETPLACE, PLUGIN, client_home};
 use crate::config_file::{ConfigError, read_layer};
 use crate::file;
 
-/// Each option of the plugin by its name in the manifest, with the setting that it gives.
+/// The plugin's options by their names in the manifest, each with its setting.
 pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
     ("language", "language"),
     ("maxParallelTasks", "maxParallelTasks"),
@@ -20,20 +20,19 @@ pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
     ("linear", "linear.enabled"),
 ];
 
-/// Largest file of the client's settings that is read, in bytes.
+/// Size limit of the client's settings file, in bytes.
 const CLIENT_CAP: u64 = 4 * 1024 * 1024;
 
-/// Who gives a setting its value.
+/// The source of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingOrigin {
-    /// Nobody: it is the default.
     Default,
-    /// The plugin's options, as the user set them in the client.
+    /// The plugin's options, set by the user in the client.
     Plugin,
-    /// The user's own configuration file.
+    /// The user's configuration file.
     User,
-    /// The project's.
+    /// The project's configuration file.
     Project,
     /// The plan itself.
     Plan,
@@ -42,7 +41,6 @@ pub enum SettingOrigin {
 }
 
 impl SettingOrigin {
-    /// Its wire name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -55,19 +53,19 @@ impl SettingOrigin {
     }
 }
 
-/// Reads one environment variable; `None` where it is absent or empty.
+/// Reads one environment variable; `None` if it is absent or empty.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The layers over the defaults, in the order in which they apply.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Each layer with who it comes from.
     pub layers: Vec<(SettingOrigin, SettingsLayer)>,
 }
 
 impl Config {
-    /// Reads the layers: the plugin's options in the client's own settings, the user's file, the project's file, the
-    /// environment. A missing file is no layer; any other fault of a file is an error, but for the client's.
+    /// Reads the layers: the plugin's options in the client's settings, the user's file, the project's file,
+    /// the environment. A missing file adds no layer; any other fault in a file is an error, except in the
+    /// client's.
     pub fn load(project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(client) = client_file(env) {
@@ -84,13 +82,12 @@ impl Config {
         Ok(config)
     }
 
-    /// Puts `layer` in its place by `origin`: over those of the same or a lower origin.
+    /// Inserts `layer` above those of the same or a lower origin.
     pub fn add(&mut self, origin: SettingOrigin, layer: SettingsLayer) {
         let at = self.layers.partition_point(|(other, _)| *other <= origin);
         self.layers.insert(at, (origin, layer));
     }
 
-    /// The settings in force.
     pub fn settings(&self) -> Settings {
         Settings::from_layers(self.layers.iter().map(|(_, layer)| layer))
     }
@@ -107,17 +104,17 @@ impl Config {
     }
 }
 
-/// Where the client keeps the options of plugins; `None` where there is no home.
+/// The file in which the client keeps plugin options; `None` without a home folder.
 pub fn client_file(env: Environment<'_>) -> Option<PathBuf> {
     Some(client_home(env)?.join("settings.json"))
 }
 
-/// Where the user's own configuration file is or would be; `None` where there is no home.
+/// The path of the user's configuration file, which need not exist; `None` without a home folder.
 pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
     user_file_on(std::env::consts::OS, env, |path| path.exists())
 }
 
-/// The same on any `system`, by its name in [`std::env::consts::OS`].
+/// [`user_file`] for any `system`, named as in [`std::env::consts::OS`].
 fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let within = |base: PathBuf| base.join("fractal-planner").join("config.json");
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -134,12 +131,12 @@ fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bo
     Some(if mac_only { of_mac } else { usual })
 }
 
-/// Whether the environment variable `name` says yes: anything but nothing, `0` and `false`.
+/// True if the environment variable `name` is set to anything but an empty text, `0` or `false`.
 pub fn is_set(env: Environment<'_>, name: &str) -> bool {
     env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
 }
 
-/// What environment variables say: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (anything but `0` and `false`), and
+/// The layer of the environment: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (see [`is_set`]), and
 /// `COMMENT_CHECKER_PROMPT`.
 fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
@@ -157,12 +154,12 @@ fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     layer
 }
 
-/// The layer that the plugin's options give. The client asks the user for them, keeps them in its own settings at
-/// `path` and tells them to hooks alone, so they are read from there. A file that can't be read, or says nothing of
-/// this plugin, gives none: the client itself reports a broken file.
+/// Returns the layer of the plugin's options. The client asks the user for them, keeps them in its own
+/// settings at `path` and passes them to hooks only, so `fp` reads that file. If it can't be read or doesn't
+/// name this plugin, the layer is empty: the client itself reports a broken file.
 ///
 /// # Errors
-/// An option with a value that its setting can't have.
+/// An option has a value that its setting can't have.
 pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     let mut layer = SettingsLayer::default();
     let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else { return Ok(layer) };
@@ -172,7 +169,7 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     let client: Value = serde_json::from_str(&text).unwrap_or_default();
     let Some((id, options)) = own_options(&client["pluginConfigs"]) else { return Ok(layer) };
     for (option, setting) in PLUGIN_OPTIONS {
-        // An answer that was left empty is none.
+        // The client keeps an unanswered option as an empty text.
         let given = options.get(option).filter(|value| !value.is_null() && value.as_str() != Some(""));
         if let Some(value) = given {
             layer.set(setting, value.clone()).map_err(|fault| {
@@ -184,8 +181,8 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     Ok(layer)
 }
 
-/// The options of this plugin with the name that the client knows it by; where several marketplaces have it, those of
-/// the one that `fp install` adds.
+/// This plugin's id in the client, and its options. If several marketplaces offer it, the one that `fp
+/// install` adds wins.
 fn own_options(plugins: &Value) -> Option<(&str, &Map<String, Value>)> {
     let is_ours = |id: &str| id.split('@').next() == Some(PLUGIN) && id != PLUGIN;
     let elsewhere = |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);

@@ -1,5 +1,5 @@
-//! A settings file: reads one, says what is wrong in it and where, and changes one setting without touching the rest of
-//! the text.
+//! People edit settings files by hand, so a fault is reported with its line and column, and changing one
+//! setting leaves the rest of the text alone.
 
 use std::borrow::Cow;
 use std::fs;
@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 use crate::file::{self, FileError};
 use crate::json_text;
 
-/// Largest settings file that is read, in bytes.
+/// Size limit of a settings file, in bytes.
 const CAP: u64 = 1024 * 1024;
 
-/// Why a settings file can't be used, or a setting not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(transparent)]
@@ -24,7 +23,7 @@ pub enum ConfigError {
     /// Line and column count from 1.
     #[error("{}:{line}:{column}: not JSON: {detail}", path.display())]
     Syntax { path: PathBuf, line: usize, column: usize, detail: String },
-    /// Line and column are where the key or the value begins.
+    /// Line and column are those of the key or the value.
     #[error("{}:{line}:{column}: {fault}", path.display())]
     Setting { path: PathBuf, line: usize, column: usize, fault: SettingFault },
     /// A key or a value from the command line.
@@ -64,10 +63,10 @@ impl ConfigError {
     }
 }
 
-/// The layer in the file `path`; `None` where there is no such file.
+/// Reads the layer in the file `path`; `None` if there is no such file.
 ///
 /// # Errors
-/// A file that can't be read, or says something that is no setting.
+/// The file can't be read, or has an entry that is no setting.
 pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
     if fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
@@ -76,14 +75,14 @@ pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
     parse_layer(path, text.strip_prefix('\u{feff}').unwrap_or(&text)).map(Some)
 }
 
-/// The layer that `text`, the content of `path`, gives.
+/// Parses `text`, the content of `path`.
 pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<SettingsLayer, ConfigError> {
     let value: Value = serde_json::from_str(text).map_err(|fault| {
         let (line, column) = (fault.line(), fault.column());
         let whole = fault.to_string();
         let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
         let detail = detail.to_lowercase();
-        // A parser that stops at a newline counts it as the beginning of the next line.
+        // A parser that stops at a newline reports the beginning of the next line.
         let (line, column) = match text.lines().nth(line.saturating_sub(2)) {
             Some(before) if column == 0 && line > 1 => (line - 1, before.chars().count() + 1),
             _ => (line, column.max(1)),
@@ -104,7 +103,7 @@ fn parsed(text: &str) -> Option<ast::Value<'_>> {
     jsonc_parser::parse_to_ast(text, &Default::default(), &json_text::STRICT).ok()?.value
 }
 
-/// The first key that its object has already, with the offset of the second one.
+/// The first repeated key, with the offset of its second occurrence.
 fn repeated_key(object: &ast::Object<'_>, above: &[String]) -> Option<(Vec<String>, usize)> {
     object.properties.iter().enumerate().find_map(|(index, property)| {
         let name = property.name.as_str();
@@ -116,7 +115,7 @@ fn repeated_key(object: &ast::Object<'_>, above: &[String]) -> Option<(Vec<Strin
     })
 }
 
-/// The offset at which the value at `path` begins in `text`, or its key.
+/// The offset in `text` of the value at `path`, or of its key.
 fn offset_of(text: &str, path: &[String], at_key: bool) -> Option<usize> {
     use jsonc_parser::common::Ranged as _;
     let root = parsed(text)?;
@@ -134,15 +133,15 @@ fn offset_of(text: &str, path: &[String], at_key: bool) -> Option<usize> {
     Some(offset)
 }
 
-/// Line and column, from 1, in characters.
+/// Line and column of `offset`, from 1, in characters.
 fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
-/// The value that `word`, from a command line, is for the setting `key`: a text stays as it is, a list is JSON or has
-/// commas, everything else is JSON. `None` for `null`, which no setting is set to.
+/// Parses `word` from the command line as a value of the setting `key`: text stays as it is, a list is JSON
+/// or separated by commas, everything else is JSON. Returns `None` for `null`, which no setting can have.
 ///
 /// # Errors
 /// `key` is no setting.
@@ -164,11 +163,12 @@ pub fn parse_value(key: &str, word: &str) -> Result<Option<Value>, ConfigError> 
     }))
 }
 
-/// Gives the setting `key` a value in the file `path`, or takes it out for `None`. Makes the file where there is none,
-/// and follows a link. Says whether the file changed.
+/// Sets `key` to `value` in the file `path`, or removes it if `value` is `None`. Creates a missing file and
+/// follows a link. Returns true if the file changed.
 ///
 /// # Errors
-/// `key` is no setting or can't have that value; the file is wrong already, or can't be written. It is then as it was.
+/// `key` is no setting or can't have that value, the file is already invalid, or it can't be written. The
+/// file is then unchanged.
 pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<bool, ConfigError> {
     match value {
         Some(value) => SettingsLayer::default().set(key, value.clone())?,
@@ -195,7 +195,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
     Ok(true)
 }
 
-/// Takes out the setting, and the groups that are empty without it.
+/// Removes the setting, and the groups that this leaves empty.
 fn take_out(fields: &mut Value, key: &str) {
     let Value::Object(fields) = fields else { return };
     match key.split_once('.') {
@@ -211,10 +211,10 @@ fn take_out(fields: &mut Value, key: &str) {
     }
 }
 
-/// Makes the file `path`, with nothing in it but where its schema is, if it is not there.
+/// Creates the file `path` with nothing but the link to its schema, unless it exists.
 ///
 /// # Errors
-/// It can't be written.
+/// The file can't be written.
 pub fn create_file(path: &Path) -> Result<(), FileError> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(()),
@@ -222,7 +222,7 @@ pub fn create_file(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// A file that sets nothing.
+/// The text of a file that sets nothing.
 fn empty() -> String {
     format!("{:#}\n", json!({ "$schema": SCHEMA_URL }))
 }

@@ -1,5 +1,6 @@
-//! What the rules need to know of the repository: which of the paths that a tree mentions exist, and whether
-//! a link takes one of them outside. The paths come from a model, so nothing is opened beyond the root.
+//! The rules are pure, so this looks at the repository for them: which of the paths that a tree mentions
+//! exist, and which of them a link takes outside. A model wrote the paths, so nothing beyond the root is
+//! opened.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -10,11 +11,11 @@ use fp_plan::plan::Plan;
 use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
 use fp_run::interview::Interview;
 
-/// Largest file whose lines are counted, in bytes; in a larger one every line number is believed.
+/// Size limit of a file whose lines are counted, in bytes; in a larger one every line number is accepted.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
 
-/// The facts about `plan` in the repository at `root`, which is absolute and without links. `interview` is what
-/// the user confirmed, where that is known.
+/// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links.
+/// `interview` has what the user confirmed, if known.
 pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
@@ -39,14 +40,14 @@ pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&
     }
 }
 
-/// Looks at each folder once, however many files are in it.
+/// Remembers folders, so that each is looked at once.
 struct Folders {
     root: PathBuf,
     known: HashMap<String, PathFact>,
 }
 
 impl Folders {
-    /// What `path`, in normal form, is.
+    /// The fact about `path`, which is in normal form.
     fn look(&mut self, path: &str) -> PathFact {
         if path == "." || path.is_empty() {
             return PathFact::Folder;
@@ -59,7 +60,7 @@ impl Folders {
         }
     }
 
-    /// The same for the folder of a path, remembered.
+    /// The fact about a folder, remembered.
     fn folder(&mut self, path: &str) -> PathFact {
         if let Some(fact) = self.known.get(path) {
             return *fact;
@@ -84,7 +85,7 @@ impl Folders {
             Ok(target) if !target.starts_with(&self.root) => PathFact::Outside,
             Ok(target) if target.is_dir() => PathFact::Folder,
             Ok(_) => PathFact::File { lines: None },
-            // Where a broken link would lead is told by its text alone.
+            // Only the text of a broken link shows where it leads.
             Err(_) => match fs::read_link(path) {
                 Ok(target) if target.is_absolute() && !target.starts_with(&self.root) => PathFact::Outside,
                 _ => PathFact::Missing,

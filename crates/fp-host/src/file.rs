@@ -1,5 +1,5 @@
-//! Reading and writing files so that nothing is lost: a write is whole or did not happen, a read is
-//! bounded and is text.
+//! Every file that matters goes through here, so that nothing is lost: a write happens completely or not at
+//! all, a read is bounded and returns valid text.
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
@@ -8,52 +8,31 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::hint::Hint;
 
-/// Largest `tasks.md` that is read, in bytes.
+/// Size limit of `tasks.md`, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
 
-/// Why a file was not read or written. The message names the file, [`FileError::hint`] the way out.
+/// Why a file was not read or written. The message names the file, [`FileError::hint`] the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refused to read.
     #[error("{} can't be read: {}", path.display(), reason(source))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The system refused to write; what was there before is still there.
+    Read { path: PathBuf, source: io::Error },
+    /// The old content is still there.
     #[error("{} can't be written: {}", path.display(), reason(source))]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// It is a folder, a pipe or a device.
     #[error("{} is not a file", path.display())]
-    NotAFile {
-        /// What it is not.
-        path: PathBuf,
-    },
-    /// It is a symbolic link where none is followed, since it may lead anywhere.
+    NotAFile { path: PathBuf },
+    /// A symbolic link in a place where none is followed, since it may lead anywhere.
     #[error("{} is a symbolic link, which is not followed", path.display())]
-    Link {
-        /// The link.
-        path: PathBuf,
-    },
-    /// It is larger than the caller is ready to read.
+    Link { path: PathBuf },
     #[error("{} is too large: at most {cap} bytes are read", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
-        /// The limit in bytes.
+        /// In bytes.
         cap: u64,
     },
-    /// It is not UTF-8.
     #[error("{}:{line}:{column}: not UTF-8 text", path.display())]
     NotText {
-        /// The file.
         path: PathBuf,
         /// Line of the first wrong byte, from 1.
         line: usize,
@@ -63,7 +42,6 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// The file that it is about.
     pub fn path(&self) -> &Path {
         match self {
             Self::Read { path, .. }
@@ -75,7 +53,6 @@ impl FileError {
         }
     }
 
-    /// Whether the file simply is not there.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -93,7 +70,7 @@ impl Hint for FileError {
     }
 }
 
-/// The system's words without its error number.
+/// The system's message without its error number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -102,7 +79,7 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// What to do about what the system said.
+/// Advice for the system's error.
 pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
@@ -120,8 +97,8 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// The first `cap` bytes of a file that a stranger may have put there: never through a link in its place, and never of
-/// anything but a regular file, such as a pipe, whose other end would be waited for.
+/// Reads the first `cap` bytes of a file that a stranger may have put there. Opens regular files only: never
+/// a link, and never a pipe, since that would wait for the other end.
 pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -142,17 +119,17 @@ pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes of `path`, at most `cap` of them.
+/// Reads all bytes of `path`.
 ///
-/// Fails if it can't be read, is no regular file (a link to one is followed) or has more than `cap` bytes.
+/// Fails if it can't be read, has more than `cap` bytes or is no regular file (a link to one is followed).
 pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::Read { path: path.to_owned(), source };
-    // Opening a pipe would wait for its writer, so what it is comes before the open.
+    // Checked before opening: opening a pipe would wait for its writer.
     let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() {
         return Err(FileError::NotAFile { path: path.to_owned() });
     }
-    // One byte more than there is, so that the end is found without another look.
+    // One byte to spare, so that reading finds the end without growing the buffer.
     let expected = usize::try_from(metadata.len().min(cap)).unwrap_or(0).saturating_add(1);
     let mut bytes = Vec::with_capacity(expected);
     let file = File::open(path).map_err(failed)?;
@@ -163,8 +140,8 @@ pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// The first `most` bytes of `path`, or all where it has fewer. Fails if it can't be read, or is no regular file (a
-/// link to one is followed).
+/// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
+/// file (a link to one is followed).
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::Read { path: path.to_owned(), source };
     if !fs::metadata(path).map_err(failed)?.is_file() {
@@ -175,8 +152,8 @@ pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// The text of `path`, at most `cap` bytes of it. Fails as [`read_bytes`] does, or with the place of the
-/// first byte that is not UTF-8.
+/// Reads `path` as text of at most `cap` bytes. Fails as [`read_bytes`] does, or with the place of the first
+/// byte that is not UTF-8.
 pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {
     String::from_utf8(read_bytes(path, cap)?).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -189,7 +166,7 @@ pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {
     })
 }
 
-/// As [`read_text`], with `None` where there is no such file.
+/// [`read_text`], with `None` if there is no such file.
 pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileError> {
     match read_text(path, cap) {
         Ok(text) => Ok(Some(text)),
@@ -198,10 +175,11 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
     }
 }
 
-/// Makes `bytes` the content of `path`: written beside it, synced, and renamed over it, so that a reader
-/// or a power cut sees the old content or the new one. A symbolic link at `path` is replaced, not followed.
+/// Replaces the content of `path` with `bytes`: writes a file beside it, syncs it and renames it, so that
+/// after a power cut a reader sees either the old content or the new. Replaces a symbolic link at `path`
+/// instead of following it.
 ///
-/// Fails with the old content in place.
+/// On failure the old content is still there.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = write_beside(path, bytes).and_then(|beside| {
         beside.as_file().sync_all()?;
@@ -211,13 +189,13 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
-/// As [`atomic_write`], unless something is at `path` already, be it a link that leads nowhere: then nothing is
-/// written, and the answer is `false`.
+/// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
+/// the result is `false`.
 pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     write_new_file(path, bytes, wanted_permissions(path))
 }
 
-/// As [`write_if_absent`], with the permissions of the file `from`: for a copy of what others may not read.
+/// [`write_if_absent`] with the permissions of the file `from`, for copies of files that others may not read.
 pub fn copy_if_absent(from: &Path, path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     write_new_file(path, bytes, fs::metadata(from).ok().map(|found| found.permissions()))
 }
@@ -238,10 +216,9 @@ fn write_new_file(
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
-/// As [`atomic_write`], for what can be made again: a reader sees the old content or the new one, but nobody
-/// waits for the disk, so that a power cut may leave the old one, or none. Only for a caller that holds a lock on
-/// `path`: what is written first has one fixed name, so that whoever is killed in between leaves no file that
-/// the next write doesn't take away.
+/// [`atomic_write`] without the sync, for files that can be made again: a reader sees the old content or the
+/// new one, but a power cut may leave the old one, or none. The caller must hold a lock on `path`: the
+/// temporary file has a fixed name, so that the next write cleans up after a killed process.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
@@ -253,7 +230,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     })
 }
 
-/// Writes a file that is certain to be a new one, whatever stood in its place.
+/// Writes a new file, after removing whatever was in its place.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -288,8 +265,8 @@ fn write_beside_with(
     Ok(beside)
 }
 
-/// Those of the file that is replaced; for a new one, those that any program would give it, which are not
-/// those of a temporary file.
+/// The permissions of the file that is replaced. A new file gets those that any program would give it, since
+/// temporary files have stricter ones.
 fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
@@ -300,7 +277,7 @@ fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
 #[cfg(unix)]
 fn new_file_permissions() -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
-    // The user's umask takes its share when the file is made.
+    // The system applies the user's umask to this.
     Some(fs::Permissions::from_mode(0o666))
 }
 

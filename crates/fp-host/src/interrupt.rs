@@ -1,5 +1,5 @@
-//! Ends by request: a command that goes on until it is told to stop ends as it would by itself, with what it has
-//! printed whole and the terminal as it was.
+//! A command that runs until it is told to stop must end as it would by itself, with complete output and the
+//! terminal restored. This turns signals into requests that it can check for.
 
 use std::io;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal;
 use signal_hook::flag;
 
-/// How soon a request is noticed.
+/// How quickly a request is noticed.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// Whether somebody has asked this process to end, since this was made.
+/// Becomes true once somebody asks this process to end.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// From now on Ctrl-C, a polite kill and a closed terminal are requests, and end nothing by themselves. Fails
-    /// where the system does not let them be watched.
+    /// From now on Ctrl-C, SIGTERM and a closed terminal are only recorded, and no longer end the process.
+    /// Fails if the system refuses to register the handlers.
     pub fn listen() -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         for request in [signal::SIGINT, signal::SIGTERM] {
@@ -30,12 +30,12 @@ impl Interrupt {
         Ok(Self(asked))
     }
 
-    /// Whether the end was asked for.
+    /// True if the process was asked to end.
     pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Waits for `time`, or until the end is asked for; whether it was.
+    /// Waits for `time` or until the process is asked to end; true if it was.
     pub fn within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         while !self.came() {

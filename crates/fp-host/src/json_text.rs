@@ -1,5 +1,5 @@
-//! Edits the text of a JSON object in place: order, indentation, line ends and spelling of everything else stay. People
-//! keep settings in such files.
+//! People keep settings in JSON files, so an edit happens in place: order, indentation, line ends and
+//! spelling of everything else stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,18 +21,18 @@ pub(crate) const STRICT: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// `text`, changed so that it says `target`. `None` where that can't be done in place, as with a repeated key.
+/// Returns `text`, edited to say `target`; `None` if that can't be done in place, as with a repeated key.
 pub fn rewrite(text: &str, target: &Value) -> Option<String> {
     let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
     let root = CstRootNode::parse(body, &STRICT).ok()?;
     bring(&root.object_value_or_create()?, target.as_object()?)?;
     let changed = format!("{mark}{root}");
-    // Whatever the editing got wrong shows here.
+    // Catches anything that the edit got wrong.
     let said: Value = serde_json::from_str(&changed[mark.len()..]).ok()?;
     (said == *target).then_some(changed)
 }
 
-/// `None` for a repeated key: the file does not say which of the two counts.
+/// `None` for a repeated key: the file doesn't say which of the two counts.
 fn bring(object: &CstObject, target: &Map<String, Value>) -> Option<()> {
     let mut names = BTreeSet::new();
     for property in object.properties() {
@@ -59,7 +59,7 @@ fn bring(object: &CstObject, target: &Map<String, Value>) -> Option<()> {
     Some(())
 }
 
-/// Whether taking out and appending elements was enough; it is not for another order.
+/// Removes and appends elements; true if that was enough, which it isn't for another order.
 fn bring_list(list: &CstArray, target: &[Value]) -> bool {
     let mut missing = target.to_vec();
     for element in list.elements() {

@@ -1,4 +1,5 @@
-//! Every side effect of Fractal Planner: files, git, processes, configuration and the client.
+//! Every side effect of Fractal Planner lives here (files, git, processes, configuration, the client), so
+//! that the other crates stay pure.
 
 pub mod changes;
 pub mod claude;

@@ -1,4 +1,4 @@
-//! A plan that a command works on: its folder, its tree, its ledger and the repository around it.
+//! Opens a plan for a command: its folder, its tree, its ledger and the repository around it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -20,36 +20,27 @@ use crate::plan_folder::PlanFolder;
 use crate::repo::Repo;
 use crate::store::{Ledger, Loaded, Store, StoreError};
 
-/// Name of the task tree in a plan's folder.
 pub const TASKS: &str = "tasks.md";
-/// Name of the signals in a plan's folder.
 pub const SIGNALS: &str = "signals.json";
-/// Name of the folder of the builders' own worktrees in a plan's folder.
+/// The folder, in a plan's folder, of the builders' worktrees.
 pub const WORKTREES: &str = "worktrees";
-/// Name of what is known of the code base in a plan's folder.
+/// The conventions and commands of the code base.
 pub const CONTEXT: &str = "context.md";
-/// Name of the description of a plan in its folder.
+/// The description of a plan.
 pub const PLAN: &str = "plan.json";
 
-/// Largest `plan.json` that is read: the goal is the user's own words, however many.
+/// Size limit of `plan.json`, in bytes: the goal is the user's own text, however long.
 const PLAN_CAP: u64 = 16 * 1024 * 1024;
-/// Largest `signals.json` that is read, in bytes.
+/// Size limit of `signals.json`, in bytes.
 const SIGNALS_CAP: u64 = 64 * 1024 * 1024;
 
-/// Why the signals of a plan can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SignalsError {
-    /// The file can't be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is not what `fp signals` writes.
+    /// The file doesn't have the form that `fp signals` writes.
     #[error("{}: {source}", path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: SignalsRecordError,
-    },
+    Record { path: PathBuf, source: SignalsRecordError },
 }
 
 impl Hint for SignalsError {
@@ -61,79 +52,71 @@ impl Hint for SignalsError {
     }
 }
 
-/// A plan and all that a command needs of it.
+/// A plan and everything that a command needs from it.
 #[derive(Debug)]
 pub struct OpenPlan {
-    /// The repository.
     pub repo: Repo,
-    /// The settings in force.
     pub settings: Settings,
-    /// Its folder.
     pub folder: PlanFolder,
-    /// Its ledger.
     pub store: Store,
 }
 
-/// The task tree as the file has it now.
+/// The task tree as it is in the file now.
 #[derive(Debug)]
 pub struct Tree {
     /// Hash of the whole text.
     pub hash: String,
-    /// The text.
     pub text: String,
 }
 
 impl Tree {
-    /// The approved leaves that were edited since. Parses only when the text has changed at all.
+    /// The approved leaves that were edited since. Parses only if the text has changed at all.
     pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
         let same = state.approval.as_ref().is_none_or(|a| a.tree_hash == self.hash);
         if same { BTreeSet::new() } else { approval::edited(state, &self.parse()) }
     }
 
-    /// The tree as parsed; what is wrong with it is the business of `fp validate`.
+    /// The parsed tree. Its faults are left to `fp validate`.
     pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
     }
 
-    /// The part of the text to parse for `leaf`: itself alone where it is as it was approved, else all.
+    /// The part of the text to parse for `leaf`: only its own if unchanged since the approval, else the whole
+    /// text.
     pub fn part_with(&self, leaf: &Leaf) -> Cow<'_, str> {
         approval::excerpt(&self.text, leaf).map_or(Cow::Borrowed(&self.text), Cow::Owned)
     }
 }
 
-/// The leaf `id` of a parsed tree.
 pub fn leaf<'p>(plan: &'p Plan<'p>, id: &TaskId) -> Option<&'p Task<'p>> {
     plan.leaves().find(|task| task.id == id.as_str())
 }
 
 impl OpenPlan {
-    /// The plan in `folder`.
     pub fn new(repo: Repo, settings: Settings, folder: PlanFolder) -> Self {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         Self { repo, settings, folder, store }
     }
 
-    /// Its id.
     pub fn id(&self) -> &PlanId {
         self.folder.id()
     }
 
-    /// Path of its task tree.
     pub fn tasks_file(&self) -> PathBuf {
         self.folder.file(TASKS)
     }
 
-    /// Path of the file that has the conventions and commands of the code base, if there is one.
+    /// The file with the conventions and commands of the code base, if there is one.
     pub fn conventions(&self) -> Option<PathBuf> {
         Some(self.folder.file(CONTEXT)).filter(|path| path.is_file())
     }
 
-    /// Path of its signals; the file need not exist.
+    /// The file need not exist.
     pub fn signals_file(&self) -> PathBuf {
         self.folder.file(SIGNALS)
     }
 
-    /// The composite signal of each task, by id, as it was last measured; `None` where it never was. Fails where the
+    /// The composite signal of each task, by id, as last measured; `None` if never measured. Fails if the
     /// file is damaged.
     pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
         let path = self.signals_file();
@@ -141,18 +124,18 @@ impl OpenPlan {
         composites_in(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
     }
 
-    /// Its task tree. Fails where there is none, or it is no text.
+    /// Reads the task tree. Fails if there is none, or it is not text.
     pub fn tree(&self) -> Result<Tree, FileError> {
         let text = file::read_text(&self.tasks_file(), TASKS_CAP)?;
         Ok(Tree { hash: approval::hash(text.as_bytes()), text })
     }
 
-    /// The user's own words, or the plan's id where they were not kept.
+    /// The goal in the user's words, or the plan's id if they were not kept.
     pub fn goal(&self) -> String {
         self.goal_if_kept().unwrap_or_else(|| self.id().to_string())
     }
 
-    /// The user's own words, where they were kept.
+    /// The goal in the user's words, if they were kept.
     pub fn goal_if_kept(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Described {
@@ -162,36 +145,35 @@ impl OpenPlan {
         serde_json::from_str::<Described>(&text).ok().map(|described| described.goal)
     }
 
-    /// The state now.
     pub fn load(&self) -> Result<Loaded, StoreError> {
         self.store.load()
     }
 
-    /// The right to append to the log; waits as long as the settings say.
+    /// Takes the lock for appending to the log; waits as long as the settings allow.
     pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
         self.store.lock(Duration::from_secs(self.settings.lock_timeout_seconds.into()))
     }
 
-    /// Path of the lock under which commits are made, one at a time in the whole repository.
+    /// The lock for making commits, one at a time in the whole repository.
     pub fn commit_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("commit.lock")
     }
 
-    /// Path of the lock under which worktrees of builders are made and removed, in the whole repository: git's records
-    /// of them have one place.
+    /// The lock for adding and removing builders' worktrees, one for the whole repository since git keeps its
+    /// records of them in one place.
     pub fn worktrees_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("worktrees.lock")
     }
 
-    /// Path of the folder that the builders' own worktrees are in; it need not exist.
+    /// The folder of the builders' worktrees; it need not exist.
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();
-        // Git names them without links on the way.
+        // Canonical, since git lists worktrees by their real paths.
         std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).join(WORKTREES)
     }
 
-    /// The user's checkout that `fp` was called in, as git sees it; from a builder's worktree, the main one. Fails
-    /// without git.
+    /// The user's checkout in which `fp` was called; from a builder's worktree, the main one. Fails without
+    /// git.
     pub fn git(&self) -> Result<Git, GitError> {
         let plans = self.repo.plans_dir(&self.settings);
         let plans = std::fs::canonicalize(&plans).unwrap_or(plans);
@@ -199,8 +181,9 @@ impl OpenPlan {
         self.open_git(if of_a_builder { &self.repo.root } else { &self.repo.worktree })
     }
 
-    /// The checkout that the run's commits are made in: the one that it was started in, where builders have
-    /// worktrees of their own, else the one that `fp` was called in. Fails without git, or where it is gone.
+    /// The checkout that receives the run's commits: if builders have their own worktrees, the one in which
+    /// the run was started, else the one in which `fp` was called. Fails without git, or if the checkout is
+    /// gone.
     pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
         let Some(path) = state.run.as_ref().and_then(|run| run.terms.checkout.as_ref()).map(PathBuf::from)
         else {

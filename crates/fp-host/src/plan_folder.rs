@@ -1,5 +1,5 @@
-//! Plan folders: found by id, by a part of one or by number, and made. An id never is a path, and a link
-//! never leads out of the repository.
+//! Finds plan folders by id, part of an id or number, and creates them. Users and agents name plans, so an id
+//! is never used as a path, and a link never leads out of the repository.
 
 mod archive;
 mod record;
@@ -20,7 +20,7 @@ use crate::repo::Repo;
 pub use archive::{ARCHIVED, ArchiveError};
 pub use record::{OfLayer, PlanRecord, Purpose};
 
-/// Most plans that one goal gets on one day.
+/// Most plans for the same goal on one day.
 const MAX_SUFFIX: u32 = 999;
 
 /// The folder of one plan; it exists, and is a real folder inside the repository.
@@ -36,12 +36,12 @@ impl PlanFolder {
         &self.id
     }
 
-    /// The folder, absolute.
+    /// Absolute.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of `name` in it; the caller's own name, never a stranger's.
+    /// The path of `name` in the folder. `name` is static, so it never comes from a stranger.
     pub fn file(&self, name: &'static str) -> PathBuf {
         self.path.join(name)
     }
@@ -55,18 +55,18 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// The plans of `repo`, where `settings` has them. Touches nothing.
+    /// The plans of `repo`, in the folder that `settings` names. Touches no file.
     pub fn of(repo: &Repo, settings: &Settings) -> Self {
         Self { root: repo.root.clone(), dir: repo.plans_dir(settings) }
     }
 
-    /// The folder that holds them; it need not exist.
+    /// The folder of all plans; it need not exist.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The ids of all plans, oldest first: by the date in the id, then by name. Their positions, from 1,
-    /// are the numbers that select them. Names that are no ids, links and files are not plans.
+    /// The ids of all plans, oldest first: by the date in the id, then by name. Their positions, from 1, are
+    /// the numbers that select them. Skips files, links and names that are not ids.
     pub fn list(&self) -> Result<Vec<PlanId>, PlanError> {
         if !self.dir_is_inside()? {
             return Ok(Vec::new());
@@ -84,7 +84,7 @@ impl Plans {
         Ok(ids)
     }
 
-    /// The plan with exactly this id. Fails where there is none, or where its folder is a link.
+    /// Opens the plan with exactly this id. Fails if there is none, or if its folder is a link.
     pub fn open(&self, id: &PlanId) -> Result<PlanFolder, PlanError> {
         let missing =
             || PlanError::NotFound { selector: id.to_string(), existing: self.list().unwrap_or_default() };
@@ -101,7 +101,7 @@ impl Plans {
         }
     }
 
-    /// The plan that `selector` means: an id, a part of exactly one, or a number of [`Plans::list`].
+    /// Opens the plan that `selector` names: an id, a part of exactly one, or a number from [`Plans::list`].
     pub fn resolve(&self, selector: &str) -> Result<PlanFolder, PlanError> {
         let id = PlanId::new(selector).map_err(PlanError::Selector)?;
         match self.open(&id) {
@@ -110,8 +110,8 @@ impl Plans {
         }
     }
 
-    /// The plan that `selector` means or, without one, the only plan that is `active`: one for which there is the line
-    /// that a list of several has for it.
+    /// Opens the plan that `selector` names or, without one, the only active plan. `active` returns a plan's
+    /// line for a list of several, or `None` if it is not active.
     pub fn choose(
         &self,
         selector: Option<&str>,
@@ -137,8 +137,8 @@ impl Plans {
         }
     }
 
-    /// Makes the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the
-    /// date, with `-2`, `-3` … where that is taken; of two processes that ask at once each gets its own.
+    /// Creates the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the
+    /// date, with `-2`, `-3` … if that is taken. Two concurrent processes each get their own.
     pub fn create(&self, goal: &str, today: Date) -> Result<PlanFolder, PlanError> {
         self.make_dir()?;
         let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
@@ -158,7 +158,7 @@ impl Plans {
         Err(PlanError::TooMany { base })
     }
 
-    /// Whether the folder of all plans exists; fails where a link takes it out of the repository.
+    /// True if the folder of all plans exists; fails if a link takes it out of the repository.
     fn dir_is_inside(&self) -> Result<bool, PlanError> {
         match fs::canonicalize(&self.dir) {
             Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder { path: self.dir.clone() }),
@@ -173,10 +173,10 @@ impl Plans {
         }
     }
 
-    /// Makes the folder of all plans where it isn't there, ignored by git.
+    /// Creates the folder of all plans, ignored by git, if it doesn't exist.
     pub fn make_dir(&self) -> Result<(), PlanError> {
         self.make_bare_dir()?;
-        // A user who wants plans in git deletes this file; it comes back only where there is no plan yet.
+        // A user who wants plans in git deletes this file, so it comes back only while there is no plan.
         let ignore = self.dir.join(".gitignore");
         if fs::symlink_metadata(&ignore).is_err() && self.list()?.is_empty() {
             file::atomic_write(&ignore, b"*\n")?;
@@ -193,7 +193,7 @@ impl Plans {
             .map_err(|source| FileError::Write { path: self.dir.clone(), source }.into())
     }
 
-    /// Fails where the nearest folder above that exists is, through a link, outside the repository.
+    /// Fails if the nearest existing ancestor is, through a link, outside the repository.
     fn ancestor_is_inside(&self) -> Result<(), PlanError> {
         let nearest = self.dir.ancestors().skip(1).find_map(|above| fs::canonicalize(above).ok());
         match nearest {
@@ -208,79 +208,60 @@ impl Plans {
 /// Most plans that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// Why a plan was not found or made. [`PlanError::hint`] says what to do.
+/// Why a plan was not found or created. [`PlanError::hint`] has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// What was given as a plan can't be one.
+    /// The text given as a plan can't be an id.
     #[error("no plan has such a name: {0}")]
     Selector(InvalidId),
     /// No plan has that id, number or part.
     #[error("no plan matches {selector:?}{}", others(existing))]
     NotFound {
-        /// What was asked for.
         selector: String,
-        /// All plans, in order.
+        /// In the order of [`Plans::list`].
         existing: Vec<PlanId>,
     },
     /// Several ids have that part.
     #[error("{selector:?} matches {} plans:{}", candidates.len(), Listed(candidates))]
     Ambiguous {
-        /// What was asked for.
         selector: String,
         /// Number and id of each.
         candidates: Vec<(usize, PlanId)>,
     },
-    /// No plan was named and none is active.
     #[error("no plan was named and none is active{}", others(existing))]
-    NoneActive {
-        /// All plans, in order.
-        existing: Vec<PlanId>,
-    },
-    /// No plan was named and several are active.
+    NoneActive { existing: Vec<PlanId> },
     #[error("no plan was named and {} are active:{}", candidates.len(), Listed(candidates))]
     SeveralActive {
         /// Number and line of each.
         candidates: Vec<(usize, String)>,
     },
-    /// A link leads the plans out of the repository.
     #[error("{} leads out of the repository, to {}", path.display(), target.display())]
     Outside {
         /// The folder of all plans.
         path: PathBuf,
-        /// Where it leads.
         target: PathBuf,
     },
-    /// The plan's folder is a link.
     #[error("{} is a symbolic link, which is not followed", path.display())]
-    Link {
-        /// The link.
-        path: PathBuf,
-    },
+    Link { path: PathBuf },
     /// A file is in the place of the plan's folder.
     #[error("{} is not a folder", path.display())]
-    NotAFolder {
-        /// What it is not.
-        path: PathBuf,
-    },
-    /// One goal got too many plans on one day.
+    NotAFolder { path: PathBuf },
+    /// The same goal got too many plans on one day.
     #[error("there are too many plans called {base}")]
     TooMany {
         /// The id without its number.
         base: String,
     },
-    /// `plan.json` can't be understood.
+    /// `plan.json` has a fault.
     #[error("{}:{line}:{column}: {detail}", path.display())]
     Record {
-        /// The file.
         path: PathBuf,
-        /// Line, from 1.
+        /// From 1.
         line: usize,
-        /// Column, from 1.
+        /// From 1.
         column: usize,
-        /// What is wrong.
         detail: String,
     },
-    /// A file or folder could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -321,12 +302,12 @@ fn others(existing: &[PlanId]) -> String {
     format!("; there are:{}", Listed(&numbered))
 }
 
-/// A line for each plan, with its number, cut off with a count.
+/// Lists plans by number, one a line; at most [`MAX_LISTED`], with a count of the rest.
 struct Listed<'a, T>(&'a [(usize, T)]);
 
 impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The newest are the likeliest to be meant.
+        // Keeps the newest: the user most likely means one of those.
         let left_out = self.0.len().saturating_sub(MAX_LISTED);
         if left_out > 0 {
             write!(f, "\n  … {left_out} older ones")?;
@@ -338,7 +319,7 @@ impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     }
 }
 
-/// The id of `existing` that `selector` means: a number from 1, or a part of exactly one id.
+/// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id.
 fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
     let number = selector.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     if let Some(id) = number.and_then(|index| existing.get(index)) {
@@ -357,8 +338,8 @@ fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
     }
 }
 
-/// What plans are sorted by: the date in the id, its words, and the number behind the date. Ids that have
-/// no date come first.
+/// The sort key of plans: the date in the id, its words, and the number behind the date. Ids without a date
+/// come first.
 fn age(id: &PlanId) -> (&str, &str, u32) {
     let text = id.as_str();
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());

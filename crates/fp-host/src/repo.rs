@@ -1,6 +1,6 @@
-//! Where the repository and its plans folder are. State belongs to the repository, not to a checkout, so a
-//! linked worktree leads to the main one. Every hook asks this, so git itself is not: its files say it in
-//! a few reads.
+//! Finds the repository and its plans folder. State belongs to the repository, not to a checkout, so a linked
+//! worktree leads to the main one. Every hook needs the answer, so this reads a few of git's files instead of
+//! starting git.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,30 +10,30 @@ use fp_plan::settings::Settings;
 
 use crate::file::{self, FileError};
 
-/// The folder beside the sources that holds configuration, specs and plans.
+/// The folder for configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
-/// The log of debts; like [`ROADMAPS`], it may change while a task is built and is no change of the task.
+/// The log of debts. Like [`ROADMAPS`], it may change during a build without counting as the task's change.
 pub const DEBT_LOG: &str = ".fractal-planner/debt.jsonl";
 /// The folder of roadmaps.
 pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 
-/// Largest file of git's own that is read here.
+/// Size limit of git's own files, in bytes.
 const GIT_FILE_CAP: u64 = 64 * 1024;
 
 /// A place to keep plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repo {
-    /// The root of the main worktree; without git the nearest folder that has a `.fractal-planner`, else
-    /// the folder that was asked about. Absolute, without symbolic links where it exists.
+    /// The root of the main worktree; without git, the nearest folder with a `.fractal-planner`, else the
+    /// folder of the search. Absolute, without symbolic links if it exists.
     pub root: PathBuf,
-    /// The git directory that all worktrees share; `None` where there is no git repository.
+    /// The git directory that all worktrees share; `None` without a git repository.
     pub git_dir: Option<PathBuf>,
-    /// The root of the worktree that was asked about: [`Repo::root`] or a linked one.
+    /// The root of the worktree around the folder of the search: [`Repo::root`] or a linked one.
     pub worktree: PathBuf,
 }
 
 impl Repo {
-    /// The repository that `cwd` is in. Always finds an answer; a broken `.git` counts as none.
+    /// Finds the repository around `cwd`. Always has an answer; a broken `.git` counts as none.
     pub fn find(cwd: &Path) -> Self {
         let cwd =
             fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
@@ -66,19 +66,19 @@ impl Repo {
         self.root.join(&settings.plans_dir)
     }
 
-    /// The path of the file `path` from the root of the checkout that it is in, with `/` between its parts. `None`
-    /// where it is in neither the main worktree nor the one that was asked about.
+    /// The path of the file `path` from the root of its checkout, with `/` between its parts. `None` outside
+    /// the main worktree and the one that was found.
     pub fn relative(&self, path: &Path) -> Option<String> {
         let folder = fs::canonicalize(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);
-        // A linked worktree can lie inside the main one.
+        // Tried first: a linked worktree can lie inside the main one.
         let inside = path.strip_prefix(&self.worktree).or_else(|_| path.strip_prefix(&self.root)).ok()?;
         let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
         parts.map(|parts| parts.join("/"))
     }
 
-    /// Makes the folder `path` of the repository, `/` between its parts, where it isn't there. Fails where a link on
-    /// the way leads out of the repository.
+    /// Creates the folder `path`, with `/` between its parts, if it doesn't exist. Fails if a link on the way
+    /// leads out of the repository.
     pub fn make_folder(&self, path: &str) -> Result<PathBuf, FileError> {
         let mut folder = self.root.clone();
         for part in path.split('/') {
@@ -95,13 +95,13 @@ impl Repo {
         Ok(folder)
     }
 
-    /// The project's own configuration file; it need not exist.
+    /// The project's configuration file; it need not exist.
     pub fn config_file(&self) -> PathBuf {
         self.root.join(HOME).join("config.json")
     }
 }
 
-/// The git directory that `folder/.git` is or names.
+/// The git directory that `folder/.git` is or points to.
 pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
     let dot_git = folder.join(".git");
     let metadata = fs::metadata(&dot_git).ok()?;
@@ -111,13 +111,13 @@ pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
         let line = first_line(&dot_git)?;
         folder.join(line.strip_prefix("gitdir:")?.trim())
     };
-    // Git, too, takes a folder without a HEAD for no repository. HEAD may be a link to a ref not yet born.
+    // Git, too, rejects a folder without a HEAD. HEAD may be a link to a ref that doesn't exist yet.
     fs::symlink_metadata(git_dir.join("HEAD")).ok()?;
     fs::canonicalize(git_dir).ok()
 }
 
-/// The checkout that owns the git directory `shared`, seen from one of its linked worktrees. `None` for a
-/// bare repository that stands by itself.
+/// The checkout that owns the git directory `shared`, for a linked worktree. `None` for a bare repository
+/// that stands by itself.
 fn main_worktree(shared: &Path) -> Option<PathBuf> {
     let beside = shared.parent()?;
     if git_dir_of(beside).as_deref() == Some(shared) {

@@ -1,4 +1,4 @@
-//! A terminal taken over for a view that refreshes itself, and given back as it was, however the view ends.
+//! Takes the terminal over for a view that refreshes itself, and restores it however the view ends.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::panic;
@@ -17,48 +17,47 @@ use crossterm::{execute, queue};
 
 use crate::interrupt::Interrupt;
 
-/// Whether the terminal is taken over at this moment.
+/// True while the terminal is taken over.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// What the person before the terminal wants.
+/// The user's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScreenInput {
-    /// To see what is above or below, by so many lines.
+    /// Scroll by this many lines, down if positive.
     Scroll(isize),
-    /// The same by so many screens; `isize::MIN` and `isize::MAX` for the beginning and the end.
+    /// Scroll by this many screens; `isize::MIN` and `isize::MAX` mean the beginning and the end.
     Page(isize),
-    /// The terminal has another size.
     Resized,
-    /// The end: by key, by a signal, or because the terminal is gone.
+    /// End the view: by key, by signal, or because the terminal is gone.
     End,
-    /// Nothing, in the time that was waited.
+    /// No input within the wait.
     Nothing,
 }
 
-/// The terminal of this process, on its second screen. Dropped, it is given back as it was.
+/// The alternate screen of this process's terminal. Dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Screen {
     interrupt: Interrupt,
     shown: Vec<String>,
-    /// What the lines shown were made for; `None` where they have to be drawn anew.
+    /// The size for which the shown lines were made; `None` forces a full redraw.
     drawn_for: Option<(usize, usize)>,
 }
 
 impl Screen {
-    /// Whether this process has a terminal that can be drawn on; `term` is what `TERM` says.
+    /// True if this process has a terminal to draw on; `term` is the value of `TERM`.
     pub fn is_there(term: Option<&str>) -> bool {
         let draws = cfg!(windows) || term.is_some_and(|term| term != "dumb");
         draws && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Takes the terminal over. Fails, with the terminal as it was, where it can't be.
+    /// Takes the terminal over. On failure the terminal is unchanged.
     pub fn open() -> io::Result<Self> {
         let interrupt = Interrupt::listen()?;
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |panic| {
-                // What is said of it would be lost with the second screen.
+                // First, since the panic's message would vanish with the alternate screen.
                 give_back();
                 before(panic);
             }));
@@ -70,26 +69,27 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Columns and rows; those of a terminal of old where it does not say.
+    /// Columns and rows; 80 × 24 if the terminal doesn't say.
     pub fn size(&self) -> (usize, usize) {
         let (columns, rows) = terminal::size().unwrap_or((80, 24));
         (columns.into(), rows.into())
     }
 
-    /// Shows `lines`, which were made for a terminal of `size` columns and rows, from the top, and draws those that have
-    /// changed; all of them in another size than before. They must be free of control characters.
+    /// Shows `lines`, made for a terminal of `size` columns and rows, from the top. Draws only lines that
+    /// changed, or all of them after a change of size. They must be free of control characters.
     pub fn show(&mut self, lines: &[String], size: (usize, usize)) -> io::Result<()> {
         let mut out = io::stdout().lock();
         queue!(out, BeginSynchronizedUpdate)?;
         if self.drawn_for.replace(size) != Some(size) {
-            // What a terminal makes of its lines when it is resized is its own affair.
+            // Each terminal rearranges its lines in its own way when resized.
             self.shown.clear();
             queue!(out, Clear(ClearType::All))?;
         }
         for (number, row) in (0..lines.len().max(self.shown.len())).zip(0_u16..) {
             let line = lines.get(number).map_or("", String::as_str);
             if self.shown.get(number).map(String::as_str) != Some(line) {
-                // Cleared first: behind a line as wide as the terminal there is nothing left to clear but its end.
+                // Cleared first: after a line as wide as the terminal, clearing to the end would erase its
+                // last character.
                 queue!(out, MoveTo(0, row), Clear(ClearType::CurrentLine), Print(line))?;
             }
         }
@@ -99,7 +99,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits up to `time` for what the person wants.
+    /// Waits up to `time` for the user's input.
     pub fn wait(&mut self, time: Duration) -> ScreenInput {
         if self.interrupt.came() {
             return ScreenInput::End;
@@ -110,7 +110,7 @@ impl Screen {
             Err(_) => ScreenInput::End,
         };
         if input == ScreenInput::Resized {
-            // It may be the size from before by now.
+            // The terminal may already be back at the old size.
             self.drawn_for = None;
         }
         if self.interrupt.came() { ScreenInput::End } else { input }
@@ -123,7 +123,8 @@ impl Drop for Screen {
     }
 }
 
-/// Once, however often it is called. A terminal that is gone can't be given back, and nobody would see it.
+/// Restores the terminal once, however often it is called. If the terminal is gone, restoring fails and
+/// nobody would see it, so errors are dropped.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         drop(execute!(io::stdout(), EndSynchronizedUpdate, Show, LeaveAlternateScreen));

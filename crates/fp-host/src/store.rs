@@ -1,8 +1,9 @@
-//! The ledger of a plan on disk: `events.jsonl`, its lock, and the snapshot derived from it.
+//! The ledger of a plan on disk must survive kills and power cuts: `events.jsonl`, its lock, and the snapshot
+//! derived from it.
 //!
-//! Every change is lock → replay → decide → append and sync → snapshot → unlock. The log is the truth; the
-//! snapshot only spares reading it again, and is believed exactly as long as the log still has the length and
-//! the modification time that it was taken at.
+//! Every change is lock → replay → decide → append and sync → snapshot → unlock. The log is the truth. The
+//! snapshot only saves reading it again, and is valid only while the log has the length and modification time
+//! recorded with it.
 
 pub(crate) mod reader;
 mod snapshot;
@@ -26,54 +27,39 @@ pub(crate) use self::snapshot::LogMark;
 
 use crate::file::{self, FileError};
 
-/// Name of the event log in a plan's folder.
 pub const LOG: &str = "events.jsonl";
-/// Name of the snapshot in a plan's folder.
 pub const SNAPSHOT: &str = "execution-state.json";
 const LOCK: &str = "lock";
 
-/// What is wrong with a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A file can't be read or written.
     #[error("{} can't be used: {}", path.display(), file::reason(source))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A link, a folder or a pipe stands where a file of the ledger should be.
+    Io { path: PathBuf, source: io::Error },
+    /// A link, a folder or a pipe is in the place of a file of the ledger.
     #[error(transparent)]
     Foreign(FileError),
-    /// A line of the log is not an event.
     #[error("{}:{line}: not an entry of this log: {detail}", path.display())]
     Line {
-        /// The log.
         path: PathBuf,
-        /// The line, from 1.
+        /// From 1.
         line: usize,
-        /// What is wrong with it.
         detail: String,
     },
-    /// A line of the log was written by a newer version.
     #[error("{}:{line}: written by a newer fp (log version {version}, this fp reads {LOG_VERSION})", path.display())]
     Newer {
-        /// The log.
         path: PathBuf,
-        /// The line, from 1.
+        /// From 1.
         line: usize,
-        /// Its version.
+        /// The line's version.
         version: u32,
     },
     /// Another process holds the lock.
     #[error("{} is held{} and was not given back within {seconds} s", path.display(), holder.as_ref().map(|h| format!(" by process {h}")).unwrap_or_default())]
     Locked {
-        /// The lock file.
         path: PathBuf,
-        /// Who holds it, as far as it said.
+        /// The holder's process id, if the file has one.
         holder: Option<String>,
-        /// How long was waited.
+        /// The time waited.
         seconds: u64,
     },
 }
@@ -109,28 +95,27 @@ pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_
 pub struct Store {
     folder: PathBuf,
     plan_id: PlanId,
-    /// What was read last: a command looks at its plan several times, and nobody else is there most of the time.
+    /// The last state read: a command looks at its plan several times, and usually nobody else writes.
     known: Mutex<Option<Loaded>>,
 }
 
-/// A state as it was read, and what had to be said about reading it.
+/// A state and the notices from reading it.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The state.
     pub state: Arc<State>,
-    /// What was found that is worth a line to the user, such as a torn last line.
+    /// Notices for the user, such as a torn last line.
     pub notices: Vec<String>,
     mark: LogMark,
-    /// Bytes of the log that are whole lines; the rest is torn.
+    /// Length of the log's whole lines in bytes; the rest is torn.
     whole: u64,
-    /// Whether the last of those lines lacks its end.
+    /// True if the last of those lines lacks its newline.
     unended: bool,
-    /// Whether the log had to be read, since no snapshot of it as it is was there.
+    /// True if the log was replayed, for want of a snapshot that matches it.
     replayed: bool,
 }
 
 impl Loaded {
-    /// Of a log that is whole, with a snapshot of it or one under way.
+    /// The state of an intact log that has, or is about to get, a snapshot.
     const fn in_order(state: Arc<State>, mark: LogMark) -> Self {
         Self { state, notices: Vec::new(), mark, whole: mark.bytes, unended: false, replayed: false }
     }
@@ -142,7 +127,6 @@ impl Store {
         Self { folder, plan_id, known: Mutex::new(None) }
     }
 
-    /// The plan's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -151,7 +135,7 @@ impl Store {
         self.folder.join(LOG)
     }
 
-    /// The state as the log has it now. Fails on a log that can't be read, or that has a line that is no entry.
+    /// The current state of the log. Fails if the log can't be read or a line is no entry.
     pub fn load(&self) -> Result<Loaded, StoreError> {
         let path = self.log();
         let log = open(&path, OpenOptions::new().read(true))?;
@@ -167,7 +151,7 @@ impl Store {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    /// The state as the snapshot has it, if that is of the log as `mark` shows it, else as the log adds up to it.
+    /// Takes the state from the snapshot if it matches `mark`, else replays the log.
     fn read(&self, path: &Path, log: Option<File>, mark: LogMark) -> Result<Loaded, StoreError> {
         let written = match snapshot::stored(&self.folder.join(SNAPSHOT), &self.plan_id) {
             Some((taken_at, state)) if taken_at == mark && log.is_some() => {
@@ -193,8 +177,8 @@ impl Store {
         Ok(Loaded { state: Arc::new(state), notices, mark, whole: whole as u64, unended, replayed })
     }
 
-    /// Takes the right to append; waits up to `patience` for a process that has it. It is given back when
-    /// the result is dropped, or its process ends in whatever way.
+    /// Takes the lock for appending; waits up to `patience` for another process. The lock is released when
+    /// the result is dropped or the process ends, however that happens.
     pub fn lock(&self, patience: Duration) -> Result<Ledger<'_>, StoreError> {
         let lock = acquire(&self.folder.join(LOCK), patience)?;
         let mut loaded = self.load()?;
@@ -202,14 +186,14 @@ impl Store {
             let path = self.log();
             loaded.mark = mend(&path, loaded.whole, loaded.unended)?;
         }
-        // Its writer was killed before it could.
+        // The last writer was killed before it could write one.
         let snapshot_due = loaded.replayed;
         Ok(Ledger { store: self, loaded, snapshot_due, _lock: lock })
     }
 }
 
-/// Opens a file of the ledger; `None` where it is not there and is not to be made. A link is not followed, since what
-/// is written would go where it leads, and a pipe not waited for.
+/// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since
+/// writes would go where they lead, and pipes, since opening one waits.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
@@ -227,7 +211,7 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, S
     }
 }
 
-/// Drops what is behind the first `whole` bytes of a log, a torn line, or ends a last line that lacks nothing but that.
+/// Cuts a torn line off after the first `whole` bytes of a log, and adds the missing newline if `unended`.
 pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, StoreError> {
     let mended = || {
         let mut log = OpenOptions::new().write(true).open(path)?;
@@ -242,28 +226,28 @@ pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, St
     mended().map_err(io_error(path))
 }
 
-/// Writes `lines` at the end of a log, which is at `before`. When this returns they are on the disk; when it fails the
-/// log is as it was before.
+/// Appends `lines` to a log of `before` bytes. On success they are on the disk; on failure the log is as it
+/// was.
 pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMark, StoreError> {
     let mut log =
         OpenOptions::new().create(true).write(true).truncate(false).open(path).map_err(io_error(path))?;
     if before == 0 {
-        // A new file is there after a power cut only once its folder has been written.
+        // A new file survives a power cut only once its folder is synced.
         let folder = path.parent().unwrap_or(path);
         file::sync_folder(folder).map_err(io_error(folder))?;
     }
     let written =
         log.seek(SeekFrom::Start(before)).and_then(|_| log.write_all(lines)).and_then(|()| log.sync_data());
     if let Err(e) = written {
-        // What is left behind, should this fail as well, is a torn line, which the next open drops.
+        // If this fails too, it leaves a torn line, which the next open drops.
         drop(log.set_len(before));
         return Err(io_error(path)(e));
     }
     LogMark::of(&log).map_err(io_error(path))
 }
 
-/// Takes an advisory lock on `path`, which is made if it isn't there; waits up to `patience`. The lock is given
-/// back when the file is dropped, or the process ends. Fails with [`StoreError::Locked`] in the end.
+/// Takes an advisory lock on `path`, creating the file if needed; waits up to `patience`, then fails with
+/// [`StoreError::Locked`]. The lock is released when the file is dropped or the process ends.
 pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
     let file = open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
     let file = file.ok_or_else(|| io_error(path)(io::ErrorKind::NotFound.into()))?;
@@ -273,18 +257,18 @@ pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
         Err(TryLockError::WouldBlock) => wait_for(file, path, patience)?,
     };
     let id = std::process::id().to_string();
-    // A disk too full for ten digits must not keep anybody from the lock.
+    // Best effort: a disk too full for ten digits must not keep anybody from the lock.
     drop(file.set_len(0).and_then(|()| file.write_all(id.as_bytes())));
     Ok(file)
 }
 
-/// Waits in the system's queue, where nobody is overtaken for ever as a process that asks again and again is.
-/// The queue knows no time limit, so a thread stands in it; should the limit come first, it ends with the process.
+/// Waits in the system's queue, which is fair: a process that polls can be overtaken forever. The queue knows
+/// no time limit, so a thread stands in it; after a timeout that thread lasts as long as the process.
 fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreError> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let locked = file.lock().map(|()| file);
-        // Nobody is listening any more when the time was over first.
+        // The receiver is gone if the wait timed out.
         drop(sender.send(locked));
     });
     match receiver.recv_timeout(patience) {
@@ -309,7 +293,7 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
     )
 }
 
-/// Folds a log. The second value is how many bytes are whole lines.
+/// Folds a log. Also returns the length of its whole lines in bytes.
 fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), StoreError> {
     let mut state = State::new(plan_id.clone());
     let whole = whole_lines(text);
@@ -321,12 +305,12 @@ fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), 
     Ok((state, whole))
 }
 
-/// A ledger that may be appended to, as long as it lives.
+/// A locked ledger; events can be appended as long as it lives.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     store: &'a Store,
     loaded: Loaded,
-    /// Whether the snapshot is behind the log. It is brought up to date once, before the lock is given back.
+    /// True if the snapshot is behind the log. It is updated once, before the lock is released.
     snapshot_due: bool,
     _lock: File,
 }
@@ -340,22 +324,22 @@ impl Drop for Ledger<'_> {
 }
 
 impl Ledger<'_> {
-    /// The state, with all that was appended.
+    /// The state, with everything appended so far.
     pub fn state(&self) -> &State {
         &self.loaded.state
     }
 
-    /// The state, and the lock given back.
+    /// The state; releases the lock.
     pub fn into_state(self) -> Arc<State> {
         Arc::clone(&self.loaded.state)
     }
 
-    /// What was found on opening that is worth a line to the user.
+    /// Notices for the user from opening the log.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// The state as it will be when `events` have been appended.
+    /// The state that appending `events` would give.
     pub fn after(&self, events: &[Event], now: Timestamp) -> State {
         let mut state = State::clone(&self.loaded.state);
         state.apply(&self.entry(events.to_vec(), now));
@@ -368,8 +352,7 @@ impl Ledger<'_> {
         Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events }
     }
 
-    /// Appends `events`, all or none of them. When this returns they are on the disk; when it fails the log is as it
-    /// was before.
+    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
@@ -378,7 +361,7 @@ impl Ledger<'_> {
         let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
         line.push(b'\n');
         self.loaded.mark = append_at(&self.store.log(), self.loaded.mark.bytes, &line)?;
-        // What was read before is of no use any more, and would be copied for the sake of it.
+        // Drops the remembered state, which is outdated and would make `make_mut` copy.
         self.store.remember(None);
         Arc::make_mut(&mut self.loaded.state).apply(&entry);
         self.snapshot_due = true;

@@ -1,4 +1,4 @@
-//! `fp answer`.
+//! `fp answer`: records the user's choice in the log, so that the run can go on.
 
 use fp_host::run::commit::before_answer;
 use fp_host::run::fresh_token;

@@ -1,4 +1,4 @@
-//! `fp approve`.
+//! `fp approve`: nothing runs before somebody has approved the tree with its commands.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let leaves = approval::leaves(&parsed, &plan.settings.exclusive).map_err(CommandError::failed)?;
     let commands: BTreeSet<&str> =
         parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
-    // Without git a plan can be approved; `fp run start` is what needs it.
+    // Approval works without git; only `fp run start` needs it.
     let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
     let by = match args.by {
         By::User => Decider::User,
@@ -87,11 +87,11 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What was done before the plan was imported.
+/// Work that was done before the plan was imported.
 struct Before {
     done: usize,
     unverified: usize,
-    /// The tasks of the import that the approved tree has no more.
+    /// The imported tasks that the approved tree no longer has.
     others: Vec<TaskId>,
 }
 

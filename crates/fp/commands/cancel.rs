@@ -1,4 +1,4 @@
-//! `fp cancel`.
+//! `fp cancel`: ends a run at once.
 
 use fp_run::run::event::Decider;
 use serde_json::json;

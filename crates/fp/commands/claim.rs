@@ -1,4 +1,4 @@
-//! `fp claim`.
+//! `fp claim`: gives a builder its task and everything that it needs to know, in one call.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
-    // What was checked is what is claimed, whatever became ready meanwhile.
+    // The checked task is the one to claim, even if another became ready meanwhile.
     let wanted = checked.as_ref().map(|_| &chosen.id).or(args.task.as_ref());
     let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
     if let Some((checks, passed)) = checked {
@@ -91,12 +91,12 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What a claim needs to know before it is logged.
+/// The input of a claim, prepared before it is logged.
 struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
-    /// Whether its check has to be run before its work.
+    /// True if its check has to run before its work.
     test_first: bool,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
     _worktrees: Option<Worktrees<'p>>,
@@ -110,7 +110,7 @@ fn prepare<'p>(
 ) -> Result<Prepared<'p>, CommandError> {
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
-    // A builder that gets nothing should not wait for git to be told so.
+    // Checked before taking the lock: a builder that gets nothing should not wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
     let own = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
         || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
@@ -128,7 +128,8 @@ fn prepare<'p>(
     })
 }
 
-/// What `chosen`, that is about to be claimed, is measured against. With the right to `worktrees`, it gets one.
+/// The base for measuring `chosen`, which is about to be claimed. With the lock on `worktrees`, it gets a
+/// worktree.
 fn base(
     plan: &OpenPlan,
     state: &State,
@@ -155,8 +156,8 @@ fn base(
     }
 }
 
-/// The leaf `id` of the tree in `file`. Whatever else was edited is refused before: only an approval in the meantime,
-/// of a tree that was read too early, leads to none.
+/// The leaf `id` of the tree in `file`. Other edits were refused before; it can only be missing if the tree
+/// was read before a newer approval.
 fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {
     plan::leaf(tree, id).ok_or_else(|| {
         CommandError::failed(format!("{}: task {id} was not in it yet", file.display()))
@@ -164,7 +165,7 @@ fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>
     })
 }
 
-/// The check of the task proves nothing: the user is asked, and the builder told so.
+/// The task's check proves nothing: asks the user, and tells the builder.
 fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     let events = ledger.state().doubt(id, checks.to_vec())?;

@@ -1,4 +1,4 @@
-//! `fp clarify`.
+//! `fp clarify`: lets a builder ask the user instead of guessing.
 
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::run::question::AnswerOption;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "task": args.task, "asked": true }), &asked(&args.task))
 }
 
-/// What a builder is told whose question the user is asked.
+/// The reply to a builder whose question goes to the user.
 pub(super) fn asked(task: &TaskId) -> String {
     format!("The user is asked about task {task}. End your turn now: a message tells you the answer.\n")
 }

@@ -1,4 +1,4 @@
-//! `fp comments`, and the same check as a hook after an edit.
+//! `fp comments`: finds comments that only restate the code. The hook after an edit runs the same check.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Largest file that is read, in bytes.
+/// Size limit of a file, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
 
 /// Check the comments of source files
@@ -62,7 +62,7 @@ struct CheckArgs {
 /// The output of `--format json`.
 #[derive(Debug, Default, Serialize)]
 struct CommentsReport {
-    /// How many files were checked.
+    /// Number of files that were checked.
     files: usize,
     comments: Vec<ListedComment>,
 }
@@ -99,7 +99,7 @@ impl CommentsReport {
         format!("note: {} in {}", counted(self.comments.len(), "comment"), counted(self.files, "file"))
     }
 
-    /// Adds the comments that are new in `after`, or those of them that restate the code.
+    /// Adds the comments that are new in `after`; if `restating`, only those that restate the code.
     fn add(&mut self, path: &str, before: &str, after: &str, restating: bool) {
         let file = source_file(path);
         let mut remarks = remarks_between(file, before, after);
@@ -146,7 +146,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
         let files = if is_folder { files_below(&folder)? } else { vec![folder] };
         for path in files {
             let name = context.shown(&path);
-            // A named file has to be readable text; a folder may have others beside code.
+            // A named file must be readable text; a folder may have other files beside code.
             let text = match file::read_text(&path, CAP) {
                 Ok(text) => text,
                 Err(_) if is_folder => continue,
@@ -165,8 +165,8 @@ fn source_file(path: &str) -> SourceFile<'_> {
     SourceFile { path, is_test: is_test_file(&RepoPath::from_text(path)) }
 }
 
-/// Whether one of the globs `ignore` fits `path`, which is relative to the repository. A glob without a slash fits names
-/// in any folder; one with a slash fits a file, or a folder with everything in it.
+/// True if one of the globs `ignore` matches `path`, which is relative to the repository. A glob without a
+/// slash matches names in any folder; one with a slash matches a file, or a folder with everything in it.
 fn ignores(ignore: &[String], path: &str) -> bool {
     ignore.iter().any(|glob| {
         let glob = glob.trim_end_matches('/');
@@ -175,7 +175,7 @@ fn ignores(ignore: &[String], path: &str) -> bool {
     })
 }
 
-/// Only `*`, `**` and `?` stand for something else in `glob`.
+/// Matches a glob in which only `*`, `**` and `?` are special.
 fn matches_glob(glob: &str, path: &str) -> bool {
     let Ok(glob) = normal(glob) else { return false };
     let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
@@ -200,11 +200,11 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
     ignores(ignore, &path)
 }
 
-/// The question to the model about the comments that its edit added, if there are any, and how to ask it. The settings
-/// are read only if there is a question.
+/// The question to the model about the comments that its edit added, if any, and how to ask it. Reads the
+/// settings only if there is a question.
 pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, String)>, CommandError> {
     let context = &hook.context;
-    // The settings say so too, but are read last.
+    // The settings include this variable, but they are read last.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
@@ -226,8 +226,8 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
     Ok(Some((checker.mode, reply(&visible_line(&shown), lines, checker.custom_prompt.as_deref()))))
 }
 
-/// The path that decides whether a file is ignored. Nothing in the folder of plans is checked, except in the worktrees of
-/// builders, where the path is the one within the worktree.
+/// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in
+/// the builders' worktrees, where the path is the one within the worktree.
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));

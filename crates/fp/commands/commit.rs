@@ -1,4 +1,4 @@
-//! `fp commit`.
+//! `fp commit`: commits exactly the chosen files, with a message in the repository's own style.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use fp_plan::text::{fitted, one_line};
 
-/// Changed files that the hint lists where none was named.
+/// Most changed files that the hint lists if none was named.
 const LISTED: usize = 20;
-/// Subjects that are shown as examples.
+/// Most subjects shown as examples.
 const EXAMPLES: usize = 5;
-/// Columns of a subject that is shown.
+/// Columns of a subject.
 const SUBJECT: usize = 72;
 
 /// Commit the named files, or what is staged, with a message in the repository's own style
@@ -97,7 +97,7 @@ fn style_json(history: &CommitHistory) -> Value {
     })
 }
 
-/// How messages are written in this repository, and how that was found.
+/// The style of messages in this repository, and the reasons for it.
 fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
     let style = match history.style() {
         CommitStyle::Semantic => "SEMANTIC",
@@ -123,7 +123,7 @@ fn list(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  - {line}\n")).collect()
 }
 
-/// The newest subjects that tell something of the style.
+/// The newest subjects that tell something about the style.
 fn examples(subjects: &[String]) -> Vec<String> {
     let told = subjects.iter().filter(|subject| style_of(subject).is_some());
     told.take(EXAMPLES).map(|subject| fitted(&one_line(subject), SUBJECT)).collect()
@@ -139,7 +139,7 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
         }
         CommitOutcome::Blocked(blocked) => return Err(refused(&blocked)),
     };
-    // Hooks may have changed both.
+    // Hooks may have changed the message and the files.
     let made = git.last_commit()?.filter(|commit| commit.hash == hash);
     let (subject, files) = match made {
         Some(commit) => (commit.subject, commit.files),

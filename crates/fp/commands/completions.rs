@@ -1,4 +1,4 @@
-//! `fp completions`.
+//! `fp completions`: prints a completion script for a shell.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

@@ -85,7 +85,7 @@ impl WhichFile {
         if self.user { SettingOrigin::User } else { SettingOrigin::Project }
     }
 
-    /// Where the file is, whether or not it is there.
+    /// The path of the file, which need not exist.
     fn path(&self, context: &Context) -> Result<PathBuf, CommandError> {
         if !self.user {
             return Ok(context.repo().config_file());
@@ -106,7 +106,7 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
         }
         ConfigCommand::Unset { key, file } => change(&key, None, &file, context),
         ConfigCommand::Schema => {
-            // In either form: whoever reads it is a program.
+            // Ignores `--format`: only programs read it.
             context.printer.document(&settings::schema())?;
             Ok(Exit::Done)
         }
@@ -158,7 +158,7 @@ fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
     context.report(&report, &format!("{shown_origin}{text}\n"))
 }
 
-/// A value for reading: text without quotes, `-` for none.
+/// A value for people: text without quotes, `-` for none.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
@@ -193,7 +193,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
     context.report(&report, &text)?;
-    // The change was made, so a fault in another file is no reason to complain.
+    // The change succeeded, so a fault in another file doesn't matter here.
     let Ok(config) = context.config() else { return Ok(Exit::Done) };
     let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
     if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
@@ -227,7 +227,7 @@ fn edit(which: &WhichFile, context: &Context) -> CommandResult {
     context.report(&json!({ "file": file }), &format!("{shown} is valid\n"))
 }
 
-/// The words of a command line that no shell sees: blanks divide them, quotes hold them together.
+/// Splits a command line that no shell sees: at blanks, except within quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {

@@ -1,4 +1,5 @@
-//! `fp critique`.
+//! `fp critique`: records a critic's judgement on every leaf, so that the program and not the model counts
+//! it.
 
 use std::path::PathBuf;
 
@@ -19,11 +20,11 @@ use crate::input::Input;
 use crate::printer::Format;
 use crate::source::PlanSource;
 
-/// Largest file of findings that is read, in bytes.
+/// Size limit of a file of findings, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
-/// Most characters of what was written that an error repeats.
+/// Most characters of the input that an error repeats.
 const SHOWN: usize = 60;
-/// What a file of findings looks like.
+/// The form of a file of findings.
 const FORM: &str =
     r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
 
@@ -105,7 +106,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
 }
 
-/// The judgements of the command line, or of the file that it names.
+/// The judgements from the command line, or from the file that it names.
 fn opinion(args: &RecordArgs, context: &Context) -> Result<CriticOpinion, CommandError> {
     let Some(path) = &args.file else {
         let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
@@ -146,7 +147,7 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
     CommandError::refused(error).hint(hint)
 }
 
-/// The item that `word` may have been meant for, or all there are.
+/// A hint for a misspelt item: the closest item, or all of them.
 fn meant(word: &str) -> String {
     let words = || CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
     match closest_name(word, words().map(str::to_owned)) {

@@ -1,4 +1,4 @@
-//! `fp demo`.
+//! `fp demo`: shows the whole pipeline on a sample, without a model.
 
 use std::path::PathBuf;
 

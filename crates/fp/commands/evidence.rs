@@ -1,4 +1,4 @@
-//! `fp evidence`.
+//! `fp evidence`: shows the evidence for the last verdict on a task.
 
 use fp_host::run::evidence;
 use fp_plan::plan::id::TaskId;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     Err(CommandError::refused(format!("task {id} has no evidence: {why}")).hint(hint))
 }
 
-/// What the log, which alone counts, says other than the file.
+/// The contradiction between the file and the log, if any; only the log counts.
 fn disagreement(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",

@@ -1,4 +1,4 @@
-//! `fp explain`.
+//! `fp explain`: prints the documentation of a rule.
 
 use fp_plan::rules::{RULES, Rule, rule};
 use fp_plan::settings::closest_name;
@@ -35,12 +35,12 @@ fn unknown(id: &str) -> CommandError {
     }
 }
 
-/// All rules, each with what it finds.
+/// All rules, each with a description of its findings.
 fn list(rules: &[&Rule]) -> String {
     rules.iter().map(|rule| format!("{}\n{}", title(rule), paragraph(rule.finds, "    "))).collect()
 }
 
-/// All that is said about a rule.
+/// The whole documentation of a rule.
 fn page(rule: &Rule) -> String {
     let mut text = format!("{}\n\n", title(rule));
     text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
@@ -65,7 +65,7 @@ fn title(rule: &Rule) -> String {
     format!("{} ({})", rule.id, rule.severity.into_str())
 }
 
-/// `text` in lines of at most [`WIDTH`] columns, each behind `indent`.
+/// `text` in lines of at most [`WIDTH`] columns, each preceded by `indent`.
 fn paragraph(text: &str, indent: &str) -> String {
     wrapped(text, WIDTH - indent.len()).iter().map(|line| format!("{indent}{line}\n")).collect()
 }

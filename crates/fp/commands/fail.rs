@@ -1,4 +1,4 @@
-//! `fp fail`.
+//! `fp fail`: gives a task up, so that the run can end without it.
 
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::Event;

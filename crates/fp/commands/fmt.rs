@@ -1,4 +1,4 @@
-//! `fp fmt`.
+//! `fp fmt`: writes a task tree in its canonical form.
 
 use fp_host::file;
 use fp_plan::plan::{FormatError, format};

@@ -1,4 +1,4 @@
-//! `fp handoff`.
+//! `fp handoff`: writes a page for whoever continues the plan.
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
@@ -9,9 +9,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Largest `interview.json` that is read, in bytes.
+/// Size limit of `interview.json`, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
-/// Files of a plan worth reading.
+/// Files of a plan that are worth reading.
 const WORTH_READING: [&str; 7] =
     ["interview.md", "research.md", "critique.md", "tasks.md", "plan.md", "notepad.md", "evidence"];
 

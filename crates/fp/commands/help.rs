@@ -1,4 +1,5 @@
-//! `fp help`.
+//! `fp help`: prints the help of a command, or a topic from `docs/`, so that the program carries its own
+//! manual.
 
 use clap::{Command, CommandFactory as _};
 use fp_plan::settings::closest_name;
@@ -41,7 +42,7 @@ pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
         return context.report(&json!({ "topics": names, "text": text }), &text);
     }
     let parts = [command(&tree, &args.words), topic(&args.words)];
-    // A word such as `log` is a command and has a format.
+    // Some words, such as `log`, are both a command and a topic.
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
     if text.is_empty() {
         return Err(unknown(&tree, &args.words));
@@ -62,7 +63,7 @@ fn topic(words: &[String]) -> Option<String> {
     TOPICS.iter().find(|(name, _)| name == word).map(|(_, page)| shown_page(page))
 }
 
-/// The topics, as the commands are listed above them.
+/// The list of topics, in the layout of the list of commands above it.
 fn topics() -> String {
     let mut text = "Topics, for `fp help TOPIC`:\n".to_owned();
     for (name, page) in &TOPICS {
@@ -82,7 +83,8 @@ fn unknown(tree: &Command, words: &[String]) -> CommandError {
     }
 }
 
-/// `markdown`, which has one paragraph a line, on lines of at most [`WIDTH`] columns. Code blocks are indented instead.
+/// Wraps `markdown`, which has one paragraph a line, to at most [`WIDTH`] columns. Indents code blocks
+/// instead.
 fn shown_page(markdown: &str) -> String {
     let mut text = String::new();
     let mut in_block = false;
@@ -107,12 +109,12 @@ fn shown_page(markdown: &str) -> String {
     text
 }
 
-/// The cells of a row of a table.
+/// The cells of a table's row.
 fn cells(line: &str) -> Option<Vec<&str>> {
     Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
 }
 
-/// A row as a list: its first cell, and the others below it, each with its heading where there are several.
+/// A row as a list: its first cell, with the others below it. Each gets its heading if there are several.
 fn row(heading: &[&str], cells: &[&str], text: &mut String) {
     let is_list = cells.len() > 2;
     let is_rule = cells.iter().all(|cell| *cell == "---");
@@ -127,7 +129,7 @@ fn row(heading: &[&str], cells: &[&str], text: &mut String) {
     }
 }
 
-/// `line` on several, all but the first behind `indent` blanks.
+/// Wraps `line`; all lines but the first are indented by `indent` blanks.
 fn paragraph(line: &str, indent: usize, text: &mut String) {
     let (mut begin, rest) = (line[..indent].to_owned(), &line[indent..]);
     for part in wrapped(rest, WIDTH - indent) {

@@ -1,5 +1,5 @@
-//! `fp hook`: one JSON object in, at most one out. Whatever goes wrong here, the client continues as if there were no
-//! hook: the exit status never blocks it.
+//! `fp hook`: reads one JSON object and prints at most one. An error must never block the client, so it
+//! continues as if there were no hook: the exit status is always 0.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::commands::comments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// How long a hook waits for another command that writes to the log.
+/// Time that a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answer a hook event of the client, read from standard input
@@ -50,7 +50,7 @@ pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// An error on one line: a hook may say no more.
+/// An error on one line; a hook must not print more.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     format!("{who}: {}", lines.join(" "))
@@ -65,19 +65,19 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "session-start" => session_starts,
         "pre-compact" => conversation_is_compacted,
         "stop" => session_stops,
-        // Newer clients may have more events.
+        // A newer client may have more events.
         _ => return Ok(()),
     };
     answer(&IncomingHook::read(context)?)
 }
 
-/// An event of the client, with the context of the folder that it comes from.
+/// An event of the client, with the context of its folder.
 pub(crate) struct IncomingHook {
     pub(crate) event: HookEvent,
     pub(crate) context: Context,
 }
 
-/// An unfinished run, as it was read.
+/// An unfinished run, as read from the log.
 struct OngoingRun {
     plan: OpenPlan,
     state: Arc<State>,
@@ -106,10 +106,11 @@ impl IncomingHook {
         self.context.printer.data(&format!("{}\n", reply.json()));
     }
 
-    /// The repository's unfinished runs, newest first, each read on demand. Commands that need an unreadable log report it.
+    /// The repository's unfinished runs, newest first, each read on demand. Skips unreadable logs: commands
+    /// that need one report it.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
-        // Outside of a repository not even the settings are read.
+        // Outside of a repository it doesn't even read the settings.
         let found = match Repo::find(&context.cwd).git_dir {
             Some(_) => Some((context.plans()?, context.settings()?)),
             None => None,
@@ -123,7 +124,7 @@ impl IncomingHook {
         }))
     }
 
-    /// `agent` in the run that it belongs to: a run of this session, else one that knows no session.
+    /// `agent` with its run: one of this session, else one that records no session.
     fn member(&self, agent: &HookAgent<'_>) -> Result<Option<RunMember>, CommandError> {
         let mut likeliest: Option<((bool, bool), RunMember)> = None;
         // The newest is the likeliest, and each costs a read.
@@ -141,7 +142,7 @@ impl IncomingHook {
         Ok(likeliest.map(|(_, member)| member))
     }
 
-    /// Whether the run belongs to this session; `None` if it knows no session.
+    /// True if the run belongs to this session; `None` if it records no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
         let own = state.run.as_ref()?.terms.session.as_deref()?;
         Some(Some(own) == self.event.session.as_deref())
@@ -149,7 +150,7 @@ impl IncomingHook {
 }
 
 impl OngoingRun {
-    /// Appends what `decide` says, if it says so of the newest state too.
+    /// Appends the event that `decide` returns, if it also returns one for the newest state.
     fn log(
         &self,
         now: jiff::Timestamp,
@@ -174,7 +175,7 @@ fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
 
 fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
-    // A teammate's type is its name; TeammateIdle comes right after, and answers for it.
+    // A teammate's type is its name; TeammateIdle comes right after and handles it.
     let kind = event.agent_type.as_deref().filter(|kind| [BUILDER, VERIFIER].contains(kind));
     let agent =
         kind.and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
@@ -211,7 +212,8 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Remembers agents and edits. One reply tells the model that an edit lies outside its task, and which comments it added.
+/// Records agents and edits. A single reply tells the model if an edit lies outside its task, and which
+/// comments it added.
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     learn_from_start(hook)?;
     let not_its_own = after_edit(hook)?;
@@ -228,7 +230,7 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Remembers a background agent by the name in which it is about to claim a task.
+/// Records a background agent under the name in which it is about to claim a task.
 fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), CommandError> {
     let (Some(BUILDER), Some(id)) = (hook.event.agent_type.as_deref(), hook.event.agent_id.as_deref()) else {
         return Ok(());
@@ -246,7 +248,7 @@ fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), Co
     OngoingRun { plan, state }.log(context.now(), |state| agent_known(state, &claim.owner, id))
 }
 
-/// Remembers an agent that the lead has just started.
+/// Records an agent that the lead has just started.
 fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else { return Ok(()) };
     let Ok(name) = AgentName::new(name) else { return Ok(()) };
@@ -256,7 +258,7 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     }
 }
 
-/// An edit of a builder that holds a task.
+/// An edit by a builder that holds a task.
 struct BuilderEdit<'h> {
     member: RunMember,
     hook: &'h IncomingHook,
@@ -264,7 +266,7 @@ struct BuilderEdit<'h> {
 }
 
 impl<'h> BuilderEdit<'h> {
-    /// The edit, if a builder with a task makes it. Nothing is read for the main session.
+    /// The edit, if a builder with a task makes it. Reads nothing for the main session.
     fn of(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let event = &hook.event;
         let Some((path, kind)) = event.edited_path().zip(event.agent_type.as_deref()) else {
@@ -276,7 +278,7 @@ impl<'h> BuilderEdit<'h> {
         Ok(holds.then_some(Self { member, hook, path }))
     }
 
-    /// The edit as the guard sees it, and the task's site; `None` where it names no file.
+    /// The edit in the guard's terms, and the task's site; `None` if it names no file.
     fn guarded(&self) -> Option<(GuardedEdit<'_>, Site<'_>)> {
         let OngoingRun { plan, state } = &self.member.run;
         let task = state.held_by(&self.member.name)?;
@@ -296,7 +298,7 @@ impl<'h> BuilderEdit<'h> {
     }
 }
 
-/// Remembers who made the edit; returns what to tell the builder about it.
+/// Records who made the edit; returns the message to the builder about it, if any.
 fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
     if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
@@ -309,7 +311,7 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     })
 }
 
-/// Tells a session that begins about unfinished runs.
+/// Tells a starting session about unfinished runs.
 fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::context)? {
         hook.reply(HookReply::SessionContext(&said));
@@ -317,7 +319,7 @@ fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Has a summary of the conversation keep who leads the run.
+/// Keeps the information on who leads the run in a summary of the conversation.
 fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
         hook.reply(HookReply::KeepInSummary(&said));
@@ -348,19 +350,19 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     let is_same = if process.is_some() && known.is_some() {
         run.is_led_by(session, process)
     } else {
-        // A compaction or a cleared conversation leaves the process as it is.
+        // Compacting or clearing a conversation keeps the process.
         matches!(hook.event.source.as_deref(), None | Some("compact" | "clear"))
     };
     if is_same { RunLeader::This } else { RunLeader::ThisBefore }
 }
 
-/// Keeps a session going that ends its turn while something is due in a run that it leads.
+/// Keeps a session going that ends its turn while its run has work due.
 fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     if hook.event.agent_id.is_some() {
         return Ok(());
     }
     let (session, process) = (hook.event.session.as_deref(), hook.context.client());
-    // A session that comes back in another process has no agents any more, and goes on when the user wants it to.
+    // A session that resumes in another process has no agents any more; the user decides whether it goes on.
     for run in hook.runs()?.filter(|run| run.is_led_by(session, process)) {
         if let Some(reason) = reason_to_go_on(&run, hook)? {
             hook.reply(HookReply::Block(&reason));
@@ -371,18 +373,18 @@ fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
 }
 
 impl OngoingRun {
-    /// Whether `session` leads it, in the client's process `client` where that is known.
+    /// True if `session` leads it, in the client's process `client` if that is known.
     fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         self.state.run.as_ref().is_some_and(|run| run.is_led_by(session, client))
     }
 }
 
-/// The reason why the lead of `run` has to go on, if any. It is logged before the lead is told.
+/// The reason why the lead of `run` has to go on, if any. It is logged before the lead sees it.
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
     let decide = |state: &State, due| lead_stops(state, due, nudges, may_continue);
-    // Most leads may stop, whatever is due.
+    // Checked first, since most leads may stop, whatever is due.
     if decide(&run.state, LeadDue::Work).told.is_none() {
         return Ok(None);
     }
@@ -398,10 +400,11 @@ fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<Strin
     Ok(decision.told)
 }
 
-/// The work that is due in `state`. The tree is read only where something seems due: edits of it only make that less.
+/// The work that is due in `state`. Reads the tree only if something seems due: edits of it can only reduce
+/// that.
 fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
-    // What `fp next` would know without asking git.
+    // `fp next` would know the same without asking git.
     let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);
     if due == LeadDue::Nothing {

@@ -1,4 +1,4 @@
-//! `fp interview`.
+//! `fp interview`: records the user's answers, and decides whether they are enough to plan with.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
@@ -20,11 +20,11 @@ use crate::printer::WIDTH;
 
 const RECORD: &str = "interview.json";
 
-/// Largest `interview.json` that is read, in bytes.
+/// Size limit of `interview.json`, in bytes.
 const CAP: u64 = 64 * 1024 * 1024;
-/// Columns in front of what is missing.
+/// Columns before the missing information.
 const MARGIN: usize = 26;
-/// Most lines for what one item misses.
+/// Most lines about the missing information of one item.
 const LINES: usize = 10;
 
 /// Record what the interview found, show it, or check whether it is enough
@@ -159,7 +159,7 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
     })
 }
 
-/// Adds `answers` to the record, of which one process at a time has hold. What says nothing new is no round.
+/// Adds `answers` to the record, under a lock. Answers without news don't count as a round.
 fn record(
     plan: &OpenPlan,
     answers: &Answers,
@@ -183,7 +183,7 @@ fn record(
     Ok((interview, clearance))
 }
 
-/// Whether the record is enough for what the plan was made for.
+/// Judges whether the record is enough for the plan's purpose.
 fn judge(plan: &OpenPlan, interview: &Interview, rounds: InterviewRounds) -> Result<Clearance, CommandError> {
     let purpose = plan.folder.purpose()?;
     let grounds = Grounds { intent: purpose.intent, mode: purpose.mode, by: purpose.by, rounds };
@@ -231,7 +231,7 @@ struct CheckArgs {
     plan: Option<String>,
 }
 
-/// What `interview check --format json` prints.
+/// The output of `interview check --format json`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanClearance<'a> {
@@ -261,7 +261,7 @@ fn check(args: &CheckArgs, context: &Context) -> CommandResult {
     Ok(if clearance.may_go_on() { Exit::Done } else { Exit::Findings })
 }
 
-/// What brings planning on.
+/// The next step of planning.
 fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> {
     let (id, purpose) = (plan.id(), plan.folder.purpose()?);
     if clearance.may_go_on() {
@@ -277,7 +277,7 @@ fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> 
     })
 }
 
-/// The whole report; `next` is what brings planning on.
+/// The whole report; `next` is the next step of planning.
 fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
     let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
     for item in &clearance.items {

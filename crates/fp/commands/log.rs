@@ -1,4 +1,4 @@
-//! `fp log`.
+//! `fp log`: shows the history of a run, and follows it.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::printer::WIDTH;
 
-/// How often a log that is followed is looked at.
+/// Interval between reads of a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
-/// Columns of a sequence number, of which there may be more.
+/// Columns of a sequence number; longer ones take more.
 const SEQ: usize = 5;
 /// Most columns of a task's id.
 const TASK: usize = 12;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The log as it is shown, with the state that it adds up to.
+/// The log as it is shown, and its state so far.
 struct LogView {
     state: State,
     format: Format,
@@ -101,7 +101,7 @@ impl LogView {
         matches!(Phase::of(&self.state), Phase::Finished | Phase::Cancelled)
     }
 
-    /// Takes in what has come, and gives what is shown of it.
+    /// Applies `portion` to the state and returns its text.
     fn read(&mut self, portion: Portion) -> String {
         if portion.anew {
             self.state = State::new(self.state.plan_id.clone());
@@ -127,7 +127,7 @@ impl LogView {
     }
 }
 
-/// Writes events, a line each with its reasons below; the day stands above its first event.
+/// Formats events, one a line with its reasons below; the day precedes its first event.
 #[derive(Debug, Default)]
 pub(super) struct LogText {
     day: Option<Date>,

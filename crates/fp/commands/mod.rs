@@ -1,4 +1,5 @@
-//! The subcommands, one file each: its arguments, whose doc comments are its help, and its function.
+//! The subcommands, one file each, so that a command can be read, changed or removed alone: its arguments,
+//! whose doc comments are its help, and its function.
 
 pub(crate) mod answer;
 pub(crate) mod approve;

@@ -1,4 +1,4 @@
-//! `fp new`.
+//! `fp new`: creates a plan's folder and tells the skill how to plan its goal.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub(crate) struct NewArgs {
     plan_only: bool,
 }
 
-/// What the skill and the user are told.
+/// The information for the skill and the user.
 struct NewPlan {
     record: PlanRecord,
     path: PathBuf,
@@ -67,15 +67,15 @@ struct NewPlan {
     debts: DebtOffer,
     attended: bool,
     history: CommitHistory,
-    /// What people read is written in it, where that is known.
+    /// The language of texts for people, if known.
     language: Option<String>,
     specs: PlanningSpecs,
-    /// Why the goal may be several plans.
+    /// The reason why the goal may need several plans.
     several: Option<String>,
     warnings: Vec<String>,
 }
 
-/// A plan whose run is not over.
+/// A plan with an unfinished run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InterruptedPlan {
@@ -108,7 +108,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         settings: flags,
     };
     if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
-        // A folder without its goal is no plan; it is ours and empty.
+        // A folder without its goal is no plan, and this one is new and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
     }
@@ -136,22 +136,23 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What a plan is to be made for.
+/// The subject of the new plan.
 struct Wanted {
-    /// The user's words, or those of the layer, by which the kind of work is told.
+    /// The user's words, or the layer's, which determine the kind of work.
     words: String,
-    /// All that the plan is given.
+    /// The whole goal that the plan records.
     goal: String,
-    /// What it is called by.
+    /// The text that its id is made from.
     name: String,
-    /// The layer that it makes.
+    /// The layer of a roadmap that it implements.
     roadmap: Option<OfLayer>,
-    /// What the user is told.
+    /// A warning for the user.
     warning: Option<String>,
 }
 
 impl Wanted {
-    /// What these arguments say, or the layer of a roadmap that they name. Fails where that is nothing.
+    /// Reads it from these arguments, or from the layer of a roadmap that they name. Fails if there is no
+    /// goal.
     fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = args.goal.join(" ");
         if let Some(selector) = &args.roadmap {
@@ -167,7 +168,7 @@ impl Wanted {
     }
 }
 
-/// The settings that are given for this plan alone.
+/// The settings for this plan alone.
 fn flags(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
@@ -183,7 +184,7 @@ fn flags(args: &NewArgs) -> SettingsLayer {
     layer
 }
 
-/// The kind of work and the mode, with its reason: as asked for, or else as the goal's words propose.
+/// The kind of work, the mode and its reason: from the flags, else proposed from the goal's words.
 fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
     let reading = match args.intent {
         Some(intent) => reading.with_intent(intent),
@@ -204,7 +205,7 @@ fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) ->
     }
 }
 
-/// What will keep a plan from being implemented here, though it can be made.
+/// The obstacle to implementing a plan here, if any; it doesn't prevent planning.
 fn git_warning(context: &Context) -> Option<String> {
     let repo = context.repo();
     let found = match repo.git_dir {
@@ -223,13 +224,13 @@ fn git_warning(context: &Context) -> Option<String> {
     Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
 }
 
-/// The recent subjects: titles of tasks become subjects, so they are best written in the same language.
+/// The recent subjects: titles of tasks become subjects, so they should be in the same language.
 fn history(context: &Context) -> CommitHistory {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
     CommitHistory::of(&subjects.unwrap_or_default())
 }
 
-/// The plans whose run is not over; one whose log can't be read becomes a warning.
+/// The plans with an unfinished run; one whose log can't be read becomes a warning.
 fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPlan> {
     let mut interrupted = Vec::new();
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {

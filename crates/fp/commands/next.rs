@@ -1,4 +1,5 @@
-//! `fp next`.
+//! `fp next`: tells the lead what to do now, so that state and order are the program's business and not the
+//! model's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let works = |(name, agent): (&AgentName, &RunAgent)| {
         agent.activity != Activity::Idle && !args.ended.contains(name)
     };
-    // Whoever still works wakes the lead again; a commit that another process makes does not.
+    // An agent still at work wakes the lead again; another process that commits does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
     let tree = context.tree(&plan)?;
@@ -48,7 +49,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     context.notices(ledger.notices());
     let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
-        // Whoever looked meanwhile has told it.
+        // If another call looked at HEAD meanwhile, it has reported the commits.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
         ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
@@ -60,7 +61,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     ledger.append(turn.events, around.now)?;
     let mut report = status_text(&StatusReport::new(ledger.state()));
     let tracker = tracker_due(&plan, ledger.state(), had_tracker, around.now).unwrap_or_else(|error| {
-        // A mirror of the run never holds it up.
+        // A fault of the mirror never holds the run up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
         for hint in &error.hints {
             context.printer.note(&format!("hint: {hint}"));
@@ -69,7 +70,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     });
     let ledger = Some(ledger).filter(|ledger| ledger.state().is_running());
     if ledger.is_none() {
-        // Before it is shown: nobody asks again who has been told that it is over.
+        // Swept before the output: a lead that reads that the run is over doesn't call again.
         context.sweep(&plan);
         report += &what_comes_after(&plan, context);
     }
@@ -77,7 +78,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
-    // Before what ends the lead's turn.
+    // Inserted before the last action, which ends the lead's turn.
     let mut actions: Vec<LeadAction> = actions.collect();
     let end = actions.len().saturating_sub(1);
     actions.splice(end..end, tracker);
@@ -91,7 +92,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// How it goes on when the plan has made a layer of a roadmap.
+/// The next step, if the plan implements a layer of a roadmap.
 fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
     let line =
         |OfLayer { id, layer }| format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n");
@@ -117,7 +118,7 @@ fn numbered(first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandErr
     actions.iter().enumerate().map(with_id).collect()
 }
 
-/// Says what was changed in the tree behind the run's back: it does not run before it is approved.
+/// Reports tasks that were edited during the run: they wait for a new approval.
 fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
     if state.approval.as_ref().is_none_or(|approval| approval.tree_hash == tree.hash) {
         return;

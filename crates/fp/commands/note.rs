@@ -1,4 +1,4 @@
-//! `fp note`.
+//! `fp note`: passes knowledge between builders, by the notepad or by messages.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
@@ -105,7 +105,7 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
     context.report(&json!({ "notes": notes, "messages": messages }), &text)
 }
 
-/// A line with the number of `note` among all of the plan.
+/// A line with the number of `note` among all of the plan's notes.
 fn numbered(all: &[Note], note: &Note) -> String {
     let number = all.iter().position(|other| std::ptr::eq(other, note)).map_or(0, |at| at + 1);
     format!("{number:>3}  {}\n", note.line())

@@ -1,4 +1,4 @@
-//! `fp plan`.
+//! `fp plan`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
@@ -16,9 +16,9 @@ use crate::printer::Format;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Columns of an id, at most.
+/// Most columns of an id.
 const ID: usize = 20;
-/// Columns of what delays a task, at most.
+/// Most columns of the reason for a delay.
 const WHY: usize = 30;
 
 /// Order the tasks and write plan.md
@@ -76,7 +76,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What `--format json` prints.
+/// The output of `--format json`.
 #[derive(Serialize)]
 struct PrintedSchedule<'s> {
     #[serde(flatten)]
@@ -138,12 +138,12 @@ impl ScheduleColumns {
     }
 }
 
-/// What delays a task.
+/// The reason for a task's delay.
 fn why(step: &ScheduleStep<'_>) -> String {
     step.delay.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
-/// `text`, and blanks up to `width` columns.
+/// `text`, padded with blanks to `width` columns.
 fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }

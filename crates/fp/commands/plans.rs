@@ -1,4 +1,4 @@
-//! `fp plans`.
+//! `fp plans`: lists the plans and archives them.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
         let loaded = match Store::new(folder.path().to_owned(), id.clone()).load() {
             Ok(loaded) => loaded,
             Err(error) => {
-                // One plan that can't be read hides none of the others.
+                // One unreadable plan must not hide the others.
                 context.printer.error(&error.into());
                 exit = Exit::Findings;
                 continue;
@@ -89,7 +89,7 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
 }
 
 struct Row {
-    /// What selects it; none for an archived one.
+    /// The number that selects it; `None` for an archived plan.
     number: Option<usize>,
     archived_at: Option<Timestamp>,
     report: StatusReport,

@@ -1,4 +1,4 @@
-//! `fp ready`.
+//! `fp ready`: lists the tasks that can be claimed, and the reason for each that can't.
 
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
@@ -15,7 +15,7 @@ use crate::printer::Format;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Most columns of an id, and columns of the widest state.
+/// Most columns of an id, and the columns of the widest state.
 const ID: usize = 20;
 const STATE: usize = 7;
 
@@ -31,9 +31,9 @@ pub(crate) struct ReadyArgs {
 struct ReadyReport {
     plan_id: PlanId,
     phase: Phase,
-    /// What keeps every task.
+    /// An obstacle to all tasks.
     bar: Option<Obstacle>,
-    /// In the order in which they are claimed.
+    /// In the order of claiming.
     ready: Vec<String>,
     tasks: Vec<ReadyLine>,
 }
@@ -87,7 +87,7 @@ fn ready_line(state: &State, task: &fp_run::run::state::TaskState, why: Option<O
     }
 }
 
-/// The tasks of a tree that nobody has approved.
+/// The tasks of a tree that is not approved.
 fn unapproved(state: &State, source: &PlanSource) -> Result<ReadyReport, CommandError> {
     let text = source.text()?;
     let line = |task: &fp_plan::plan::Task| ReadyLine {
@@ -144,7 +144,7 @@ fn task_lines(task: &ReadyLine, width: usize) -> String {
     text
 }
 
-/// The word for what keeps a task, and whether its explanation says more.
+/// The word for a task's obstacle, and true if its explanation adds anything.
 fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, bool) {
     match why {
         None => ("ready", true),

@@ -1,4 +1,4 @@
-//! `fp release`.
+//! `fp release`: takes a claim back from a builder that is gone.
 
 use fp_plan::plan::id::TaskId;
 use fp_run::run::state::Status;

@@ -1,4 +1,4 @@
-//! `fp report`.
+//! `fp report`: shows the results of a run, as Markdown or as a page.
 
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ fn report<'p>(plan: &OpenPlan, past: &Past, tree: &'p Plan<'p>) -> RunPage<'p> {
     RunPage::new(&past.state, &past.entries, plan.goal(), tree)
 }
 
-/// Writes the page, unless a file that no `fp report` wrote is in the way.
+/// Writes the page, unless that would replace a file that `fp report` didn't write.
 fn write(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), CommandError> {
     if !force && file::write_if_absent(path, page.as_bytes())? {
         return Ok(());

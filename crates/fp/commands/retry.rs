@@ -1,4 +1,4 @@
-//! `fp retry`.
+//! `fp retry`: gives a failed task another attempt.
 
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::Event;

@@ -1,4 +1,4 @@
-//! `fp rollback`.
+//! `fp rollback`: undoes a completed task with a commit of its own.
 
 use fp_host::git::Oid;
 use fp_host::run::RunError;
@@ -100,7 +100,7 @@ fn waiting(waiting: &[(TaskId, Status)]) -> String {
     format!("What waits for it: {}\n", told.join(", "))
 }
 
-/// A refusal whose hint needs the plan's name.
+/// Adds the plan's name to the hint of a refusal.
 fn explained(error: RunError, plan: &str) -> CommandError {
     match error {
         RunError::Refused(refusal) => about_refusal(refusal, plan),

@@ -1,4 +1,4 @@
-//! `fp run`.
+//! `fp run`: starts or resumes a run, after checking that nothing of the user's can be lost.
 
 use std::collections::BTreeMap;
 
@@ -106,19 +106,20 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     report(context, &plan.load()?.state, released, language.as_deref())
 }
 
-/// Whether the lead judges: where one task was planned on the spot, a verifier would cost more than the task.
+/// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than
+/// the task.
 fn lead_judges(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
     Ok(state.tasks.len() == 1 && plan.folder.purpose()?.mode == Mode::Direct)
 }
 
-/// How tasks are ordered, by what was measured of them.
+/// The order of tasks, from their measured signals.
 pub(super) fn policy(plan: &OpenPlan) -> Result<Policy, CommandError> {
     let composites = plan.composites()?.unwrap_or_default();
     let known = composites.into_iter().filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
     Ok(Policy::new(&plan.settings, known))
 }
 
-/// The tasks that have more than `max` iterations by their signals, where the settings want that.
+/// The tasks whose signals give them more than `max` iterations, if the settings allow that.
 fn scaled_iterations(
     plan: &OpenPlan,
     state: &State,
@@ -162,9 +163,8 @@ fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
     Err(error.hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
 }
 
-/// The checkout that passed tasks are brought into, if builders are to have worktrees of their own. Where they can't,
-/// for want of a commit with the file `dirty` among other things, they share the checkout, unless the settings
-/// insist.
+/// The checkout that receives passed tasks, if builders get worktrees of their own. If that is impossible,
+/// for example because `dirty` has uncommitted changes, they share the checkout, unless the settings insist.
 fn isolation(
     plan: &OpenPlan,
     git: &Git,

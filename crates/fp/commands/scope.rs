@@ -1,4 +1,4 @@
-//! `fp scope`.
+//! `fp scope`: lets a builder ask for a file beyond its task's, instead of editing it.
 
 use fp_plan::plan::id::TaskId;
 use fp_run::run::inquiry::Extension;

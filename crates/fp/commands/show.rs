@@ -1,4 +1,4 @@
-//! `fp show`.
+//! `fp show`: draws the task tree.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::pages::{mermaid, plan};
 use crate::printer::{Output, WIDTH, json};
 use crate::source::PlanSource;
 
-/// Columns of branches; what is deeper is drawn no further to the right.
+/// Most columns of branches; deeper tasks are drawn at this indentation.
 const BRANCHES: usize = 36;
 
 /// Draw the task tree, with the state of each task once it is approved
@@ -86,7 +86,7 @@ fn rendered(
     })
 }
 
-/// The flowchart of a plan's `tree`, with what limits it said.
+/// The flowchart of a plan's `tree`; prints a note if Mermaid may refuse it.
 pub(crate) fn chart(
     context: &Context,
     tree: &Plan<'_>,
@@ -114,7 +114,7 @@ pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
     }
 }
 
-/// The numbers of builders whose waves are told: those that run, and on the page some to compare with.
+/// The numbers of builders whose waves are shown: the configured one, and on the page some for comparison.
 fn builders(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
     if output == Output::Html {
@@ -125,7 +125,7 @@ fn builders(at_once: u32, output: Output) -> Vec<u32> {
     builders
 }
 
-/// The whole tree. Walks with a stack of its own, since a tree can be deeper than the program's.
+/// The whole tree. Uses a stack of its own, since a tree can be deeper than the program's stack.
 fn tree_text(report: &TreeReport<'_>) -> String {
     if report.tasks.is_empty() {
         return "No tasks\n".to_owned();
@@ -163,7 +163,7 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
     format!("{head}{}{facts}{after}\n", fitted(&task.title, room))
 }
 
-/// What stands in brackets behind a title: complexity and state, as far as there are any.
+/// The text in brackets after a title: complexity and state, if known.
 pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
     let complexity = task.complexity.map(|complexity| complexity.to_string());
     let state = task.state.as_ref().map(|run| run.state_word().to_owned());

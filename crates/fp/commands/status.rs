@@ -1,5 +1,5 @@
-//! `fp status`, once or as a view that refreshes itself: it reads the log as it grows, draws lines for a terminal of any
-//! size, and listens.
+//! `fp status`: shows the progress of a plan, once or as a view that follows the log and fits a terminal of
+//! any size.
 
 use std::time::Duration;
 
@@ -68,14 +68,14 @@ struct Printed {
     planned: Option<PlanningStatus>,
 }
 
-/// How far a plan is before its approval.
+/// The progress of a plan before its approval.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanningStatus {
     written: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     critique: Option<CritiqueLine>,
-    /// Tasks done before the import.
+    /// Number of tasks that were done before the import.
     #[serde(skip_serializing_if = "Option::is_none")]
     done_before: Option<usize>,
 }
@@ -118,7 +118,7 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
     text
 }
 
-/// A task on a line of so many columns, with what it waits for and what was added to it below.
+/// A task on a line of `columns` columns, with its dependencies and additions below.
 fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     let mut facts = Vec::new();
     if task.iteration > 0 {
@@ -139,15 +139,15 @@ fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     lines
 }
 
-/// How often the log is looked at, and the times are brought up to date.
+/// Interval between updates of the log and the times.
 const LOOK: Duration = Duration::from_millis(250);
-/// Columns of the bar, at most.
+/// Most columns of the bar.
 const BAR: usize = 30;
-/// What the keys do.
+/// Help on the keys.
 const KEYS: &str = "q ends, arrows scroll";
 
-/// Shows the run of `plan` until the person before the terminal ends it. Fails on a log that can't be read, with the
-/// terminal as it was.
+/// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
+/// terminal first.
 fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     let mut reader = plan.store.reader();
     let mut state = State::new(plan.id().clone());
@@ -159,7 +159,7 @@ fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         lines.iter().for_each(|line| state.apply(&line.entry));
         Ok(anew || !lines.is_empty())
     };
-    // What is wrong from the beginning is said without a screen.
+    // Faults present from the start are reported without taking the screen.
     take(&mut state)?;
     let mut report = StatusReport::new(&state);
     let mut screen = Screen::open().map_err(|error| {
@@ -187,18 +187,18 @@ fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     }
 }
 
-/// What is shown of a run that is watched.
+/// One frame of the view.
 #[derive(Debug, PartialEq, Eq)]
 struct WatchFrame {
-    /// The lines from the top, none wider than the terminal, and no more than it has.
+    /// The lines from the top; they fit the terminal in width and number.
     lines: Vec<String>,
-    /// The first line of the tasks that is shown, from 0: the one asked for, or the last that still fills the view.
+    /// The first visible line of the tasks, from 0: the requested one, or the last that still fills the view.
     first: usize,
-    /// How many lines there is room for.
+    /// Number of lines that fit.
     room: usize,
 }
 
-/// The view of `report` on `state` at `now`, on `columns` and `rows`; of the tasks from line `first` on.
+/// The view of `report` on `state` at `now`, on `columns` and `rows`, with the tasks from line `first` on.
 fn frame(
     state: &State,
     report: &StatusReport,
@@ -209,7 +209,7 @@ fn frame(
     let mut lines = watch_head(state, report, now, columns);
     lines.extend(agent_lines(state, now, (rows / 4).max(1)));
     lines.extend(report.questions.iter().take(2).map(|question| format!("? {question}")));
-    // The tasks have at least half of it.
+    // Leaves at least half of the screen to the tasks.
     lines.truncate(rows / 2);
     if rows > 10 {
         lines.push(String::new());
@@ -283,7 +283,7 @@ fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
     }
 }
 
-/// `left` and `right` at the sides of a line; where there is no room for both, the left one alone.
+/// `left` and `right` at the ends of a line; `left` alone if they don't both fit.
 fn at_sides(left: &str, right: &str, columns: usize) -> String {
     let gap = columns.saturating_sub(left.width() + right.width());
     if gap < 2 {
@@ -305,7 +305,8 @@ mod tests {
 
     const START: &str = "2026-11-21T09:00:00Z";
 
-    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the fourth failed.
+    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the
+    /// fourth failed.
     fn run_of(tasks: usize) -> State {
         let leaf = |number: usize| {
             let after = if number == 3 { vec!["2"] } else { vec![] };
@@ -425,7 +426,7 @@ mod tests {
         q ends, arrows scroll                            21-26 of 44
         ");
         let end = view(&run_of(42), (60, 14), 1000);
-        // Two of the tasks have a line of their own for what they wait for or failed by.
+        // Two of the tasks have an extra line, for a dependency and a failure.
         assert_eq!((end.first, end.room), (44 - end.room, 6));
         assert!(end.lines.last().unwrap().ends_with("39-44 of 44"), "{end:?}");
     }

@@ -1,4 +1,4 @@
-//! `fp submit`.
+//! `fp submit`: hands a claimed task in for verification, with its changes as git shows them.
 
 use fp_host::run::evidence::write_notepad;
 use fp_host::run::verify::measure;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     }
     ledger.append(events, context.now())?;
     let state = ledger.into_state();
-    // Whoever has edited in another checkout should learn it here.
+    // Names the place, in case the builder edited another checkout.
     let owner = state.task(&args.task).and_then(TaskState::worktree);
     let place = owner.map_or_else(String::new, |owner| format!(" in {}", path(&plan, owner).display()));
     match context.format {

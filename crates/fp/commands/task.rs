@@ -1,4 +1,4 @@
-//! `fp task`.
+//! `fp task`: adds or revises one task without planning anew.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::input::Input;
 use crate::printer::Format;
 use crate::source::PlanSource;
 
-/// How many of the findings an edit would cause are shown.
+/// Most findings shown of those that an edit would cause.
 const SHOWN: usize = 5;
 
 /// Add a task to a plan, or change one that nobody has begun; the plan is approved again afterwards
@@ -62,7 +62,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let given = Input::read(file, TASKS_CAP, context)?;
     let source = PlanSource::open(context, Some(plan))?;
     let plan = source.plan()?;
-    // Nobody approves, or claims by, a tree that is being edited.
+    // The lock keeps others from approving a tree that is being edited, or claiming from it.
     let ledger = plan.lock()?;
     let text = source.text()?;
     let edited = with_leaf(&text, place, &given.text).map_err(|error| refused(&error, &source))?;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     }
     let leaves = approval::leaves(&tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     if ledger.state().approval.is_some() {
-        // What an approval would refuse is not worth writing.
+        // Refuses an edit that the approval would refuse, before writing it.
         let tree_hash = approval::hash(edited.text.as_bytes());
         ledger.state().approve(Approve { tree_hash, leaves, base: None, by: Decider::User })?;
     }

@@ -1,4 +1,5 @@
-//! `fp validate`.
+//! `fp validate`: checks a task tree, fixes what can be fixed automatically, and decides whether planning may
+//! go on.
 
 use std::ops::Range;
 
@@ -22,10 +23,10 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, SCHEMA_VERSION, WIDTH};
 use crate::source::PlanSource;
 
-/// How many findings the text shows without `--all`.
+/// Most findings in the text without `--all`.
 const SHOWN: usize = 50;
 
-/// Columns that are shown in front of what is meant where a line is cut there.
+/// Columns shown before the marked part if the line is cut there.
 const LEAD: usize = 24;
 
 /// Check a task tree and report every finding
@@ -53,7 +54,7 @@ pub(crate) struct ValidateArgs {
     all: bool,
 }
 
-/// A tree and what was found in it.
+/// A tree and its findings.
 struct Checked<'t> {
     text: &'t str,
     plan: Plan<'t>,
@@ -85,7 +86,8 @@ impl<'t> Checked<'t> {
     }
 }
 
-/// Applies every fix to the file and reports what is left. In a plan that is a pass, of which there are so many.
+/// Applies every fix to the file and reports the remaining findings. In a plan this counts as a pass, and
+/// passes are limited.
 fn fix_and_report(
     args: &ValidateArgs,
     context: &Context,
@@ -131,7 +133,7 @@ fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> C
     Ok(if fixed.resolved == 0 { Exit::Done } else { Exit::Findings })
 }
 
-/// The verdict and where to go from it.
+/// The verdict and the next command.
 #[derive(Serialize)]
 struct Gated {
     #[serde(flatten)]
@@ -139,7 +141,7 @@ struct Gated {
     next: String,
 }
 
-/// What `--format json` prints.
+/// The output of `--format json`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PrintedReport<'r> {
@@ -198,7 +200,7 @@ fn verdict(Gated { gate, next }: &Gated) -> String {
     format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
 }
 
-/// The command that takes the plan further, with the limits of this one.
+/// The next command, with the limits of this one.
 fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
@@ -242,15 +244,15 @@ fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
 /// A pass that left errors.
 #[derive(Debug, Serialize)]
 struct FixPass {
-    /// Which one it is since the tree was last valid.
+    /// Its number since the tree was last valid.
     number: u32,
-    /// How many there are at most.
+    /// Most passes allowed.
     of: u32,
-    /// Whether it would have been one more; then nothing is fixed.
+    /// True if it would exceed the limit; then nothing is fixed.
     over: bool,
 }
 
-/// What there is to count in a tree with this text, in which this was found.
+/// The counts of a tree with this text and these findings.
 fn tree_seen(text: &str, found: &[Diagnostic], strict: bool) -> Seen {
     let failing = || found.iter().filter(|diagnostic| diagnostic.fails(strict));
     let errors = failing().count();
@@ -262,8 +264,8 @@ fn tree_seen(text: &str, found: &[Diagnostic], strict: bool) -> Seen {
     }
 }
 
-/// The pass that would be one too many, said so; nothing where there is one left. A log that can't be read is for
-/// [`count_pass`] to speak of.
+/// Reports a pass that would exceed the limit; `None` if one is left. [`count_pass`] reports a log that can't
+/// be read.
 fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
     let state = plan.load().ok()?.state;
     if state.is_running() || !state.planning.is_over(seen) {
@@ -281,8 +283,8 @@ fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass>
     Some(FixPass { number: *passes, of: PASSES, over: true })
 }
 
-/// Counts a pass, and says which one it is where it left errors. The tree of a run that is on is not planned any more,
-/// and a pass that can't be written down is said to be none: what was found counts more.
+/// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning
+/// is over. A pass that can't be recorded only leads to a note: the findings matter more.
 fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
     let failed = seen.errors > 0;
     let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
@@ -294,7 +296,7 @@ fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass>
     Some(FixPass { number, of: PASSES, over: false })
 }
 
-/// How many passes there are with this one; nothing where it is not counted.
+/// The number of passes including this one; `None` if it doesn't count.
 fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Option<u32>, StoreError> {
     let state = plan.load()?.state;
     if state.is_running() {
@@ -310,8 +312,9 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
     Ok(Some(ledger.state().planning.passes))
 }
 
-/// One finding in the file called `name`: its place and rule, the source line with a caret under what is meant, and a
-/// hint. A source line never takes more than 80 columns: of a longer one, the part around the caret is shown.
+/// Formats one finding in the file called `name`: its place and rule, the source line with a caret under the
+/// marked part, and a hint. A source line takes at most 80 columns: of a longer one, the part around the
+/// caret is shown.
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
     let (name, severity, detail) =
@@ -333,17 +336,17 @@ pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) ->
     text
 }
 
-/// What is shown of a line.
+/// The visible part of a line.
 #[derive(Debug, PartialEq, Eq)]
 struct Excerpt {
     shown: String,
-    /// Columns in front of what is meant.
+    /// Columns before the marked part.
     before: usize,
-    /// Columns of what is meant, as far as it is shown; at least 1.
+    /// Visible columns of the marked part; at least 1.
     marked: usize,
 }
 
-/// The part of `line` around the bytes `span` that fits `room` columns. Looks at no more of the line than that.
+/// The part of `line` around the bytes `span` that fits `room` columns. Reads no more of the line than that.
 fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     let start = floor(line, span.start);
     let end = floor(line, span.end).max(start);
@@ -360,12 +363,12 @@ fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     }
 }
 
-/// The nearest place at or before byte `at` where a character of `line` begins, or its end.
+/// The nearest character boundary of `line` at or before byte `at`.
 fn floor(line: &str, at: usize) -> usize {
     (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Where the [`LEAD`] columns in front of byte `start` begin.
+/// The byte where the [`LEAD`] columns before byte `start` begin.
 fn back(line: &str, start: usize) -> usize {
     let mut used = 0;
     let fits = |c: &(usize, char)| {
@@ -375,7 +378,8 @@ fn back(line: &str, start: usize) -> usize {
     line[..start].char_indices().rev().take_while(fits).last().map_or(start, |(at, _)| at)
 }
 
-/// How many bytes of `text` fit less than `room` columns, so that a caret behind them fits as well.
+/// Number of bytes of `text` that fit into less than `room` columns, which leaves room for a caret after
+/// them.
 fn fitting(text: &str, room: usize) -> usize {
     let mut used = 0;
     let over = |&(_, c): &(usize, char)| {

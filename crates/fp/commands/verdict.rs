@@ -1,4 +1,4 @@
-//! `fp verdict`.
+//! `fp verdict`: records a verifier's judgement, and commits the task if it passed.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 use crate::printer::Format;
 
-/// Largest file of judgements that is read, in bytes.
+/// Size limit of a file of judgements, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
 
 /// Record the verdict on a submitted task; commit it if it passed
@@ -45,7 +45,7 @@ pub(crate) struct VerdictArgs {
     file: Option<PathBuf>,
 }
 
-/// What a file of judgements has.
+/// The content of a file of judgements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -74,7 +74,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     report(context, &plan.load()?.state, &args.task, &file, &settled)
 }
 
-/// The judgements of the command line, or of the file that it names.
+/// The judgements from the command line, or from the file that it names.
 fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandError> {
     if let Some(path) = &args.file {
         let Input { name, text } = Input::read(path, FILE_CAP, context)?;

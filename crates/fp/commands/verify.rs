@@ -1,4 +1,4 @@
-//! `fp verify`.
+//! `fp verify`: runs the mechanical checks, so that a verifier judges only what needs judgement.
 
 use fp_host::run::verify::{Verified, verify};
 use fp_plan::plan::id::TaskId;

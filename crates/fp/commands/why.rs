@@ -1,4 +1,4 @@
-//! `fp why`.
+//! `fp why`: explains a task's state and what unblocks it.
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{fitted, wrapped_within};
@@ -14,7 +14,7 @@ use crate::printer::WIDTH;
 
 /// Most lines for one reason.
 const REASON: usize = 3;
-/// The depth from which on nothing is indented further.
+/// Deepest level of indentation.
 const DEEPEST: usize = 12;
 
 /// Explain a task's state and what unblocks it

@@ -1,4 +1,5 @@
-//! The scripted agents: what a builder writes for each task, and a verifier that goes by the checks alone.
+//! The demonstration needs no model: scripted agents build and verify, with fixed work for each task and a
+//! verifier that relies on the checks alone.
 
 use std::path::Path;
 
@@ -7,10 +8,10 @@ use serde_json::{Value, json};
 use super::{DemoStage, stage};
 use crate::error::CommandError;
 
-/// The task whose builder stops in the middle of it, once.
+/// The task whose builder stops half way, once.
 const STALLS: &str = "1.2";
 
-/// What the builder writes for `task` in `iteration`: 2.1 comes right the second time, 2.2 never does.
+/// The builder's work on `task` in `iteration`: 2.1 succeeds on the second attempt, 2.2 never.
 fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
     match (task, iteration) {
         ("1.1", _) => ("texts/greeting.txt", "Hello, {name}!\n"),
@@ -22,7 +23,7 @@ fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
     }
 }
 
-/// A builder claims, works and hands in, unless there is nothing to claim or a verdict is due.
+/// A builder claims, works and submits, unless there is nothing to claim or a verdict is due.
 pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<(), CommandError> {
     let claim = || -> Result<Option<Value>, CommandError> {
         let args = ["claim", plan, "--as", name, "--format", "json"];
@@ -33,7 +34,7 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     let (task, iteration) = (first["task"].as_str().unwrap_or_default(), &first["iteration"]);
     stage.step(name, &format!("claims task {task}, iteration {iteration}"));
     if task == STALLS {
-        // It ends its turn, as the client would tell the hook.
+        // It ends its turn; this is what the client would tell the hook.
         let event = json!({
             "hook_event_name": "TeammateIdle", "teammate_name": name, "agent_type": name,
             "cwd": stage.folder(), "session_id": "demo",
@@ -52,7 +53,7 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     Ok(())
 }
 
-/// A verifier runs the checks and judges by them: a criterion is met when no check failed.
+/// A verifier runs the checks and judges by them: a criterion is met if no check failed.
 pub(super) fn judge_task(stage: &DemoStage, plan: &str, name: &str, task: &str) -> Result<(), CommandError> {
     let verified = stage.json(&["verify", plan, task])?;
     let checks = verified["checks"].as_array().map_or(&[][..], Vec::as_slice);

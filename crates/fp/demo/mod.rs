@@ -1,5 +1,5 @@
-//! The demonstration: a sample goal from plan to commits, through the very same commands that the skills use,
-//! with scripted agents in the place of models. It is what a newcomer runs first, and it proves an install.
+//! The demonstration takes a sample goal from plan to commits through the commands that the skills use, with
+//! scripted agents in place of models. Newcomers run it first, and it proves an install.
 
 mod agents;
 mod stage;
@@ -16,11 +16,11 @@ pub(crate) use stage::DemoStage;
 const GOAL: &str = "Add a greeting command";
 const TASKS: &str = include_str!("tasks.md");
 
-/// How many answers of `fp next` the run may take at the most; a run that needs more does not end.
+/// Most calls of `fp next`; a run that needs more would not end.
 const MAX_TURNS: usize = 60;
 
-/// Plays the whole of it on `stage`, and returns where the page of the run is. Fails when a command fails that should
-/// not.
+/// Plays the demonstration on `stage`, and returns the path of the run's page. Fails if a command fails
+/// unexpectedly.
 pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
     stage.fp(&["run", "start", &plan, "--builders", "2", "--max-iterations", "2"])?;
@@ -29,7 +29,7 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     stage.show(&stage.fp(&["status", &plan])?);
     stage.say("Commits, oldest first, each with its own task's files:");
     stage.show(&commits(stage)?);
-    // In the plan's folder, which git ignores.
+    // The plan's folder is one that git ignores.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
     Ok(page)
@@ -46,7 +46,7 @@ fn commits(stage: &DemoStage) -> Result<String, CommandError> {
     Ok(lines.collect())
 }
 
-/// The plan that is made and approved: its id and its folder.
+/// Creates and approves the plan; returns its id and folder.
 fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     let made = stage.json(&["new", GOAL, "--auto"])?;
     let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
@@ -72,7 +72,7 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     Ok((plan.to_owned(), folder.into()))
 }
 
-/// Does what `fp next` lists until it lists `finish`, as the lead of a session does.
+/// Acts on what `fp next` lists until it lists `finish`, like the lead of a session.
 fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
     let mut ended: Vec<String> = Vec::new();
     for _ in 0..MAX_TURNS {

@@ -1,4 +1,5 @@
-//! Where the demonstration plays: a repository of its own, this very binary, and a place to say what happens.
+//! The demonstration must not touch the user's work, so it gets a repository of its own, this very binary,
+//! and a place to print.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,10 +12,10 @@ use crate::context::this_program;
 use crate::error::CommandError;
 use crate::printer::Printer;
 
-/// What to do about a step that can't fail where git and this program are whole.
+/// The hint for a step that can't fail if git and this program are intact.
 pub(super) const DOCTOR: &str = "`fp doctor` says what is wrong with this installation";
 
-/// The repository that the demonstration works in.
+/// The repository of the demonstration.
 pub(crate) struct DemoStage {
     folder: PathBuf,
     binary: PathBuf,
@@ -22,7 +23,7 @@ pub(crate) struct DemoStage {
 }
 
 impl DemoStage {
-    /// Makes a repository with one commit in `folder`, which exists and is empty.
+    /// Creates a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
         let binary = this_program()?;
         let stage = Self { folder: folder.to_owned(), binary, printer: Printer };
@@ -41,24 +42,24 @@ impl DemoStage {
         Ok(stage)
     }
 
-    /// A stage in `folder` as it is, with another program in the place of this one.
+    /// A stage in `folder` as it is, with another program in place of this one.
     #[cfg(test)]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
         Self { folder, binary, printer: Printer }
     }
 
-    /// Says a line about what is going on.
+    /// Prints a line about the progress.
     pub(crate) fn say(&self, line: &str) {
         self.printer.data(&format!("{line}\n"));
     }
 
-    /// Says what `who` does.
+    /// Prints a step of `who`.
     pub(crate) fn step(&self, who: &str, what: &str) {
         self.say(&format!("{who:<16} {what}"));
     }
 
-    /// Shows the output of a command.
+    /// Prints the output of a command.
     pub(crate) fn show(&self, text: &str) {
         text.lines().for_each(|line| self.say(format!("  {line}").trim_end()));
         self.say("");
@@ -72,12 +73,12 @@ impl DemoStage {
         self.fp_allowing(args, &[0]).map(|(text, _)| text)
     }
 
-    /// Runs this program; `allowed` are the exit statuses that are fine. Returns output and status.
+    /// Runs this program; `allowed` are the accepted exit statuses. Returns output and status.
     pub(crate) fn fp_allowing(&self, args: &[&str], allowed: &[i32]) -> Result<(String, i32), CommandError> {
         self.output(&self.binary, args, "", allowed)
     }
 
-    /// Runs this program and reads the JSON that it prints; finding something is fine.
+    /// Runs this program and parses the JSON that it prints; exit status 1, for findings, is fine.
     pub(crate) fn json(&self, args: &[&str]) -> Result<Value, CommandError> {
         let args = [args, &["--format", "json"]].concat();
         let (text, _) = self.fp_allowing(&args, &[0, 1])?;
@@ -86,17 +87,16 @@ impl DemoStage {
         })
     }
 
-    /// Sends `event` to a hook, and returns what it answers.
+    /// Sends `event` to a hook, and returns its answer.
     pub(crate) fn hook(&self, name: &str, event: &Value) -> Result<String, CommandError> {
         self.output(&self.binary, &["hook", name], &event.to_string(), &[0]).map(|(text, _)| text)
     }
 
-    /// The repository.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What a program prints, and its exit status, which has to be one of `allowed`.
+    /// Runs a program and returns its output and exit status, which must be one of `allowed`.
     fn output(
         &self,
         program: &Path,
@@ -129,7 +129,7 @@ impl DemoStage {
     }
 }
 
-/// Writes `text` to `path`, with the folders above it.
+/// Writes `text` to `path`, and creates the folders above it.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(|e| {

@@ -1,4 +1,4 @@
-//! What a demonstration says that fails where it should not: by programs in the place of fp that answer otherwise.
+//! The demonstration's error messages, provoked by programs that answer differently in place of fp.
 #![cfg(unix)]
 
 #[path = "../../../tests/common/program.rs"]
@@ -8,7 +8,8 @@ use super::stage::write;
 use super::*;
 use program::write_program;
 
-/// What `act` says on a stage whose program is this shell script; without one, there is no program.
+/// The error message of `act` on a stage whose program is this shell script; without a script, there is no
+/// program.
 fn said<T>(script: Option<&str>, act: impl FnOnce(&DemoStage) -> Result<T, CommandError>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fp");

@@ -1,5 +1,6 @@
-//! Satellites of the planner. Each folder has a feature's pure part, what it does on the disk, and its commands. Only the
-//! list of commands uses it; the doctor also asks the client that an installation talks to.
+//! Satellites of the planner, each with its pure part, its disk access and its commands in one folder, so
+//! that it can be removed. Only the list of commands uses them; the doctor also asks the client that an
+//! installation talks to.
 
 pub(crate) mod debt;
 pub(crate) mod doctor;

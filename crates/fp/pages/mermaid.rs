@@ -1,4 +1,5 @@
-//! The task tree as a Mermaid flowchart: a frame for each parent, an arrow for each dependency.
+//! Draws the task tree as a Mermaid flowchart, which GitHub and editors render: a frame for each parent, an
+//! arrow for each dependency.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,12 +7,12 @@ use fp_run::report::tree::{TaskRow, TreeReport};
 
 use crate::commands::show::complexity_and_state;
 
-/// Mermaid draws no text that is longer, unless its reader raises `maxTextSize`.
+/// Mermaid draws no longer text, unless its reader raises `maxTextSize`.
 const MAX_TEXT: usize = 50_000;
-/// Nor more arrows, unless its reader raises `maxEdges`.
+/// Mermaid draws no more arrows, unless its reader raises `maxEdges`.
 const MAX_ARROWS: usize = 500;
 
-/// The looks of each state, and of tasks on the critical path.
+/// The style of each state, and of tasks on the critical path.
 const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1c1a
   classDef ready fill:#dbeafe,stroke:#2563eb,color:#10244f
   classDef building fill:#fef3c7,stroke:#b45309,color:#4a2503
@@ -22,7 +23,6 @@ const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1
   classDef critical stroke-width:3px
 ";
 
-/// The flowchart.
 pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
     let mut frames = 0;
@@ -66,7 +66,7 @@ pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     text
 }
 
-/// Why Mermaid may refuse to draw `text`, if it may.
+/// The reason why Mermaid may refuse to draw `text`, if any.
 pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
     let arrows: usize = report.tasks.iter().map(|task| task.after.len()).sum();
     (arrows > MAX_ARROWS || text.len() > MAX_TEXT).then(|| {
@@ -91,8 +91,8 @@ fn classes(task: &TaskRow) -> Option<String> {
     (!classes.is_empty()).then(|| classes.join(","))
 }
 
-/// `text` within a quoted label. Mermaid knows no escapes but the numbers of characters, and reads Markdown and
-/// HTML in labels, so that every character which could mean something is written as its number.
+/// Escapes `text` for a quoted label. Mermaid knows no escapes except character numbers, and reads Markdown
+/// and HTML in labels, so every character that could have a meaning is written as its number.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -105,7 +105,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// What a box says: id, title, and in brackets complexity and state. One line, without control characters.
+/// The label of a box: id, title, and in brackets complexity and state. One line, without control characters.
 fn label(task: &TaskRow) -> String {
     let facts = complexity_and_state(task);
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
@@ -113,7 +113,7 @@ fn label(task: &TaskRow) -> String {
     label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The arrows that the critical path goes along, each as the tasks at its ends; the first may be a parent.
+/// The arrows along the critical path, each as the tasks at its ends; the first may be a parent.
 fn critical_arrows(report: &TreeReport<'_>) -> HashSet<(usize, usize)> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {

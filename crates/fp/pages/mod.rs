@@ -1,8 +1,8 @@
-//! Pages that need nothing else: no network, no framework, no other file. What there is to read is in the page as it is
-//! sent; drawings are made in the browser, of the report beside them.
+//! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. The
+//! text is in the page itself; the browser makes the drawings from the report beside it.
 //!
-//! A stranger may have written the plan's texts. They stand in the page escaped, and the policy lets no script run but
-//! the page's own, known by its hash.
+//! A stranger may have written the plan's texts. They are escaped in the page, and its policy lets no script
+//! run except the page's own, identified by its hash.
 
 macro_rules! put {
     ($page:expr, $($format:tt)*) => {{
@@ -50,7 +50,7 @@ fn head(title: &str, style: &str, script: &str, more: &str) -> String {
     )
 }
 
-/// What the script reads, under the id that it knows it by.
+/// Embeds the script's data under the id that it looks for.
 fn data(page: &mut String, id: &str, data: &impl Serialize) {
     let data = serde_json::to_string(data).expect("a report is made of texts and numbers");
     put!(page, "<script type=\"application/json\" id=\"{id}\">{}</script>\n", embedded(&data));
@@ -60,12 +60,12 @@ fn end(page: &mut String, script: &str) {
     put!(page, "<script type=\"module\">{script}</script>\n</body>\n</html>\n");
 }
 
-/// What the policy knows a script or a style by.
+/// The hash by which the policy identifies a script or a style.
 fn hash(source: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(source.as_bytes())))
 }
 
-/// How many leaves are in each state, as a bar.
+/// The number of leaves in each state, as a bar.
 fn progress(page: &mut String, report: &TreeReport<'_>) {
     let Some(counts) = &report.counts else { return };
     let (done, all) = (counts.completed, counts.total);
@@ -91,7 +91,7 @@ fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
     order.iter().map(|name| (name.to_lowercase(), of(name))).filter(|(_, count)| *count > 0).collect()
 }
 
-/// Text with its code spans as such.
+/// Text with its code spans marked up.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) || text.contains("``") {
@@ -103,7 +103,7 @@ fn prose(text: &str) -> String {
     tagged.collect()
 }
 
-/// `text` within an element or a quoted attribute. Characters that a page can't have become a sign for that.
+/// Escapes `text` for an element or a quoted attribute. Replaces characters that are not allowed in a page.
 fn escaped(text: &str) -> Cow<'_, str> {
     let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || is_forbidden(c);
     if !text.contains(special) {
@@ -124,13 +124,13 @@ fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters other than white space.
+/// True for control characters other than white space.
 fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// JSON within a script element: what could end the element, begin a comment, or end a line of JavaScript stands
-/// as its number. All of these occur in strings only.
+/// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line
+/// of JavaScript become their numbers. All of these occur in strings only.
 fn embedded(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 32);
     for c in json.chars() {

@@ -1,6 +1,6 @@
-//! The page of a task tree: goal and figures above, then the rows of the tasks in the pattern that WAI-ARIA has for
-//! trees, the waves, and the details of one task. The rows are flat and say their level, so that a tree may be deeper than
-//! browsers nest elements.
+//! The page of a task tree shows a plan before its run: goal and figures, then the tasks in WAI-ARIA's
+//! pattern for trees, the waves, and the details of one task. The rows are flat and state their level, so
+//! that a tree may be deeper than browsers nest elements.
 
 use fp_plan::text::counted;
 use fp_run::report::tree::{Problem, TaskRow, TreeReport};
@@ -16,13 +16,14 @@ const SCRIPT: &str = concat!(
     include_str!("detail.js")
 );
 
-/// Builders of the waves that are drawn first where only one is configured: one task a wave is a long row.
+/// Builders for the initial drawing if only one is configured: with one, each wave is one task, which makes a
+/// long row.
 const DRAWN: u32 = 4;
 
 const DETAIL: &str = r#"<aside class="pane detail" id="detail" aria-labelledby="detail-title" tabindex="-1"><h2 id="detail-title">Task</h2></aside>
 "#;
 
-/// The page. `name` is what the tree is called; with `builders` at work is how it is drawn at first.
+/// The page. `name` is the tree's name; `builders` is the number of builders in the initial drawing.
 pub(crate) fn plan_page(report: &TreeReport<'_>, name: &str, builders: u32) -> String {
     let drawn = if builders > 1 { builders } else { DRAWN };
     let goal = report.goal.trim().lines().next().unwrap_or_default();
@@ -43,7 +44,7 @@ pub(crate) fn plan_page(report: &TreeReport<'_>, name: &str, builders: u32) -> S
 
 /// Most problems that are listed.
 const PROBLEMS: usize = 50;
-/// So many problems are shown without being asked for.
+/// Up to this many problems are shown unfolded.
 const OPEN: usize = 4;
 
 fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
@@ -79,7 +80,7 @@ fn figures(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     page.push_str("</dl>\n");
 }
 
-/// The choice of how many builders the waves are drawn for, with what each is worth at best.
+/// The choice of how many builders to draw the waves for, with the ideal speed-up of each.
 fn builders(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
     if report.schedules.is_empty() {
         return;
@@ -102,7 +103,7 @@ fn problems(page: &mut String, problems: &[Problem]) {
     if problems.is_empty() {
         return;
     }
-    // Few are read at once; many would stand in front of the plan.
+    // A few are quick to read; many would hide the plan.
     let open = if problems.len() <= OPEN { " open" } else { "" };
     let errors = counted(problems.len(), "error");
     put!(page, r#"<details class="problems"{open}><summary>This tree is not valid: {errors}</summary><ul>"#);
@@ -138,7 +139,7 @@ fn tools(page: &mut String, report: &TreeReport<'_>) {
 const SEARCH: &str = r#"<div class="tools" role="search"><label class="search"><span class="hidden">Search tasks</span>
 <input id="search" type="search" placeholder="Search tasks" dir="auto" autocomplete="off"><kbd>/</kbd></label>"#;
 
-/// Levels that are indented; what is deeper is drawn no further in.
+/// Deepest level of indentation; deeper rows are drawn at this one.
 const LEVELS: usize = 12;
 
 fn tree(page: &mut String, report: &TreeReport<'_>) {
@@ -201,7 +202,7 @@ fn facts(page: &mut String, task: &TaskRow, state: &str) {
     }
 }
 
-/// How many siblings there are, itself among them, and the place among them, from 1.
+/// The number of siblings, including itself, and its position among them, from 1.
 fn place(report: &TreeReport<'_>, number: usize) -> (usize, usize) {
     let Some(parent) = report.tasks[number].parent else { return (1, 1) };
     let siblings = &report.tasks[parent].children;

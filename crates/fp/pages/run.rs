@@ -1,5 +1,5 @@
-//! The page of a run: what came of it, who did what when, and what each verdict rests on. Tasks, questions and commits
-//! are in the page as it is sent; the course of time and the waves are drawn in the browser.
+//! The page of a run shows its result, who did what when, and the evidence for each verdict. Tasks, questions
+//! and commits are in the page itself; the browser draws the timeline and the waves.
 
 use fp_plan::text::counted;
 use fp_run::report::run_page::{
@@ -24,25 +24,24 @@ const SCRIPT: &str = concat!(
     include_str!("run.js")
 );
 
-/// What a page of this kind is known by.
+/// Identifies a page of this kind.
 const MARKER: &str = r#"<meta name="generator" content="fp report">"#;
-/// So many bytes of a file are enough to tell what it is.
+/// Bytes from the beginning of a file that are enough to recognise it.
 pub(crate) const FAR: u64 = 400;
 
-/// What the script draws.
+/// The script's data.
 #[derive(Serialize)]
 struct DrawnRun<'r> {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     lanes: &'r [RunLane],
     marks: &'r [RunMark],
-    /// Of each task its id and its title.
+    /// Id and title of each task.
     tasks: Vec<(&'r str, &'r str)>,
-    /// Of each question its id and its text.
+    /// Id and text of each question.
     questions: Vec<(&'r str, &'r str)>,
 }
 
-/// The page.
 pub(crate) fn run_page(run: &RunPage<'_>) -> String {
     let goal = run.goal.trim().lines().next().unwrap_or_default();
     let mut page = head(&format!("{goal} – run"), STYLE, SCRIPT, &format!("\n{MARKER}"));
@@ -61,7 +60,7 @@ pub(crate) fn run_page(run: &RunPage<'_>) -> String {
     page
 }
 
-/// Whether a file that begins like this is a page of a run, of this or another version.
+/// True if a file with this beginning is the page of a run, of this or another version.
 pub(crate) fn is_run_page(beginning: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(beginning);
     beginning.starts_with("<!doctype html>") && beginning.contains(MARKER)
@@ -78,7 +77,7 @@ fn drawn<'r>(run: &'r RunPage<'_>) -> DrawnRun<'r> {
     }
 }
 
-/// A moment, which the script shows in the reader's own time.
+/// A time, which the script converts to the reader's time zone.
 fn time(at: Timestamp) -> String {
     let shown = at.strftime("%Y-%m-%d %H:%M:%S UTC");
     format!(
@@ -163,7 +162,7 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
     page.push_str("</dl>\n");
 }
 
-/// What each builder's time went into.
+/// The use of each builder's time.
 fn spent(page: &mut String, run: &RunPage<'_>) {
     let builders: Vec<&RunLane> = run.builder_lanes().collect();
     if builders.is_empty() {

@@ -1,4 +1,4 @@
-//! A configuration that is broken stops the commands, before they have done anything.
+//! A broken configuration stops the commands before they do anything.
 
 use std::fs;
 

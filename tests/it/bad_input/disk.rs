@@ -1,4 +1,4 @@
-//! Disks that can't be written, in a mount namespace of their own.
+//! Disks that can't be written to, in a mount namespace of their own.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -10,14 +10,14 @@ use crate::bad_input::{plan_file, started, two_tasks};
 use crate::common::plan::PLAN;
 use crate::common::{Environment, Output};
 
-/// The working folder on a disk of its own, which only processes started through this see.
+/// The working folder on a disk of its own, visible only to processes started through this.
 struct Disk<'a> {
     environment: &'a Environment,
     keeper: Child,
 }
 
 impl<'a> Disk<'a> {
-    /// Mounts what `script` mounts; nothing where that isn't allowed.
+    /// Runs the mounts in `script`; `None` if they aren't allowed.
     fn mount(environment: &'a Environment, script: &str) -> Option<Self> {
         fs::create_dir(environment.beside("disk")).unwrap();
         let mut command = environment.command("unshare");
@@ -58,7 +58,7 @@ impl<'a> Disk<'a> {
             "--target",
             &self.keeper.id().to_string(),
         ]);
-        // The folder of that name is another one in there.
+        // Within the namespace the name leads to another folder.
         command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(self.environment.path(""));
         let output = command.arg(program).args(args).output().unwrap();
         let text = |bytes: &[u8]| self.environment.shown(bytes);
@@ -256,7 +256,7 @@ fn an_entry_that_fits_only_in_part_is_taken_back() {
     let Some(disk) = Disk::small(&environment) else { return };
     let before = disk.read(&plan_file("events.jsonl"));
     disk.fill();
-    // More than what is left of the last block of the log.
+    // More than fits into the rest of the log's last block.
     let reason = "because ".repeat(1000);
     assert_snapshot!(disk.fp(&["fail", PLAN, "1", "--reason", &reason]), @r"
     exit status: 2

@@ -1,4 +1,4 @@
-//! A log that somebody has edited, or that a newer version has written.
+//! A log that somebody edited, or that a newer version wrote.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Names of plans, tasks and agents that are none, and folders that lead elsewhere.
+//! Invalid names of plans, tasks and agents, and folders that lead elsewhere.
 
 use std::fs;
 use std::os::unix::fs::symlink;

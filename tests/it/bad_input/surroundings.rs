@@ -1,4 +1,4 @@
-//! Surroundings that no command can work in: a folder that is gone, an input that is no text, a git that isn't one.
+//! Surroundings in which no command can work: a missing folder, input that is not text, a git that isn't one.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `tasks.md` as no decomposer should write it.
+//! Versions of `tasks.md` that no decomposer should write.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::bad_input::{plan_file, started, two_tasks};
 use crate::common::plan::PLAN;
 use crate::common::{Environment, Output};
 
-/// What approving this file says.
+/// The output of approving this file.
 fn approve(content: impl AsRef<[u8]>) -> Output {
     let environment = Environment::new().repo();
     environment.write(&plan_file("tasks.md"), content);
@@ -60,8 +60,8 @@ fn what_is_no_tree_is_not_approved() {
     ");
 }
 
-/// The tree of a run that is on is taken away, or replaced by something else: nothing that is done is lost, and with
-/// the tree back the run goes on.
+/// If the tree of a running run is removed or replaced, no finished work is lost, and with the tree restored
+/// the run goes on.
 #[test]
 fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
     let environment = started();

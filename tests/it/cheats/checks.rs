@@ -1,4 +1,4 @@
-//! What decides whether a task is done, made easier: tests, checks, dependencies and what is left open.
+//! Checks made easier: tests, test commands, dependencies and unfinished work.
 
 use crate::cheats::{Cheat, DONE, LOCK, MANIFEST, TEST, all_caught};
 

@@ -1,10 +1,10 @@
-//! Test commands that misbehave, and what changes around them.
+//! Test commands that misbehave, and changes around them.
 
 use std::time::{Duration, Instant};
 
 use crate::cheats::{DONE, Place, Scene};
 
-/// The line of `fp verify` about the test command, and what follows it.
+/// The line of `fp verify` about the test command, and the lines after it.
 fn told(scene: &Scene) -> String {
     scene.work();
     scene.submit();
@@ -51,7 +51,7 @@ fn an_enormous_output_is_cut_to_its_head_and_tail() {
     assert!(log.len() < 64 * 1024, "{} bytes", log.len());
 }
 
-/// What was verified is what is committed.
+/// A commit has exactly the verified files.
 #[test]
 fn a_file_changed_after_the_verification_is_verified_again() {
     for place in [Place::Checkout, Place::Worktree] {

@@ -1,10 +1,10 @@
-//! Commands from the wrong agent, or at the wrong time: refused, and nothing of them is recorded.
+//! Commands from the wrong agent, or at the wrong time: refused, and not recorded.
 
 use crate::cheats::{Place, Scene};
 use crate::common::Output;
 use crate::common::plan::PLAN;
 
-/// Runs `fp` with `args`, which has to be refused with these words and to leave no event.
+/// Runs `fp` with `args`; it must be refused with these words and add no event.
 #[track_caller]
 fn refused(scene: &Scene, args: &[&str], code: i32, words: &str) {
     let before = events(scene);
@@ -38,7 +38,7 @@ fn a_submit_with_an_old_token() {
         refused(&scene, &submit, 1, "the claim on task 1 is not yours any more: its token has changed");
         let extend = ["scope", "extend", PLAN, "1", "README.md", "--reason", "why not", "--claim"];
         refused(&scene, &[&extend[..], &[&scene.token]].concat(), 1, "its token has changed");
-        // The token in force is as good as ever.
+        // The valid token still works.
         scene.environment.done(&["submit", PLAN, "1", "--claim", &token]);
         refused(&scene, &submit, 1, "task 1 is AWAITING_VERIFICATION");
     }
@@ -92,13 +92,13 @@ fn a_verdict_that_leaves_a_criterion_out() {
 fn two_agents_under_one_name() {
     for place in [Place::Checkout, Place::Worktree] {
         let scene = Scene::new(place, "src/a.rs");
-        // The second one is told of the same task, with the same claim, and gets no other beside it.
+        // The second one gets the same task with the same claim, and no other beside it.
         assert_eq!(scene.environment.claim("builder-1"), Some(("1".to_owned(), scene.token.clone())));
         let other = ["claim", PLAN, "--as", "builder-1", "2"];
         refused(&scene, &other, 1, "builder-1 holds task 1, which is IMPLEMENTING: one task at a time");
         scene.work();
         scene.submit();
-        // It is handed in once, whichever of the two does it.
+        // Only one of the two can submit it.
         let again = ["submit", PLAN, "1", "--claim", &scene.token];
         refused(&scene, &again, 1, "task 1 is AWAITING_VERIFICATION");
     }

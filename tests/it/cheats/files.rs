@@ -1,4 +1,4 @@
-//! What a task must not touch: whatever is done to a path, `boundary` tells.
+//! Files that a task must not touch: `boundary` reports any change of them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -176,7 +176,7 @@ fn files_that_git_does_not_show() {
 
 #[test]
 fn a_file_of_another_running_task() {
-    // A worktree is its builder's alone: what changed there is the task's.
+    // A worktree is its builder's alone: any change in it is the task's.
     let other = Cheat {
         name: "a file of another running task",
         files: "src/a.rs",
@@ -189,7 +189,7 @@ fn a_file_of_another_running_task() {
     };
     all_caught_in(&[Place::Worktree], &[other]);
 
-    // In a checkout that they share nobody can tell who did it: it is the other task's to answer for.
+    // In a shared checkout nobody can tell who made a change: the other task answers for it.
     let scene = Scene::new(Place::Checkout, "src/a.rs");
     scene.environment.claim_task("builder-2", "2");
     scene.work();
@@ -204,7 +204,7 @@ fn a_file_of_another_running_task() {
     assert_eq!(scene.environment.git(&["status", "--short"]), " M src/b.rs\n");
 }
 
-/// The plan's folder is nobody's change, so what is done to the plan is told in other ways.
+/// The plan's folder is never part of a change; other checks report changes in it.
 #[test]
 fn the_plan_itself() {
     for place in [Place::Checkout, Place::Worktree] {

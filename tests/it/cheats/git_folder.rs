@@ -1,4 +1,4 @@
-//! Git itself, told to show less or to do more.
+//! Git's own settings, changed so that it shows less or does more.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn changes_that_git_is_told_to_overlook() {
     ]);
 }
 
-/// A file that its user hides was so when the task was claimed.
+/// A file that the user hides was already hidden at the claim.
 #[test]
 fn what_the_user_hides_is_nobodys_change() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");
@@ -57,7 +57,7 @@ fn what_the_user_hides_is_nobodys_change() {
     assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
 }
 
-/// Told to whoever judges, and not decisive: the user may have done it.
+/// Reported to the judge but not decisive: the user may have done it.
 #[test]
 fn files_of_git_that_were_edited() {
     let check = |name: &str, does: &dyn Fn(&Scene), words: &str| {

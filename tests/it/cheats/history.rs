@@ -1,4 +1,4 @@
-//! Nothing done, and what git was used for to make it look otherwise.
+//! No work, disguised with git.
 
 use crate::cheats::{Cheat, Place, Scene, all_caught, all_caught_in};
 

@@ -1,4 +1,4 @@
-//! What is committed: the named files or the staged ones, and nothing else.
+//! The choice of files: the named ones or the staged ones, and nothing else.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Names that mean something to a shell, to git or to a command line are only names.
+//! Names that are special to a shell, to git or to a command line are taken literally.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

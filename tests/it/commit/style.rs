@@ -1,4 +1,4 @@
-//! How messages are written in a repository: what is found, said, and held against a message.
+//! The style of messages in a repository: detected, explained, and enforced on a message.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! `fp config get`, `set`, `unset` and `edit`: one setting, in a file that otherwise stays as it was.
+//! `fp config get`, `set`, `unset` and `edit`: change one setting in a file and leave the rest alone.
 
 use std::fs;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ fn everything_else_in_the_file_stays() {
     environment.done(&["config", "unset", "exclusive"]);
     environment.done(&["config", "set", "guard.extend", "null"]);
     environment.done(&["config", "set", "maxIterations", "5"]);
-    // A group that got another setting stays on several lines.
+    // A group that gets another setting stays on several lines.
     let text = text.replace("{ \"mode\": \"warn\" }", "{\r\n        \"mode\": \"warn\"\r\n    }");
     assert_eq!(environment.read(PROJECT), text);
 }
@@ -195,7 +195,7 @@ fn a_broken_file_is_reported_and_not_repaired() {
             );
         }
     }
-    // A file that isn't asked to be changed is in nobody's way.
+    // A fault in the other file doesn't matter.
     environment.done(&["config", "set", "maxIterations", "2", "--user"]);
 }
 

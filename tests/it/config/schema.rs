@@ -1,4 +1,4 @@
-//! The JSON Schema of the settings takes what the program takes, no more and no less.
+//! The JSON Schema of the settings accepts exactly what the program accepts.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::common::Environment;
 static SCHEMA: LazyLock<Value> = LazyLock::new(fp_plan::settings::schema);
 static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).unwrap());
 
-/// Fails unless schema and program are of one mind about `document`; that mind.
+/// True if `document` is accepted; fails if schema and program disagree.
 fn taken(document: &Value) -> bool {
     let read = serde_json::from_str::<SettingsLayer>(&document.to_string());
     let faults: Vec<String> = VALIDATOR.iter_errors(document).map(|fault| fault.to_string()).collect();
@@ -109,7 +109,7 @@ fn each_kind_of_value_is_taken_or_refused_by_both() {
     check("colour", &[], &[json!(1), json!(null)]);
 }
 
-/// Every dotted key, and a few that are none.
+/// Every dotted key, and a few invalid ones.
 fn keys() -> Vec<String> {
     fn walk(prefix: &str, schema: &Value, keys: &mut Vec<String>) {
         for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
@@ -123,7 +123,7 @@ fn keys() -> Vec<String> {
     keys
 }
 
-/// Texts that are choices of some setting, or near the border of what a name or a folder is.
+/// Texts that some setting accepts as a choice, or that are barely valid or invalid as a name or a folder.
 fn any_text() -> impl Strategy<Value = String> {
     let choices =
         ["auto", "deny", "warn", "off", "default", "acceptEdits", "risk-first", "tdd", "Tdd", "ask"];
@@ -151,7 +151,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Puts `value` at the dotted `key`, over whatever is in its way.
+/// Puts `value` at the dotted `key`, over anything in its way.
 fn put(document: &mut Value, key: &str, value: Value) {
     let mut at = document;
     for part in key.split('.') {

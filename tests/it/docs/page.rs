@@ -1,17 +1,17 @@
-//! A page of the documentation taken apart: blocks, spans, links, headings and tables, each with its line.
+//! Parses a page of the documentation into blocks, spans, links, headings and tables, each with its line.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// A Markdown page of the repository.
 pub(crate) struct Page {
-    /// Where it is, from the root of the repository.
+    /// Its path from the root of the repository.
     pub(crate) path: &'static str,
     pub(crate) text: String,
     pub(crate) blocks: Vec<Block>,
     /// Code spans, in tables as well.
     pub(crate) spans: Vec<String>,
     pub(crate) links: Vec<String>,
-    /// What a link to a heading says behind `#`.
+    /// The targets of links to headings, without the `#`.
     pub(crate) anchors: Vec<String>,
     /// Every table, its heading first, as rows of cells.
     pub(crate) tables: Vec<Vec<Row>>,
@@ -23,7 +23,7 @@ pub(crate) type Row = Vec<String>;
 /// A code block.
 #[derive(Clone)]
 pub(crate) struct Block {
-    /// The word behind the fence.
+    /// The word after the fence.
     pub(crate) kind: String,
     pub(crate) text: String,
     /// `path:line` of the fence.
@@ -101,7 +101,7 @@ impl Page {
     }
 }
 
-/// What the text that comes next belongs to.
+/// The owner of the next text.
 #[derive(Default)]
 enum Within {
     #[default]

@@ -1,5 +1,5 @@
-//! Where the commands of the documentation are run: a repository with the README's own sample plan in it, `fp`
-//! on the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
+//! The place for the commands of the documentation: a repository with the README's own sample plan, `fp` on
+//! the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::docs::page::Page;
 
-/// Stands for `cargo run`, which would build the program that is there already.
+/// Replaces `cargo run`, which would build the program that exists already.
 const CARGO: &str = "#!/bin/sh
 case \"$1 $2 $3\" in
   'run --release --') shift 3; exec fp \"$@\" ;;
@@ -57,7 +57,7 @@ impl Place {
         self.0.run("sh", &["-euc", script])
     }
 
-    /// Whether a shell understands `script`, which is not run.
+    /// Parses `script` with a shell, without running it.
     pub(crate) fn understands(&self, script: &str) -> Output {
         self.0.run("sh", &["-nc", script])
     }
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// The tree that the README shows.
+/// The tree in the README.
 pub(crate) fn sample_tree() -> String {
     let page = Page::read("README.md");
     let blocks = page.blocks("markdown");

@@ -1,4 +1,4 @@
-//! Tables and figures of the documentation, held against the program.
+//! Tables and figures of the documentation, checked against the program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,8 @@ fn every_event_is_told() {
     assert_eq!(told.len(), events.len(), "an event is told twice");
 }
 
-/// The variants of an enum in a source, each with what stands in its braces, or in those of the struct that it holds.
+/// The variants of an enum in a source file, each with the text in its braces, or in those of the struct that
+/// it holds.
 fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let text = source(path);
     let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();

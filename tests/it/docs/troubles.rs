@@ -1,4 +1,4 @@
-//! The messages of the README's table of troubles, each brought about.
+//! The messages in the README's table of troubles, each provoked.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::docs::place::{Place, sample_tree};
 
 type Trouble = fn() -> Output;
 
-/// A part of each message, in the order of the table, and what brings it about.
+/// A part of each message, in the order of the table, and the way to provoke it.
 const TROUBLES: &[(&str, Trouble)] = &[
     ("Claude Code is not installed here", no_client),
     ("the repository has no commit yet", no_commit),

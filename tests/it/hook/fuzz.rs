@@ -1,5 +1,5 @@
-//! Every recorded event, changed field by field and cut off, to every hook: whatever the client may send one day, it
-//! goes on.
+//! Sends every recorded event to every hook, changed field by field and truncated: whatever the client sends
+//! one day, it must be able to go on.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn hook_of(event: &Value) -> String {
     kebab.collect::<String>().trim_start_matches('-').to_owned()
 }
 
-/// Where something is in an event, such as `/tool_input/file_path`.
+/// The places of values in an event, such as `/tool_input/file_path`.
 fn places(value: &Value, above: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields.iter().map(|(name, child)| (name.clone(), child)).collect(),
@@ -72,7 +72,7 @@ fn places(value: &Value, above: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What may stand in place of a value; `None` is nothing at all.
+/// Replacements for a value; `None` removes it.
 fn replacements() -> Vec<Option<Value>> {
     let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
     let wide: Vec<Value> = (0..5000).map(|n| json!({ "id": n, "description": "builder-1" })).collect();
@@ -106,14 +106,14 @@ fn replaced(event: &Value, place: &str, by: Option<&Value>) -> Value {
     event
 }
 
-/// A run with a builder at work, whose counters don't run out at once.
+/// A run with a builder at work, with high limits for its counters.
 fn running() -> Environment {
     let environment = held();
     environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 20}}"#);
     environment
 }
 
-/// That the client goes on after this answer: no other exit status, one reply or none, and a line at most.
+/// Asserts that the client goes on after this answer: exit status 0, at most one reply, and at most one line.
 fn harmless(hook: &str, output: &Output, what: &str) {
     assert_eq!(output.code, 0, "{hook}, {what}: {output}");
     assert!(output.stderr.lines().count() <= 1, "{hook}, {what}: {output}");
@@ -121,7 +121,7 @@ fn harmless(hook: &str, output: &Output, what: &str) {
     assert!(is_reply, "{hook}, {what}: {output}");
 }
 
-/// What no hook changes: where the tasks are, the tree, and the user's files.
+/// The state that no hook changes: the tasks, the tree, and the user's files.
 fn untouched(environment: &Environment) -> (Vec<(String, String)>, String, String) {
     let tree = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
     (environment.statuses(), tree, environment.git(&["status", "--porcelain", "--ignored"]))
@@ -139,7 +139,8 @@ fn a_field_that_is_not_as_it_was_breaks_nothing() {
         let mut found = Vec::new();
         places(&event, "", &mut found);
         for place in found {
-            // All of them everywhere would take a minute; over all events each comes to each field that matters.
+            // All of them everywhere would take a minute; over all events, each reaches every important
+            // field.
             for _ in 0..3 {
                 turn += 1;
                 let by = replacements[turn % replacements.len()].as_ref();

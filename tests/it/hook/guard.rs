@@ -1,4 +1,4 @@
-//! The guard before an edit, and what is remembered of who edits what.
+//! The guard before an edit, and the record of who edits what.
 
 use std::os::unix::fs::symlink;
 
@@ -47,13 +47,13 @@ impl Environment {
         self.hook(event, input.to_string().as_bytes())
     }
 
-    /// What the guard says to an edit of `path`; empty where it lets it through.
+    /// The guard's answer to an edit of `path`; empty if it lets it through.
     #[track_caller]
     fn refusal(&self, path: &str) -> String {
         refusal(&self.edit_event("pre-tool-use", "Edit", path))
     }
 
-    /// What a background builder claims, as its shell call.
+    /// The shell call with which a background builder claims.
     fn announces(&self, id: &str, line: &str) -> Output {
         let command = json!({
             "session_id": "s1", "cwd": self.path("").to_str().unwrap(), "agent_type": "fp:builder",
@@ -120,7 +120,7 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     ] {
         check(path, told);
     }
-    // What is beside the repository of a test is in the system's folder for temporary files.
+    // In a test, files beside the repository are in the system's folder for temporary files.
     for outside in ["../x", "src/up/x", "src/dangling.rs", "~/notes.md"] {
         check(outside, "");
     }
@@ -199,7 +199,7 @@ fn whoever_is_no_builder_with_a_task_edits_what_it_likes() {
     );
 }
 
-/// Neither settings nor plans are read where no agent is told of.
+/// Reads neither settings nor plans if the event names no agent.
 #[test]
 fn the_main_session_costs_nothing() {
     let environment = held().env("COMMENT_CHECKER_DISABLED", "1");
@@ -302,7 +302,7 @@ fn background_builders_are_told_apart_by_what_they_claim_as() {
     assert_eq!(edited("one", "b.txt"), "");
 }
 
-/// Two runs of one session have a `builder-1` each: what an agent has claimed counts for more than how it is called.
+/// Two runs of one session have a `builder-1` each: an agent's claim counts for more than its name.
 #[test]
 fn an_agent_of_one_run_is_none_of_another() {
     let environment = held_of_two("2");
@@ -346,7 +346,7 @@ fn a_call_of_the_main_session_says_nothing_about_an_agent() {
     assert_eq!(environment.entries(), before);
 }
 
-/// A file of another running task is that task's, unless this one's builder was seen to edit it.
+/// A file of another running task belongs to that task, unless this one's builder was seen editing it.
 #[test]
 fn whose_edit_it_is_in_a_checkout_of_two() {
     let environment = shared();
@@ -375,7 +375,7 @@ fn whose_edit_it_is_in_a_checkout_of_two() {
     assert_snapshot!(boundary_of_failed(&environment), @"src/b.rs was changed, is not in the task's files and belongs to task 2, which is running");
 }
 
-/// What the boundary check of task 1 says where it fails.
+/// The message of task 1's failing boundary check.
 fn boundary_of_failed(environment: &Environment) -> String {
     let output = environment.fp(&["verify", PLAN, "1", "--format", "json"]);
     let checks = output.json()["checks"].as_array().unwrap().clone();
@@ -384,7 +384,7 @@ fn boundary_of_failed(environment: &Environment) -> String {
     check["detail"].as_str().unwrap().to_owned()
 }
 
-/// An event with one of its values put out of shape.
+/// An event with one of its values deformed.
 fn mutated() -> impl Strategy<Value = (usize, Vec<usize>, Value)> {
     let strange = prop_oneof![
         Just(Value::Null),
@@ -399,7 +399,7 @@ fn mutated() -> impl Strategy<Value = (usize, Vec<usize>, Value)> {
     (0..4_usize, prop::collection::vec(0..16_usize, 1..4), strange)
 }
 
-/// Puts `strange` at the place in `value` that `path` leads to, member by member.
+/// Puts `strange` at the place in `value` to which `path` leads, member by member.
 fn put(value: &mut Value, path: &[usize], strange: Value) {
     let Some((first, rest)) = path.split_first() else { return *value = strange };
     match value {

@@ -1,4 +1,4 @@
-//! Whole changes on real repositories, from what a builder did to what the checks say.
+//! Whole changes on real repositories, from a builder's edits to the results of the checks.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -262,7 +262,7 @@ fn two_builders_in_one_working_tree() {
     assert_eq!((first.changed(), first.failures()), (vec!["src/a.rs".to_owned()], vec![]));
     assert!(first.checks().iter().all(|check| check.name != "history"));
 
-    // What is changed after the commit is.
+    // Changes after the commit count again.
     repo.write("src/b.rs", "fn b() -> u8 { 2 }\n");
     assert_eq!(first.failures(), ["boundary: src/b.rs was changed, is not in the task's files"]);
 }

@@ -1,4 +1,4 @@
-//! Commits on real repositories: exactly the recorded files, and the user's index as it was.
+//! Commits on real repositories: exactly the recorded files, and an unchanged index.
 
 use super::repository::{Repo, hermetic, os, paths};
 use fp_host::git::{Blocked, CommitOutcome, Operation};

@@ -5,7 +5,7 @@ use fp_host::git::{EntryState, Git, GitError, Operation};
 use fp_plan::hint::Hint as _;
 use fp_plan::repo_path::RepoPath;
 
-/// What changed since `base`, one word and path each, such as `Renamed(a) b`.
+/// The changes since `base`, one word and path each, such as `Renamed(a) b`.
 fn since(repo: &Repo, base: &fp_host::git::Oid) -> Vec<String> {
     use fp_run::verification::change::{Change, ChangeStatus, FileKind};
     let shown = |Change { path, status, kind }: Change| {
@@ -21,7 +21,7 @@ fn since(repo: &Repo, base: &fp_host::git::Oid) -> Vec<String> {
     repo.git.diff(base, &repo.tree()).unwrap().into_iter().map(shown).collect()
 }
 
-/// Runs `edit` on a repository with `files` and tells what it changed; the user's index must stay as it is.
+/// Runs `edit` on a repository with `files` and compares its changes; the user's index must stay unchanged.
 #[track_caller]
 fn check(files: &[(&str, &str)], edit: impl FnOnce(&Repo), expect: &[&str]) {
     let repo = Repo::with(files);
@@ -77,7 +77,7 @@ fn heads() {
     assert_eq!(repo.git.status().unwrap().head().unwrap(), detached);
 }
 
-/// What git's files say without git is what git says, or nothing.
+/// Reading git's files gives the same hash as git, or none.
 #[test]
 fn heads_in_files() {
     assert_eq!(Repo::unborn().git.head_in_files(), None);

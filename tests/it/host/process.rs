@@ -1,4 +1,4 @@
-//! Command lines that misbehave in every way, none of which outlives its run.
+//! Command lines that misbehave in every way, none of which may outlive its run.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,14 +14,14 @@ fn run(line: &str) -> FinishedCommand {
     run_line(line, Path::new("/"), limits(Duration::from_secs(20))).unwrap()
 }
 
-/// Whether a process with this text in its command line is there.
+/// True if a process with this text in its command line exists.
 fn is_running(text: &str) -> bool {
     let output = Command::new("ps").args(["-eo", "stat,args"]).output().unwrap();
     let list = String::from_utf8_lossy(&output.stdout).into_owned();
     list.lines().any(|line| line.contains(text) && !line.starts_with('Z'))
 }
 
-/// Waits a moment for it to be gone: a killed process is gone when its parent has been told.
+/// Waits briefly for it to disappear: a killed process is gone once its parent has reaped it.
 fn is_gone(text: &str) -> bool {
     let start = Instant::now();
     while is_running(text) {
@@ -49,7 +49,7 @@ fn how_it_ends_and_what_it_prints() {
     assert!(run("-x").output.to_text().contains("-x"));
 }
 
-/// What a program says that is given `input` and at most `time`.
+/// The answer of a program that gets `input` and at most `time`.
 fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
@@ -66,7 +66,7 @@ fn a_program_that_is_asked() {
     check("cat; echo err >&2", b"in", CommandEnd::Exited(0), "in", "err\n");
     check("exit 3", b"", CommandEnd::Exited(3), "", "");
     check("kill -9 $$", b"", CommandEnd::Signalled(9), "", "");
-    // One that reads nothing is not waited for, however much there was to read.
+    // A program that reads nothing is not waited for, however large the input.
     check("exec true", &vec![b'x'; 1024 * 1024], CommandEnd::Exited(0), "", "");
     check("wc -c", &vec![b'x'; 1024 * 1024], CommandEnd::Exited(0), "1048576\n", "");
     assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());

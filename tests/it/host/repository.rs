@@ -1,4 +1,4 @@
-//! Throw-away repositories that nothing of the machine's configuration reaches.
+//! Throw-away repositories, isolated from the machine's configuration.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -28,7 +28,7 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// One without a commit.
+    /// A repository without a commit.
     pub(crate) fn unborn() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap().join("repo");
@@ -37,7 +37,7 @@ impl Repo {
         Self { git: hermetic(&top), folder }
     }
 
-    /// One with these files in a first commit.
+    /// A repository with these files in a first commit.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let repo = Self::unborn();
         for (path, text) in files {
@@ -111,12 +111,12 @@ impl Repo {
     }
 }
 
-/// The working tree at `top`, its git cut off from the machine's configuration.
+/// The working tree at `top`, isolated from the machine's configuration.
 pub(crate) fn hermetic(top: &Path) -> Git {
     ENV.iter().fold(Git::open(top).unwrap(), |git, (name, value)| git.with_env(*name, *value))
 }
 
-/// Runs a program; panics with what it said if it fails.
+/// Runs a program; panics with its output if it fails.
 pub(crate) fn run(folder: &Path, program: &str, args: &[&str]) -> String {
     let output =
         Command::new(program).args(args).current_dir(folder).envs(ENV).stdin(Stdio::null()).output().unwrap();

@@ -1,4 +1,4 @@
-//! What mutants are made of: a good fixture with its repository, and the edits that break it.
+//! The base of mutants: a good fixture with its repository, and the edits that break it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use fp_run::interview::Interview;
 
 use crate::common::fixture::Fixture;
 
-/// What every user of the bases has ruled out.
+/// The text that every user of the bases has excluded.
 pub(crate) const EXCLUDED: &str = "blockchain";
 /// A link in every repository that leads out of it.
 pub(crate) const LINK: &str = "outside-link";
@@ -27,7 +27,7 @@ pub(crate) struct Base {
     interview: Option<Interview>,
 }
 
-/// Where the finding has to be.
+/// The place where the finding must be.
 #[derive(Debug)]
 pub(crate) enum At {
     /// On this task.
@@ -43,9 +43,9 @@ pub(crate) enum At {
 /// A tree that was broken in one place.
 #[derive(Debug)]
 pub(crate) struct Mutant {
-    /// The rule that has to find it.
+    /// The rule that must find it.
     pub(crate) rule: &'static str,
-    /// What was done, and to which task.
+    /// The mutation, and its task.
     pub(crate) what: String,
     pub(crate) at: At,
     /// Ids of the tasks that were changed.
@@ -64,7 +64,7 @@ impl Base {
         fixture.lay_out(folder.path());
         std::os::unix::fs::symlink("/", folder.path().join(LINK)).unwrap();
         let interview = fs::read_to_string(folder.path().join("interview.json")).ok();
-        // As long as the process; so the tree can stand beside the text that it borrows.
+        // Leaked, so that the tree can be stored beside the text that it borrows.
         let text: &str = fixture.text("good.md").unwrap().leak();
         Self {
             name: fixture.rule.clone(),
@@ -82,7 +82,7 @@ impl Base {
         facts
     }
 
-    /// What is found in `text`, as a tree of this repository.
+    /// The findings in `text`, as a tree of this repository.
     pub(crate) fn found(&self, text: &str) -> Vec<Diagnostic> {
         let (plan, parsed) = parse(text);
         check(&plan, &parsed, &self.facts(&plan))
@@ -120,7 +120,7 @@ impl Base {
         text
     }
 
-    /// Whether `task` waits for `other`, by whatever way.
+    /// True if `task` depends on `other`, directly or not.
     pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
         let index = PlanIndex::new(&self.plan);
         let mut waited: BTreeSet<&str> = BTreeSet::new();
@@ -140,7 +140,7 @@ impl Base {
         self.replaced(lines_of(self.text, span), "")
     }
 
-    /// The text with a line `- LINE` among the fields of `task`, in front of the first.
+    /// The text with a line `- LINE` before the first field of `task`.
     pub(crate) fn with_field(&self, task: &Task, line: &str) -> String {
         let first = FieldKind::ALL.iter().filter_map(|&kind| field(task, kind)).min();
         let newline = self.plan.newline();
@@ -170,7 +170,7 @@ impl Base {
         self.with_value(task, FieldKind::Dependencies, &ids.join(", "))
     }
 
-    /// A mutant of `task`, to be found on it.
+    /// A mutant of `task`, with the finding expected on it.
     pub(crate) fn mutant(
         &self,
         rule: &'static str,
@@ -195,12 +195,12 @@ pub(crate) fn lines_of(text: &str, span: Span) -> Span {
     Span::new(start, end)
 }
 
-/// Where a field of `task` is.
+/// The place of a field of `task`.
 pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
     if kind == FieldKind::Description { None } else { task.fields.span(kind) }
 }
 
-/// `text` with comments in front of tasks and fields and a word at its end, none of which a fix may lose.
+/// `text` with comments before tasks and fields and a word at its end; a fix must keep all of them.
 pub(crate) fn commented(text: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut result = String::new();
@@ -223,7 +223,7 @@ pub(crate) fn commented(text: &str) -> String {
     result + &format!("{newline}A word at the end.{newline}")
 }
 
-/// The lines of `text` with every id, and every dependency, taken out.
+/// The lines of `text` with all ids and dependencies removed.
 pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
     let mut spans: Vec<Span> =
         plan.tasks.iter().filter(|task| !task.synthetic).map(|task| task.id_span).collect();

@@ -1,6 +1,6 @@
-//! What may follow from breaking one task for others, each with the reason why it is no false alarm.
+//! Findings that may follow for others from breaking one task, each with the reason why it is no false alarm.
 
-/// What was broken, what is then found elsewhere, and why that is right.
+/// The broken rule, the finding elsewhere, and why that is right.
 pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("duplicate-id", "unknown-dependency", "the id that others wait for is gone"),
     ("duplicate-id", "file-conflict", "what kept two tasks apart was a dependency on the id that is gone"),
@@ -10,7 +10,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("syntax", "uncovered-requirement", "a leaf that can't be read covers nothing"),
 ];
 
-/// The place of what may follow in [`ALL`].
+/// The index in [`ALL`] of a finding that may follow.
 pub(crate) fn place((cause, found): (&str, &str)) -> Option<usize> {
     ALL.iter().position(|(of, follows, _)| *of == cause && *follows == found)
 }

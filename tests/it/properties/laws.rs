@@ -1,13 +1,13 @@
-//! What holds for any text whatever, for the property tests beside this file and for the targets in `fuzz/`.
-//! Each function panics where it doesn't.
+//! Laws that hold for any text, for the property tests beside this file and the targets in `fuzz/`. Each
+//! function panics if its law is broken.
 
 use fp_plan::diagnostic::{Diagnostic, Severity, Span};
 use fp_plan::plan::{FieldForm, FormatError, Item, Plan, format, parse};
 use fp_plan::rules::fix::fix_all;
 use fp_plan::rules::{RuleFacts, check};
 
-/// A text is read without a panic into a tree that is consistent, and every place in it is a place of the text
-/// where what it is the place of stands.
+/// Reading any text gives a consistent tree without a panic, and every span in it covers the text that it
+/// stands for.
 pub(crate) fn reading(text: &str) {
     let (plan, findings) = parse(text);
     for (index, task) in plan.tasks.iter().enumerate() {
@@ -44,7 +44,7 @@ fn slice(text: &str, span: Span) -> &str {
     text.get(span.start..span.end).unwrap_or_else(|| panic!("{span:?} is no part of {text:?}"))
 }
 
-/// The text of an item stands at its place, but for blanks and for a fence or comment that was left open.
+/// The text of an item is at its span, except for blanks and for a fence or comment left open.
 fn stands(text: &str, item: &Item) {
     let squashed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let place = squashed(slice(text, item.span));
@@ -54,15 +54,14 @@ fn stands(text: &str, item: &Item) {
     assert!(there, "{:?} doesn't stand in {place:?} of {text:?}", item.text);
 }
 
-/// Fixing comes to an end, does everything at once, changes nothing about which tasks there are, and leaves no
-/// more errors than there were.
+/// Fixing terminates, does everything at once, keeps the set of tasks, and leaves no more errors than before.
 pub(crate) fn fixing(text: &str) {
     let facts = RuleFacts::default();
     let fixed = fix_all(text, &facts);
     assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text, "once is enough: {text:?}");
     let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
     if !parsed.is_empty() || has_lone_return(text) {
-        // Where lines can't be read, nobody knows which tasks there are, and an edit beside one can make it
+        // If lines can't be read, the set of tasks is unknown, and an edit beside such a line can make it
         // readable.
         return;
     }
@@ -78,18 +77,18 @@ pub(crate) fn fixing(text: &str) {
     assert!(left <= found, "{found} errors became {left}: {text:?}\n{:?}", fixed.text);
 }
 
-/// Whether there is a carriage return without a line feed, which the Markdown parser takes now for a line end, now
-/// for none.
+/// True if there is a carriage return without a line feed, which the Markdown parser sometimes takes for a
+/// line end and sometimes not.
 fn has_lone_return(text: &str) -> bool {
     text.replace("\r\n", "\n").contains('\r')
 }
 
-/// What is formatted means the same, says all that it said, and is not changed by formatting it again.
+/// Formatting keeps meaning and content, and formatting again changes nothing.
 pub(crate) fn formatting(text: &str) {
     let formatted = match format(text) {
         Ok(formatted) => formatted,
         Err(error @ FormatError::Changed(_)) => {
-            // Markdown itself forgets what a link is if it is told twice.
+            // Markdown itself forgets the second of two definitions of a link.
             assert!(has_lone_return(text) || text.matches("]:").count() > 1, "{error}: {text:?}");
             return;
         }

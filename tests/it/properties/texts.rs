@@ -1,9 +1,9 @@
-//! Texts made of what the language is made of.
+//! Generates texts from fragments of the language.
 
 use proptest::prelude::*;
 
-/// Lines and parts of lines that the language and Markdown are made of, and `w1`, `w2`, … that stand nowhere
-/// else, so that it shows when one is lost.
+/// Lines and fragments of the language and of Markdown, with `w1`, `w2`, … that occur nowhere else, so that a
+/// lost one is noticed.
 fn piece() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "- ",

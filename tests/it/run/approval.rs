@@ -1,4 +1,4 @@
-//! What was approved runs, and nothing else.
+//! Only what was approved runs.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! A commit that can't be made is a question, and each of its answers does what it says.
+//! A commit that can't be made becomes a question, and each of its answers does what it promises.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn blocked() -> Environment {
     environment
 }
 
-/// What a hook of git runs to kill the `fp` that started that git.
+/// A git hook that kills the `fp` that started that git.
 #[cfg(target_os = "linux")]
 const DIES: &str = "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)";
 
@@ -208,7 +208,7 @@ fn a_rebase_in_progress_is_a_question() {
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
 }
 
-/// Leaves a rebase that waits for an edit.
+/// Leaves a rebase in progress that waits for an edit.
 pub(crate) fn rebase(environment: &Environment) {
     environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Another"]);
     environment.git(&[
@@ -242,7 +242,7 @@ fn a_lock_left_by_a_git_that_died_is_a_question() {
 #[test]
 fn a_commit_whose_process_died_is_found_and_not_made_again() {
     let environment = started(&[]);
-    // The commit is made, but the process that made it dies before it can say so.
+    // The commit is made, but the process dies before it can log it.
     environment.git_hook("post-commit", DIES);
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
@@ -314,7 +314,7 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
     ");
 }
 
-/// The commit is made, and then everything dies before git has written the index.
+/// After the commit everything dies before git has written the index.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_index_that_a_dead_git_left_behind_is_brought_to_its_commit() {

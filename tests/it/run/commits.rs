@@ -1,5 +1,5 @@
-//! The commits of a run in repositories of every kind: their message, hooks that take their time or rewrite files,
-//! and what is in progress.
+//! The commits of a run in repositories of every kind: their messages, slow hooks, hooks that rewrite files,
+//! and operations in progress.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::run::{chain, started};
 
-/// The subject of the first task, which is called `Write part 1`, behind commits with these subjects.
+/// The commit subject of the first task, `Write part 1`, after commits with these subjects.
 fn subject(before: &[&str]) -> String {
     let environment = Environment::new().repo();
     for subject in before {
@@ -58,7 +58,7 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
-/// A builder claims while the hook of another task's commit takes its time.
+/// A builder claims during the slow hook of another task's commit.
 #[test]
 fn a_hook_that_is_slow_holds_up_no_claim() {
     let environment = Environment::new().repo().shared();

@@ -1,4 +1,4 @@
-//! Tasks that fail, and what the user makes of it.
+//! Tasks that fail, and the user's answers.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! A run in which all goes well, or well at the second try.
+//! Runs in which everything goes well, at the first attempt or at the second.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! The repository around a run: whatever state it is in, nothing of the user's is touched.
+//! The repository around a run: whatever its state, nothing of the user's is touched.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What git tells, and what becomes of it where git can't.
+//! Measurements from git's history, and their absence if git can't tell.
 
 use std::fs;
 
@@ -152,7 +152,7 @@ fn a_shallow_clone_says_so() {
     let output = environment.fp_in("../clone", &["signals", "tree.md", "--format", "json"]);
     assert_eq!(output.stderr, "note: the clone is shallow: gitRisk knows only the history that is here\n");
     let task = &output.json()["tasks"][0];
-    // The last commit but one is where it was cut: to git it brings every file.
+    // The last commit but one is at the edge of the clone: to git it adds every file.
     assert_eq!((&task["filesWithHistory"], &task["commits"]), (&json!(1), &json!(1)), "{output}");
 }
 

@@ -1,4 +1,4 @@
-//! Names from a model, and files from a stranger: nothing is run, nothing outside is read, nothing hangs.
+//! Names from a model and files from a stranger: nothing runs, nothing outside is read, nothing hangs.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{measured, sample, signals, tree};
 use crate::common::Environment;
 
-/// What each of the listed paths was found to be.
+/// The presence of each listed path.
 fn presence(environment: &Environment, files: &str) -> Vec<String> {
     let files = measured(environment, files);
     files.as_array().unwrap().iter().map(|file| file["presence"].as_str().unwrap().to_owned()).collect()
@@ -99,7 +99,7 @@ fn devices_and_sockets_are_not_read() {
     let socket = std::os::unix::net::UnixListener::bind(environment.path("src/socket.rs")).unwrap();
     assert_eq!(presence(&environment, "src/socket.rs"), ["notRead"]);
     drop(socket);
-    // Only root can make a device; nobody needs one to see that what is no regular file is not opened.
+    // Only root can make a device; the other cases show just as well that only regular files are opened.
     let device = environment.path("src/zero.rs");
     if environment.run("mknod", &[device.to_str().unwrap(), "c", "1", "5"]).code == 0 {
         assert_eq!(presence(&environment, "src/zero.rs, src"), ["notRead", "file", "file", "file", "file"]);

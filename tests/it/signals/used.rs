@@ -1,4 +1,4 @@
-//! What signals are good for: the order of tasks, and how often each may be tried.
+//! The uses of signals: the order of tasks, and the number of attempts.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{planned, tree};
 use crate::common::Environment;
 use crate::common::plan::PLAN;
 
-/// A plan of two tasks, of which the second is said to be risky.
+/// A plan of two tasks, with signals that call the second one risky.
 fn risky() -> Environment {
     let environment = planned(&["src/a.rs", "src/b.rs"]);
     environment.write(

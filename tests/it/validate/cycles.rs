@@ -1,4 +1,4 @@
-//! Dependency cycles: of each tangle the shortest one, as a path.
+//! Dependency cycles: the shortest one of each tangle, as a path.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `--gate`: one word on whether the plan may go on, and where to go from it.
+//! `--gate`: one word on whether planning may go on, and the next command.
 
 use insta::assert_snapshot;
 
@@ -75,7 +75,7 @@ fn it_is_a_part_of_the_json() {
     assert!(plain.get("gate").is_none(), "{plain}");
 }
 
-/// What a verdict names as the next command leads on.
+/// Each verdict's next command works.
 #[test]
 fn the_next_command_runs() {
     let environment = Environment::new().repo();

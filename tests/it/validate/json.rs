@@ -1,4 +1,4 @@
-//! `--format json`: one value, whatever is found, with the fields that programs rely on.
+//! `--format json`: one value, whatever the findings, with the fields that programs rely on.
 
 use insta::assert_snapshot;
 use serde_json::Value;

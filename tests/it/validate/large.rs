@@ -1,5 +1,5 @@
-//! Junk of a size that nobody writes by hand: a million findings are printed one by one, in any form, and not
-//! gathered first.
+//! Junk too large to be written by hand: a million findings are printed one by one, in any form, instead of
+//! being collected first.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::validate::{FILE, with};
 
-/// How many bytes `fp validate` prints of a megabyte of broken tasks; looks for `end` in the last of them.
+/// Number of bytes that `fp validate` prints for a megabyte of broken tasks; expects `end` in the last of
+/// them.
 fn printed(flags: &[&str], end: &str) -> usize {
     let environment = with(&"- [ID: x] (Complexity: 99)\n".repeat((1 << 20) / 27));
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));

@@ -1,4 +1,4 @@
-//! The passes of `--fix` over a plan's tree, which are counted so that they end.
+//! The passes of `--fix` over a plan's tree are counted, so that they end.
 
 use insta::assert_snapshot;
 
@@ -30,7 +30,7 @@ fn place() -> Environment {
     Environment::new().repo()
 }
 
-/// [`large_leaf`], as somebody has tried to mend it for this time.
+/// [`large_leaf`] after this many attempts to repair it.
 fn attempt(number: usize) -> String {
     large_leaf().replacen("One line", &format!("One line, try {number}"), 1)
 }

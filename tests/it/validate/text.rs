@@ -1,4 +1,4 @@
-//! The text: places, carets, what is cut, what is counted, and how it ends.
+//! The text: places, carets, cuts, counts and endings.
 
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
@@ -198,7 +198,7 @@ fn long_lines_are_cut_around_the_caret() {
     }
 }
 
-/// A terminal obeys control characters. None of a plan's reaches it, in whatever text shows the plan.
+/// A terminal obeys control characters, so none of a plan's may reach it, whatever text shows the plan.
 #[test]
 fn control_characters_are_made_visible() {
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{8}";

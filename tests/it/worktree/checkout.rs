@@ -1,4 +1,4 @@
-//! The user's checkout: what is brought into it, and what of the user's stays as it is.
+//! The user's checkout: which changes enter it, and that the user's own stay.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::worktree::{sample, started, worktree};
 
-/// Task 1 has been handed in.
+/// Task 1 has been submitted.
 fn handed_in() -> Environment {
     let environment = started();
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");

@@ -1,4 +1,4 @@
-//! A change that does not fit what a person has committed meanwhile goes back to its builder, who resolves it.
+//! A change that conflicts with a person's newer commit goes back to its builder, who resolves it.
 
 use insta::assert_snapshot;
 
@@ -6,7 +6,7 @@ use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::worktree::{started, worktree};
 
-/// Task 1 has been handed in, and a person has committed another change of the same line.
+/// Task 1 has been submitted, and a person has committed another change of the same line.
 fn overtaken(flags: &[&str]) -> Environment {
     let environment = crate::worktree::sample();
     environment.start(&[&["--builders", "2"], flags].concat());
@@ -41,7 +41,7 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
     let lines: Vec<&str> = marked.lines().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(lines, ["first", "<<<<<<<", "second,", "=======", "second,", ">>>>>>>", "third"], "{marked}");
 
-    // Markers that stay fail the task.
+    // Remaining markers fail the task.
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = environment.pass("1");
     assert!(verdict.stdout.contains("Check leftovers: a.txt:2"), "{verdict}");

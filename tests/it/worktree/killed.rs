@@ -1,5 +1,5 @@
-//! Processes killed while they bring a change onto the branch. That whole runs survive kills at random moments is
-//! shown in `tests/kill`; here are the moments that matter.
+//! Processes killed while they bring a change onto the branch, at the moments that matter; `tests/kill` shows
+//! that whole runs survive kills at random moments.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::common::plan::PLAN;
 use crate::common::program::write_program;
 use crate::worktree::{sample, worktree};
 
-/// Has the first git that is called with `word` run `script` instead; `$GIT` is the real one. Task 1 is handed in.
+/// Makes the first git called with `word` run `script` instead; `$GIT` is the real one. Task 1 is submitted.
 fn with_git_that(word: &str, script: &str) -> Environment {
     let environment = sample();
     let real = environment.run("sh", &["-c", "command -v git"]).stdout;
@@ -29,7 +29,7 @@ fn with_git_that(word: &str, script: &str) -> Environment {
     environment
 }
 
-/// Kills the `fp` that has started this git.
+/// Kills the `fp` that started this git.
 const KILL: &str = "kill -9 $PPID; sleep 0.1; exit 1";
 
 fn killed_at(word: &str) -> Environment {
@@ -40,7 +40,7 @@ fn killed_at(word: &str) -> Environment {
     environment
 }
 
-/// The run goes on to the commit of task 1, and leaves nothing behind.
+/// Asserts that the run goes on to the commit of task 1 and leaves nothing behind.
 fn goes_on(environment: &Environment) {
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
@@ -100,7 +100,7 @@ fn while_a_worktree_is_made() {
     environment.assert_swept();
 }
 
-/// A user who edits the file between the crash and the next command is not overruled.
+/// A user's edit between the crash and the next command is kept.
 #[test]
 fn what_the_user_does_after_a_crash_is_kept() {
     let environment = killed_at("commit");

@@ -1,4 +1,4 @@
-//! What becomes of a worktree that is not as `fp` has left it, and that none is left when the run is over.
+//! Worktrees in unexpected states, and the removal of all of them at the end of the run.
 
 use std::fs;
 use std::process::Stdio;
@@ -9,10 +9,10 @@ use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::worktree::{sample, started, worktree};
 
-/// Where the patches are.
+/// The folder of patches.
 const UNFINISHED: &str = ".fractal-planner/plans/sample-20261121/unfinished";
 
-/// Both builders are at work; the token of the first.
+/// Both builders are at work; returns the first one's token.
 fn at_work() -> (Environment, String) {
     let environment = started();
     let (_, token) = environment.claim("builder-1").unwrap();
@@ -42,7 +42,7 @@ fn a_cancelled_run_leaves_nothing() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
-/// A builder that goes on with another task, and a run that ends, leave what is not done where it can be taken up.
+/// When a builder moves on to another task, or a run ends, unfinished work is kept for later.
 #[test]
 fn what_is_not_done_is_kept_as_a_patch() {
     let (environment, _) = at_work();
@@ -93,7 +93,7 @@ fn a_run_that_is_stopped_by_an_answer_leaves_nothing() {
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
     environment.assert_swept();
     assert!(!environment.path(UNFINISHED).exists(), "what has passed is finished");
-    // What has passed needs no worktree to be committed.
+    // A passed task needs no worktree for its commit.
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
@@ -164,7 +164,7 @@ fn half_done_work_is_the_builders_own() {
     let start = environment.done(&["run", "start", PLAN, "--session", "s2", "--builders", "2"]);
     assert!(start.stdout.contains("2 taken back from a session that is gone"), "{start}");
     let file = format!("{}/a.txt", worktree("builder-1"));
-    // Somebody else begins afresh, and the builder itself where it left off.
+    // Another builder starts afresh, the builder itself continues.
     let other = worktree("builder-2");
     environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
     assert_eq!(environment.read(&file), "half done\n");
@@ -212,11 +212,11 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
     assert_eq!(environment.git(&["log", "--format=%s", "main", "-2"]), "Write part 1\nAdd two texts\n");
 }
 
-/// What a builder does to the `.git` of its worktree harms its own alone.
+/// Damage to the `.git` of a builder's worktree affects only that worktree.
 #[test]
 fn a_worktree_that_is_none_any_more_is_made_anew() {
     let breakages: [&dyn Fn(&Environment); 5] = [
-        // A git that is killed leaves this, and then lists no worktree of the repository.
+        // A killed git leaves this, and then lists no worktree of the repository.
         &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
         &|environment| fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap(),
         &|environment| {

@@ -116,7 +116,7 @@ fn what_passes_is_one_commit_each() {
     }
     assert_eq!(environment.read("a.txt"), "first\nsecond, about 1\nthird\n");
     assert_eq!(environment.git(&["status", "--short"]), "");
-    // The next task begins with what both have done, in a worktree that is used again.
+    // The next task begins with the work of both, in a worktree that is used again.
     let (task, token) = environment.claim("builder-2").unwrap();
     assert_eq!(task, "3");
     let own = worktree("builder-2");

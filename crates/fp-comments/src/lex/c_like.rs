@@ -1,4 +1,4 @@
-//! Languages with `//` and `/* */`.
+//! Languages with `//` and `/* */` share one table; each adds its own literals and exceptions.
 
 use super::cursor::{SCRIPT_WORDS, is_word, skip_regex, value_expected};
 use super::engine::{
@@ -11,7 +11,7 @@ const NESTED: &[BlockMarks] = &[BlockMarks { open: "/*", close: "*/", nested: tr
 const QUOTES: &[Literal] = &[Literal::escaped("\""), Literal::escaped("'")];
 const TRIPLE: Literal = Literal::escaped("\"\"\"").lines();
 
-/// C-like comments, with documentation as doxygen, javadoc and rustdoc know it; texts in double and single quotes.
+/// Comments as in C, documentation as in doxygen, javadoc and rustdoc, strings in double and single quotes.
 const BASE: Syntax = Syntax { lines: &["//"], blocks: FLAT, texts: QUOTES, doc: is_doc, ..Syntax::PLAIN };
 
 pub(crate) static PROTOBUF: Syntax = BASE;
@@ -92,7 +92,7 @@ pub(crate) static HCL: Syntax = Syntax {
     ..BASE
 };
 
-/// Whether a comment is `///`, `//!`, `/**` or `/*!`, but no row of slashes or stars.
+/// True if a comment is `///`, `//!`, `/**` or `/*!`, but not a row of slashes or stars.
 pub(crate) fn is_doc(rest: &[u8]) -> bool {
     match rest {
         [b'/', b'/', b'!', ..] | [b'/', b'*', b'!', ..] => true,
@@ -102,7 +102,7 @@ pub(crate) fn is_doc(rest: &[u8]) -> bool {
     }
 }
 
-/// Moves behind the character literal that begins at the cursor, or behind its quote if there is none.
+/// Skips the character literal at the cursor, or just its quote if there is none.
 pub(super) fn char_or_quote(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let width = match cursor.peek(1) {
@@ -117,7 +117,7 @@ pub(super) fn char_or_quote(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// How many bytes the character has that begins with `first`.
+/// Number of bytes of the character that begins with `first`.
 fn utf8_width(first: u8) -> usize {
     match first {
         0xf0.. => 4,
@@ -127,7 +127,7 @@ fn utf8_width(first: u8) -> usize {
     }
 }
 
-/// Whether the cursor stands inside or behind a name.
+/// True if the cursor is inside or right after a name.
 pub(super) fn behind_name(engine: &TableLexer<'_, '_>) -> bool {
     is_word(engine.cursor.before())
 }
@@ -145,7 +145,7 @@ fn rust_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Text(Literal::raw("\"").lines(), hashes)
 }
 
-/// Digit separators, raw strings, the paths of `#include`, and comments that a backslash continues.
+/// Digit separators, raw strings, the paths of `#include`, and comments continued by a backslash.
 fn c_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     match cursor.peek(0) {
@@ -189,7 +189,7 @@ fn c_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     }
 }
 
-/// Moves behind `R"mark( … )mark"`.
+/// Skips `R"mark( … )mark"`.
 fn raw_string(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let body = &cursor.rest()[2..];
@@ -294,7 +294,7 @@ fn csharp_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Text(text, 0)
 }
 
-/// Zig's `\\` begins a line of text.
+/// Zig's `\\` begins a line of a string.
 fn multiline_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     if engine.cursor.sees("\\\\") {
         engine.cursor.at = engine.cursor.line_end(engine.cursor.at);

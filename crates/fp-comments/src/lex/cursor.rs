@@ -1,20 +1,21 @@
-//! A place in a text, the comments found up to there, and what several lexers ask about it.
+//! The position in a text, with the comments found so far and the questions that several lexers ask about it.
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use crate::{CommentKind, SourceComment};
 
-/// What a lexer moves through a text; every lexer shares it, so that one can hand over to another in between.
+/// The position of a lexer in a text. All lexers share one cursor, so that one can hand over to another.
 #[derive(Debug)]
 pub(crate) struct CommentCursor<'t> {
     text: &'t str,
-    /// The text up to where this lexer has to stop.
+    /// The text up to the point where this lexer must stop.
     pub(super) bytes: &'t [u8],
-    /// Where this lexer began.
+    /// The start of this lexer's part.
     pub(super) start: usize,
-    /// Up to where no regular expression closes that begins behind the cursor: it isn't looked for twice.
+    /// No regular expression that begins after the cursor closes before this point, so the search isn't
+    /// repeated.
     pub(super) unclosed: usize,
-    /// The next byte to look at.
+    /// The next byte.
     pub(super) at: usize,
     found: Vec<SourceComment<'t>>,
     counted: usize,
@@ -22,7 +23,7 @@ pub(crate) struct CommentCursor<'t> {
 }
 
 impl<'t> CommentCursor<'t> {
-    /// At the start of `text`, behind its byte order mark.
+    /// A cursor at the start of `text`, after its byte order mark.
     pub(super) fn new(text: &'t str) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         Self {
@@ -42,7 +43,7 @@ impl<'t> CommentCursor<'t> {
         self.found
     }
 
-    /// Lets `lexer` work from here to `end`, and stands there afterwards.
+    /// Runs `lexer` from here to `end`, and leaves the cursor there.
     pub(super) fn within(&mut self, end: usize, lexer: impl FnOnce(&mut Self)) {
         let (bytes, start) = (self.bytes, self.start);
         self.bytes = &bytes[..end];
@@ -51,7 +52,7 @@ impl<'t> CommentCursor<'t> {
         (self.bytes, self.start, self.at) = (bytes, start, end);
     }
 
-    /// Whether nothing is left.
+    /// True at the end.
     pub(super) fn done(&self) -> bool {
         self.at >= self.bytes.len()
     }
@@ -61,66 +62,67 @@ impl<'t> CommentCursor<'t> {
         self.bytes.get(index).copied().unwrap_or(0)
     }
 
-    /// The byte that is `ahead` of the next one; 0 behind the end.
+    /// The byte that is `ahead` of the next one; 0 past the end.
     pub(super) fn peek(&self, ahead: usize) -> u8 {
         self.byte(self.at + ahead)
     }
 
-    /// The byte just before the next one; 0 at the start.
+    /// The byte before the next one; 0 at the start.
     pub(super) fn before(&self) -> u8 {
         if self.at > self.start { self.bytes[self.at - 1] } else { 0 }
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub(super) fn rest(&self) -> &'t [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether `mark` comes next.
+    /// True if `mark` comes next.
     pub(super) fn sees(&self, mark: &str) -> bool {
         self.rest().starts_with(mark.as_bytes())
     }
 
-    /// Whether `mark` comes next, in any case.
+    /// True if `mark` comes next, ignoring case.
     pub(super) fn sees_any_case(&self, mark: &str) -> bool {
         self.rest().get(..mark.len()).is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
     }
 
-    /// Where `mark` comes next, from `from` on.
+    /// The next occurrence of `mark` at or after `from`.
     pub(super) fn find(&self, from: usize, mark: &str) -> Option<usize> {
         let rest = self.bytes.get(from..)?;
         memmem::find(rest, mark.as_bytes()).map(|found| from + found)
     }
 
-    /// Where the line of `from` ends: at its line break, or at the end of the text.
+    /// The end of the line at `from`: its line break, or the end of the text.
     pub(super) fn line_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         let end = memchr(b'\n', rest).map_or(self.bytes.len(), |found| from + found);
         if end > from && self.bytes[end - 1] == b'\r' { end - 1 } else { end }
     }
 
-    /// Moves behind the line break of this line.
+    /// Moves past the line break of this line.
     pub(super) fn next_line(&mut self) {
         self.at = memchr(b'\n', self.rest()).map_or(self.bytes.len(), |found| self.at + found + 1);
     }
 
-    /// Moves behind `mark`, or to the end if it doesn't come any more.
+    /// Moves past the next `mark` at or after `from`, or to the end if there is none.
     pub(super) fn skip_past(&mut self, from: usize, mark: &str) {
         self.at = self.find(from, mark).map_or(self.bytes.len(), |found| found + mark.len());
     }
 
-    /// Whether only blanks stand before `index` on its line.
+    /// True if only blanks precede `index` on its line.
     pub(super) fn begins_line(&self, index: usize) -> bool {
         let before = &self.bytes[self.start..index];
         before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| *byte == b'\n')
     }
 
-    /// Whether the next byte is the first of its line.
+    /// True if the next byte is the first of its line.
     pub(super) fn at_line_start(&self) -> bool {
         matches!(self.before(), 0 | b'\n')
     }
 
-    /// Where the code before `index` ends: behind the last byte that is neither white space nor part of a comment.
+    /// The end of the code before `index`: just past the last byte that is neither white space nor part of a
+    /// comment.
     pub(super) fn code_end(&self, index: usize) -> usize {
         let mut end = index;
         let mut comments = self.found.iter().rev();
@@ -142,30 +144,31 @@ impl<'t> CommentCursor<'t> {
         &self.bytes[end - length..end]
     }
 
-    /// How many of `byte` stand at `from`.
+    /// Number of consecutive `byte`s at `from`.
     pub(super) fn run(&self, from: usize, byte: u8) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         rest.iter().take_while(|other| **other == byte).count()
     }
 
-    /// How many bytes of a name stand at `from`.
+    /// Length in bytes of the name at `from`.
     pub(super) fn word(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         rest.iter().take_while(|byte| is_word(**byte)).count()
     }
 
-    /// Takes the comment from the next byte to the end of its line.
+    /// Records the comment from the next byte to the end of its line.
     pub(super) fn take_line(&mut self, kind: CommentKind) {
         self.take(kind, self.line_end(self.at));
     }
 
-    /// Takes the comment from the next byte to behind `close`, looked for from `from` on; to the end without it.
+    /// Records the comment from the next byte to just past `close`, which is searched from `from` on; without
+    /// it, to the end.
     pub(super) fn take_block(&mut self, kind: CommentKind, from: usize, close: &str) {
         let end = self.find(from, close).map_or(self.bytes.len(), |found| found + close.len());
         self.take(kind, end);
     }
 
-    /// Takes the comment from the next byte to `end`, and moves there.
+    /// Records the comment from the next byte to `end`, and moves there.
     pub(super) fn take(&mut self, kind: CommentKind, end: usize) {
         let (start, bytes) = (self.at, self.text.as_bytes());
         let last = self.found.last();
@@ -184,12 +187,12 @@ impl<'t> CommentCursor<'t> {
     }
 }
 
-/// Whether `byte` can be part of a name.
+/// True if `byte` can be part of a name.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// A table of the bytes at which a lexer has to look.
+/// A table of the bytes at which a lexer has to stop.
 pub(super) const fn marks(bytes: &[u8]) -> [bool; 256] {
     let mut marks = [false; 256];
     let mut index = 0;
@@ -200,10 +203,10 @@ pub(super) const fn marks(bytes: &[u8]) -> [bool; 256] {
     marks
 }
 
-/// Words of JavaScript and Groovy behind which a value comes.
+/// Words of JavaScript and Groovy that precede a value.
 pub(super) const SCRIPT_WORDS: &str =
     "return typeof case in of delete void throw new do else instanceof yield await default extends";
-/// Whether a value has to come at the cursor, rather than an operator; it comes behind `words`.
+/// True if a value must come at the cursor, rather than an operator; `words` are those that precede a value.
 pub(super) fn value_expected(cursor: &CommentCursor<'_>, words: &str) -> bool {
     let end = cursor.code_end(cursor.at);
     let Some(index) = end.checked_sub(1).filter(|index| *index >= cursor.start) else { return true };
@@ -225,7 +228,7 @@ pub(super) fn value_expected(cursor: &CommentCursor<'_>, words: &str) -> bool {
     }
 }
 
-/// Moves behind the expression that begins at the cursor, or, if it isn't closed in its line, behind its slash.
+/// Skips the regular expression at the cursor, or just its slash if it isn't closed on its line.
 pub(super) fn skip_regex(cursor: &mut CommentCursor<'_>) {
     let (mut index, mut class) = (cursor.at + 1, false);
     cursor.at += 1;

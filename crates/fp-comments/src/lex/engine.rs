@@ -1,33 +1,33 @@
-//! The lexer of all languages that a table describes: comment marks, literals, the code in their holes, and a rule of the
-//! language's own for what no table can say.
+//! One lexer for all languages that a table can describe: comment marks, literals, code inside of literals,
+//! and a function of the language's own for everything else.
 
 use memchr::{memchr2_iter, memchr3};
 
 use super::cursor::CommentCursor;
 use crate::CommentKind;
 
-/// How a language writes comments and texts.
+/// The comments and literals of a language.
 pub(crate) struct Syntax {
-    /// What begins a comment to the end of the line.
+    /// Marks that begin a comment to the end of the line.
     pub(crate) lines: &'static [&'static str],
-    /// Comments between two marks; they win over those to the end of the line.
+    /// Block comments; they take precedence over comments to the end of the line.
     pub(crate) blocks: &'static [BlockMarks],
-    /// Texts, those with the longer marks first.
+    /// String literals, those with longer marks first.
     pub(crate) texts: &'static [Literal],
-    /// Whether the comment with which the rest begins is documentation.
+    /// True if the comment at the start of the given bytes is documentation.
     pub(crate) doc: fn(&[u8]) -> bool,
-    /// The bytes at which the language's own rule is asked.
+    /// The bytes at which the language's own rule is called.
     pub(crate) asks: &'static [u8],
-    /// The language's own rule, asked before the table.
+    /// The language's own rule, called before the table.
     pub(crate) rule: fn(&mut TableLexer<'_, '_>) -> RuleTurn,
 }
 
 impl Syntax {
-    /// Without any comment or text: what tables are made from.
+    /// No comments and no literals; the base of all tables.
     pub(crate) const PLAIN: Self =
         Self { lines: &[], blocks: &[], texts: &[], doc: |_| false, asks: &[], rule: |_| RuleTurn::Pass };
 
-    /// Which bytes can begin something.
+    /// The bytes that can begin anything.
     pub(crate) fn first_bytes(&self) -> [bool; 256] {
         let mut first = [false; 256];
         let marks = self.lines.iter().chain(self.blocks.iter().map(|block| &block.open));
@@ -45,28 +45,28 @@ impl Syntax {
 pub(crate) struct BlockMarks {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
-    /// Whether one may stand inside another.
+    /// True if one may contain another.
     pub(crate) nested: bool,
 }
 
-/// A literal in which nothing is a comment.
+/// A literal, inside of which nothing is a comment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Literal {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
-    /// What takes the meaning from the byte behind it.
+    /// The byte that escapes the next one.
     pub(crate) escape: Option<u8>,
-    /// Whether two closing marks stand for one that closes nothing.
+    /// True if two closing marks stand for one and close nothing.
     pub(crate) doubled: bool,
-    /// Whether it may go on in the next line; otherwise it ends with its line.
+    /// True if it may span lines; otherwise it ends with its line.
     pub(crate) lines: bool,
-    /// Whether more of the closing mark's byte belong to it.
+    /// True if further repetitions of the closing mark's byte belong to it.
     pub(crate) greedy: bool,
-    /// The opening bracket that has to be closed inside.
+    /// The opening bracket that must be closed inside.
     pub(crate) nest: Option<u8>,
-    /// Where code stands inside.
+    /// The form of code inside.
     pub(crate) hole: Option<Hole>,
-    /// Whether it is documentation.
+    /// True if it is documentation.
     pub(crate) doc: bool,
 }
 
@@ -117,14 +117,14 @@ impl Literal {
     }
 }
 
-/// Code inside a text.
+/// Code inside a string literal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hole {
     pub(crate) open: &'static str,
-    /// The brackets that have to be closed inside.
+    /// The brackets that must be closed inside.
     pub(crate) opens: &'static [u8],
     pub(crate) close: u8,
-    /// Whether a colon ends the code and begins its format, and a doubled opening mark is none.
+    /// True if a colon ends the code and begins its format, and a doubled opening mark stands for itself.
     pub(crate) format: bool,
 }
 
@@ -132,44 +132,45 @@ pub(crate) struct Hole {
 pub(crate) const DOLLAR: Hole = Hole { open: "${", opens: b"{", close: b'}', format: false };
 /// `#{…}`.
 pub(crate) const HASH: Hole = Hole { open: "#{", opens: b"{", close: b'}', format: false };
-/// `{…}`, with an optional format behind a colon.
+/// `{…}`, with an optional format after a colon.
 pub(crate) const FORMAT: Hole = Hole { open: "{", opens: b"{[(", close: b'}', format: true };
 /// `$(…)`.
 pub(crate) const DOLLAR_PARENTHESIS: Hole = Hole { open: "$(", opens: b"(", close: b')', format: false };
 /// `\(…)`.
 pub(crate) const SLASH_PARENTHESIS: Hole = Hole { open: "\\(", opens: b"(", close: b')', format: false };
 
-/// What a language's own rule made of the place it was asked about.
+/// The result of a language's own rule.
 pub(crate) enum RuleTurn {
-    /// Nothing: the table decides.
+    /// Nothing special: the table decides.
     Pass,
-    /// It moved the cursor on.
+    /// The rule moved the cursor.
     Moved,
-    /// A text began, before the cursor, which ends with so many `#` behind its closing mark.
+    /// A literal began before the cursor, and ends with this many `#` after its closing mark.
     Text(Literal, usize),
     /// The language ends here.
     Leave,
 }
 
-/// A construct that is open.
+/// An open construct.
 #[derive(Clone, Copy)]
 enum Frame {
-    /// A text that ends with so many `#`, and has so many of its own brackets open.
+    /// A literal that ends with `hashes` times `#`, with `depth` of its own brackets open.
     Text { rule: Literal, hashes: usize, depth: usize },
-    /// Code in a text, with so many brackets open; whether it may go on in the next line, and is without comments.
+    /// Code in a literal, with `depth` brackets open; `lines` if it may span lines, `bare` if it has no
+    /// comments.
     Hole { hole: Hole, depth: usize, lines: bool, bare: bool },
 }
 
-/// A text whose body begins behind the line on which it is announced.
+/// A heredoc, whose body begins after the line that announces it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heredoc<'t> {
     /// The line that ends it.
     pub(crate) close: &'t [u8],
-    /// Whether blanks may stand before that line.
+    /// True if blanks may precede that line.
     pub(crate) indented: bool,
 }
 
-/// Where the engine is.
+/// The state of the engine.
 pub(crate) struct TableLexer<'c, 't> {
     pub(crate) cursor: &'c mut CommentCursor<'t>,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
@@ -177,7 +178,7 @@ pub(crate) struct TableLexer<'c, 't> {
     stack: Vec<Frame>,
 }
 
-/// Takes the comments of `syntax` up to the cursor's end, or to where the language ends.
+/// Records the comments of `syntax` up to the cursor's end, or until the language ends.
 pub(crate) fn lex(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
     let marks = syntax.first_bytes();
     let mut marks_in_hole = marks;
@@ -200,7 +201,7 @@ pub(crate) fn lex(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
 }
 
 impl TableLexer<'_, '_> {
-    /// Looks at one byte that may mean something; `None` where the language ends.
+    /// Handles one byte that may have a meaning; `None` if the language ends.
     fn step(&mut self) -> Option<()> {
         let byte = self.cursor.peek(0);
         if byte == b'\n' {
@@ -225,7 +226,7 @@ impl TableLexer<'_, '_> {
         Some(())
     }
 
-    /// Takes the comment that begins here, if one does.
+    /// Records the comment that begins here, if there is one.
     fn comment(&mut self) -> bool {
         if let Some(block) = self.syntax.blocks.iter().find(|block| self.cursor.sees(block.open)) {
             let kind =
@@ -241,13 +242,13 @@ impl TableLexer<'_, '_> {
         false
     }
 
-    /// Takes the comment from here to the end of its line.
+    /// Records the comment from here to the end of its line.
     pub(crate) fn take_line(&mut self) {
         let kind = if (self.syntax.doc)(self.cursor.rest()) { CommentKind::Doc } else { CommentKind::Line };
         self.cursor.take_line(kind);
     }
 
-    /// Enters the text that begins here, if one does.
+    /// Enters the literal that begins here, if there is one.
     fn open_text(&mut self) -> bool {
         let Some(rule) = self.syntax.texts.iter().find(|text| self.cursor.sees(text.open)) else {
             return false;
@@ -263,7 +264,7 @@ impl TableLexer<'_, '_> {
         true
     }
 
-    /// Counts the brackets inside a hole, and leaves it behind its last.
+    /// Counts the brackets inside a hole, and leaves it at its closing bracket.
     fn bracket(&mut self, byte: u8) -> bool {
         let Some(Frame::Hole { hole, depth, .. }) = self.stack.last_mut() else { return false };
         let format = hole.format && *depth == 0 && byte == b':';
@@ -280,7 +281,7 @@ impl TableLexer<'_, '_> {
         true
     }
 
-    /// Ends what can't go on in the next line, and passes the heredocs that begin there.
+    /// Closes constructs that can't span lines, and skips the heredocs that begin there.
     fn line_break(&mut self) {
         self.cursor.at += 1;
         while let Some(Frame::Hole { lines: false, .. }) = self.stack.last() {
@@ -292,7 +293,7 @@ impl TableLexer<'_, '_> {
         }
     }
 
-    /// Goes on in a text: to behind its end, or into a hole.
+    /// Continues in a literal: to just past its end, or into a hole.
     fn text(&mut self, rule: Literal, hashes: usize, mut depth: usize) {
         let close = rule.close.as_bytes();
         while !self.cursor.done() {
@@ -328,13 +329,14 @@ impl TableLexer<'_, '_> {
         }
     }
 
-    /// Whether a text that ends with `close` and so many `#` ends at the cursor.
+    /// True if a literal that ends with `close` and this many `#` ends at the cursor.
     fn closes(&self, close: &[u8], hashes: usize) -> bool {
         let behind = self.cursor.at + close.len();
         self.cursor.rest().starts_with(close) && self.cursor.run(behind, b'#') >= hashes
     }
 
-    /// Enters a hole of a text in which `depth` brackets are open; not where its mark is doubled and stands for itself.
+    /// Enters a hole of a literal with `depth` open brackets, unless its mark is doubled and stands for
+    /// itself.
     fn enter(&mut self, rule: Literal, hole: Hole, depth: usize) -> bool {
         self.cursor.at += hole.open.len();
         if hole.format && self.cursor.peek(0) == b'{' {
@@ -349,7 +351,7 @@ impl TableLexer<'_, '_> {
         true
     }
 
-    /// Passes what means nothing in a text without holes and brackets.
+    /// Skips ordinary bytes in a literal without holes and brackets.
     fn skip_plain(&mut self, rule: Literal) {
         if rule.hole.is_none() && rule.nest.is_none() {
             let close = rule.close.as_bytes()[0];
@@ -360,7 +362,7 @@ impl TableLexer<'_, '_> {
     }
 }
 
-/// Moves behind the line that ends `heredoc`.
+/// Moves past the line that ends `heredoc`.
 pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>) {
     while !cursor.done() {
         let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
@@ -372,7 +374,7 @@ pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>)
     }
 }
 
-/// Where the block comment that begins at the cursor ends, its mark included.
+/// The end of the block comment at the cursor, including its mark.
 fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
     let body = cursor.at + block.open.len();
     if !block.nested {

@@ -1,4 +1,5 @@
-//! Haskell, OCaml, F#, Erlang, and the Lisps.
+//! Haskell, OCaml, F#, Erlang and the Lisps: their block comments nest, and their quotes also mark characters
+//! and names.
 
 use super::c_like::{behind_name, char_or_quote, is_doc};
 use super::cursor::CommentCursor;
@@ -137,7 +138,7 @@ fn fsharp_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Takes a comment between `(*` and `*)`, in which comments and texts may stand.
+/// Records a comment between `(*` and `*)`, which may contain comments and strings.
 fn star_comment(cursor: &mut CommentCursor<'_>) {
     let doc = cursor.sees("(**") && !matches!(cursor.peek(3), b'*' | b')');
     let (mut index, mut depth) = (cursor.at + 2, 1_usize);
@@ -154,7 +155,7 @@ fn star_comment(cursor: &mut CommentCursor<'_>) {
     cursor.take(if doc { CommentKind::Doc } else { CommentKind::Block }, index.min(cursor.bytes.len()));
 }
 
-/// Where the text that began before `index` ends.
+/// The end of the string that began before `index`.
 fn text_end(cursor: &CommentCursor<'_>, mut index: usize) -> usize {
     while index < cursor.bytes.len() {
         match cursor.byte(index) {

@@ -1,4 +1,5 @@
-//! Languages with `#` or `--`.
+//! Languages with `#` or `--` comments. The same signs have other meanings in them, so most need a rule of
+//! their own.
 
 use super::c_like::{behind_name, char_or_quote};
 use super::cursor::is_word;
@@ -109,7 +110,7 @@ pub(crate) static CMAKE: Syntax =
 /// Settings with nothing but `#` and two quotes.
 pub(crate) static PLAIN: Syntax = Syntax { asks: b"#\\", rule: word_start_rule, ..BASE };
 
-/// Strings with holes: those whose prefix has an `f` or `t`.
+/// Strings with holes: those with an `f` or `t` in their prefix.
 fn python_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let prefix = cursor.word_before(cursor.at);
@@ -147,7 +148,7 @@ fn r_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Whether a quote transposes or begins a character.
+/// Tells a transposing quote from one that begins a character.
 fn julia_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let before = engine.cursor.before();
     if is_word(before) || matches!(before, b')' | b']' | b'}' | b'\'' | b'.') {
@@ -173,7 +174,7 @@ fn nim_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Text(Literal::raw("\"").doubled(), 0)
 }
 
-/// Sigils, and characters behind a question mark.
+/// Sigils, and characters after a question mark.
 fn elixir_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     if cursor.peek(0) == b'?' {
@@ -207,7 +208,7 @@ fn elixir_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Text(if raw { text } else { text.hole(HASH) }, 0)
 }
 
-/// Texts between two single quotes, in which `'''`, `''$` and `''\` are escapes.
+/// Strings between two single quotes, with the escapes `'''`, `''$` and `''\`.
 fn nix_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     if !cursor.sees("''") {
@@ -228,7 +229,7 @@ fn nix_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// A comment only where no word goes on; a backtick takes the meaning from what follows.
+/// A comment can't begin inside a word, and a backtick escapes the next byte.
 fn powershell_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     match (engine.cursor.peek(0), engine.cursor.before()) {
         (b'`', _) => engine.cursor.at += 2,
@@ -252,7 +253,7 @@ fn cmake_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     long_bracket(engine, comment)
 }
 
-/// A comment only where a word can begin.
+/// A comment begins only at the start of a word.
 fn word_start_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     if engine.cursor.peek(0) == b'\\' {
         engine.cursor.at += 2;
@@ -283,13 +284,13 @@ pub(crate) static SQL: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Lua's comments and texts between `[==[` and `]==]`.
+/// Lua's comments and strings between `[==[` and `]==]`.
 fn lua_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let mark = if engine.cursor.sees("--") { 2 } else { 0 };
     long_bracket(engine, mark)
 }
 
-/// What stands between `[==[` and `]==]`: a comment where the bracket is behind a mark of `comment` bytes, else a text.
+/// Skips `[==[ … ]==]`: a comment if the bracket follows a mark of `comment` bytes, else a string.
 pub(super) fn long_bracket(engine: &mut TableLexer<'_, '_>, comment: usize) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let bracket = cursor.at + comment;
@@ -340,8 +341,8 @@ fn sql_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     }
 }
 
-/// Moves behind a literal. A backslash before a quote is an escape in some dialects and a backslash in others: it is
-/// one only where the literal visibly goes on.
+/// Skips a literal. A backslash before a quote is an escape in some dialects and an ordinary character in
+/// others: it counts as an escape only if the literal visibly continues.
 fn literal(engine: &mut TableLexer<'_, '_>) {
     let cursor = &mut *engine.cursor;
     let prefix = cursor.word_before(cursor.at);

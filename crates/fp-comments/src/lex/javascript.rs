@@ -1,22 +1,23 @@
-//! JavaScript and TypeScript: regular expressions, templates, and the elements of JSX.
+//! JavaScript and TypeScript need a lexer of their own: regular expressions, templates, and the elements of
+//! JSX depend on context.
 
 use super::c_like::is_doc;
 use super::cursor::{CommentCursor, SCRIPT_WORDS, is_word, marks, skip_regex, value_expected};
 use crate::CommentKind;
 
-/// A construct that is open.
+/// An open construct.
 #[derive(Clone, Copy)]
 enum Frame {
-    /// Code in braces, with so many open inside.
+    /// Code in braces, with this many open inside.
     Code(usize),
     Template,
-    /// The inside of an opening tag, with so many type arguments open.
+    /// The inside of an opening tag, with this many type arguments open.
     Tag(usize),
-    /// What stands between an opening and a closing tag.
+    /// The content between an opening and a closing tag.
     Children,
 }
 
-/// Takes the comments of a script, whose `<` may begin an element where `elements` is set.
+/// Records the comments of a script; `<` may begin an element if `elements` is true.
 pub(crate) fn script(cursor: &mut CommentCursor<'_>, elements: bool) {
     let mut lexer = Lexer { cursor, elements, stack: Vec::new(), heads: Vec::new(), behind_head: false };
     while !lexer.cursor.done() {
@@ -24,7 +25,7 @@ pub(crate) fn script(cursor: &mut CommentCursor<'_>, elements: bool) {
     }
 }
 
-/// Takes the comments of the expression in braces that begins at the cursor, and moves behind it.
+/// Records the comments of the expression in braces at the cursor, and moves past it.
 pub(crate) fn expression(cursor: &mut CommentCursor<'_>, elements: bool) {
     let (at, start) = (cursor.at, cursor.start);
     cursor.start = at;
@@ -41,9 +42,9 @@ struct Lexer<'c, 't> {
     cursor: &'c mut CommentCursor<'t>,
     elements: bool,
     stack: Vec<Frame>,
-    /// For each open parenthesis, whether `if`, `while`, `for` or `with` stands before it.
+    /// For each open parenthesis, true if `if`, `while`, `for` or `with` precedes it.
     heads: Vec<bool>,
-    /// What was so of the parenthesis that closed last.
+    /// The same for the parenthesis that closed last.
     behind_head: bool,
 }
 
@@ -160,7 +161,7 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Passes one byte, behind which the innermost construct is `frame`.
+    /// Skips one byte, after which the innermost construct is `frame`.
     fn replace(&mut self, frame: Frame) {
         self.cursor.at += 1;
         self.stack.pop();
@@ -185,7 +186,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Takes the comment that begins at the cursor, if one does.
+/// Records the comment at the cursor, if there is one.
 fn comment(cursor: &mut CommentCursor<'_>) -> bool {
     let doc = is_doc(cursor.rest());
     match cursor.peek(1) {
@@ -198,7 +199,7 @@ fn comment(cursor: &mut CommentCursor<'_>) -> bool {
     true
 }
 
-/// Moves behind the string that `quote` begins: within its line and with escapes in code, anywhere and without in a tag.
+/// Skips the string that `quote` begins: in code it stays on its line and has escapes, in a tag neither.
 fn string(cursor: &mut CommentCursor<'_>, quote: u8, code: bool) {
     cursor.at += 1;
     let (escape, line) = if code { (b'\\', b'\n') } else { (quote, quote) };
@@ -214,7 +215,7 @@ fn string(cursor: &mut CommentCursor<'_>, quote: u8, code: bool) {
     cursor.at += 1;
 }
 
-/// Whether the `<` at the cursor begins an element, rather than a comparison or type parameters.
+/// True if the `<` at the cursor begins an element, rather than a comparison or type parameters.
 fn begins_element(cursor: &CommentCursor<'_>) -> bool {
     let first = cursor.peek(1);
     if first != b'>' && !first.is_ascii_alphabetic() && first != b'_' && first != b'$' {
@@ -234,7 +235,7 @@ fn begins_element(cursor: &CommentCursor<'_>) -> bool {
     !parameters && !called
 }
 
-/// Whether the element that begins at the cursor, with the name at `name`, is closed soon.
+/// True if the element at the cursor, with the name at `name`, is closed nearby.
 fn closes(cursor: &CommentCursor<'_>, name: usize, length: usize) -> bool {
     let close = [b"</", &cursor.bytes[name..name + length]].concat();
     let near = &cursor.rest()[..cursor.rest().len().min(2_000)];

@@ -1,11 +1,11 @@
-//! YAML, and files that are read line by line.
+//! YAML, and formats that are read line by line: no table fits them, since indentation or the line decides.
 
 use super::cursor::{CommentCursor, is_word};
 use super::engine::{Heredoc, skip_heredoc};
 use crate::CommentKind;
 
-/// Takes the comments of a file in which they fill their line, with one of `marks` before them; where `inline` is set,
-/// also those behind a value, if they stand between blanks.
+/// Records comments that fill their line and begin with one of `marks`; if `inline` is true, also those after
+/// a value, if blanks surround their mark.
 pub(crate) fn settings(cursor: &mut CommentCursor<'_>, marks: &[u8], inline: bool) {
     while !cursor.done() {
         skip_blanks(cursor);
@@ -19,7 +19,7 @@ pub(crate) fn settings(cursor: &mut CommentCursor<'_>, marks: &[u8], inline: boo
     }
 }
 
-/// Takes the comments of a Dockerfile.
+/// Records the comments of a Dockerfile.
 pub(crate) fn dockerfile(cursor: &mut CommentCursor<'_>) {
     while !cursor.done() {
         skip_blanks(cursor);
@@ -35,8 +35,8 @@ pub(crate) fn dockerfile(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Takes the comments of a file in which they may follow any word that is not quoted: a `.env` file, or a makefile, where
-/// a comment `goes_on` behind a backslash.
+/// Records comments that may follow any unquoted word: those of a `.env` file, or of a makefile, where a
+/// backslash continues a comment if `goes_on` is true.
 pub(crate) fn words(cursor: &mut CommentCursor<'_>, goes_on: bool) {
     while !cursor.done() {
         word_comment(cursor, goes_on);
@@ -44,7 +44,7 @@ pub(crate) fn words(cursor: &mut CommentCursor<'_>, goes_on: bool) {
     }
 }
 
-/// Takes the comments of a batch file.
+/// Records the comments of a batch file.
 pub(crate) fn batch(cursor: &mut CommentCursor<'_>) {
     while !cursor.done() {
         skip_blanks(cursor);
@@ -57,7 +57,7 @@ pub(crate) fn batch(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Takes the comments of a Vim script that fill their line.
+/// Records the comments of a Vim script that fill their line.
 pub(crate) fn vim(cursor: &mut CommentCursor<'_>) {
     while !cursor.done() {
         skip_blanks(cursor);
@@ -68,7 +68,7 @@ pub(crate) fn vim(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// What begins and ends text in TeX that is printed as it stands.
+/// The marks around verbatim text in TeX.
 const VERBATIM: &[(&str, &str)] = &[
     ("\\begin{verbatim", "\\end{verbatim"),
     ("\\begin{Verbatim", "\\end{Verbatim"),
@@ -76,7 +76,7 @@ const VERBATIM: &[(&str, &str)] = &[
     ("\\begin{minted", "\\end{minted"),
 ];
 
-/// Takes the comments of a TeX file.
+/// Records the comments of a TeX file.
 pub(crate) fn tex(cursor: &mut CommentCursor<'_>) {
     while !cursor.done() {
         let rest = cursor.rest();
@@ -103,7 +103,7 @@ fn skip_blanks(cursor: &mut CommentCursor<'_>) {
     cursor.at += cursor.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
 }
 
-/// Where a comment begins behind the value in this line, outside of quotes.
+/// The start of a comment after the value on this line, outside of quotes.
 fn inline_comment(cursor: &CommentCursor<'_>, marks: &[u8]) -> Option<usize> {
     let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
     let mut quote = None;
@@ -125,8 +125,8 @@ fn inline_comment(cursor: &CommentCursor<'_>, marks: &[u8]) -> Option<usize> {
     None
 }
 
-/// Takes the comment of this line, from a `#` at the start of a word and outside of quotes; if it `goes_on`, with the next
-/// lines as long as a backslash ends them.
+/// Records the comment of this line, which begins with a `#` at the start of a word and outside of quotes. If
+/// `goes_on` is true, a backslash at the end of a line continues it.
 fn word_comment(cursor: &mut CommentCursor<'_>, goes_on: bool) {
     let end = cursor.line_end(cursor.at);
     let mut quote = 0;
@@ -173,7 +173,7 @@ fn docker_heredocs(line: &[u8]) -> Vec<Heredoc<'_>> {
     heredocs
 }
 
-/// Takes the comments of a YAML stream.
+/// Records the comments of a YAML stream.
 pub(crate) fn yaml(cursor: &mut CommentCursor<'_>) {
     let mut lexer = Lexer { cursor, flow: 0 };
     while !lexer.cursor.done() {
@@ -183,22 +183,22 @@ pub(crate) fn yaml(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// What a block scalar's first line says of its body.
+/// The information in a block scalar's first line.
 struct Header {
-    /// Column of the node that holds it, from 0; 0 below none.
+    /// Column of the node that holds it, from 0; 0 at the top.
     least: usize,
-    /// How far the body is indented, if it says so.
+    /// The indentation of the body, if given.
     indent: Option<usize>,
 }
 
 struct Lexer<'c, 't> {
     cursor: &'c mut CommentCursor<'t>,
-    /// How many `[` and `{` are open.
+    /// Number of open `[` and `{`.
     flow: usize,
 }
 
 impl Lexer<'_, '_> {
-    /// Passes one line, and the texts in quotes that go on behind it.
+    /// Skips one line, and quoted text that continues after it.
     fn line(&mut self) -> Option<Header> {
         let start = self.cursor.at;
         let (mut value, mut least, mut keyed) = (true, 0, false);
@@ -258,8 +258,8 @@ impl Lexer<'_, '_> {
         None
     }
 
-    /// Passes a block scalar's header, with the comment and the line break behind it. Gives how far it says that the
-    /// body is indented; nothing if it is no header.
+    /// Skips a block scalar's header, with the comment and the line break after it. Returns the body's
+    /// indentation if the header gives one; `None` if it is no header.
     fn header(&mut self) -> Option<Option<usize>> {
         let line = &self.cursor.rest()[1..];
         let length = line.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
@@ -279,7 +279,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Moves behind the body of a block scalar: all lines that are indented as its first one.
+/// Skips the body of a block scalar: all lines with the indentation of its first one.
 fn skip_block(cursor: &mut CommentCursor<'_>, header: Header) {
     let mut body = header.indent;
     while !cursor.done() {
@@ -295,7 +295,7 @@ fn skip_block(cursor: &mut CommentCursor<'_>, header: Header) {
     }
 }
 
-/// Moves behind the text that `quote` begins.
+/// Skips the text that `quote` begins.
 fn quoted(cursor: &mut CommentCursor<'_>, quote: u8) {
     cursor.at += 1;
     loop {

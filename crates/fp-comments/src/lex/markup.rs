@@ -1,4 +1,5 @@
-//! HTML, XML, component files, and the style sheets and PHP in them.
+//! HTML, XML and component files embed scripts and style sheets, and PHP embeds markup, so this switches
+//! between lexers.
 
 use super::c_like::is_doc;
 use super::cursor::CommentCursor;
@@ -6,20 +7,20 @@ use super::engine::{BlockMarks, Hole, Literal, RuleTurn, Syntax, TableLexer};
 use super::{engine, javascript};
 use crate::CommentKind;
 
-/// What a markup file holds besides elements.
+/// The content of a markup file besides elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkupFlavour {
-    /// Nothing: every element is like every other.
+    /// Nothing: all elements are alike.
     Xml,
     /// Scripts and style sheets.
     Html,
     /// Scripts, style sheets, and code in braces.
     Svelte,
-    /// The same, with elements in the code, and code before all, between two lines of dashes.
+    /// As Svelte, with elements in the code, and with code at the start between two lines of dashes.
     Astro,
 }
 
-/// Takes the comments of a markup file.
+/// Records the comments of a markup file.
 pub(crate) fn lex(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     if flavour == MarkupFlavour::Astro {
         front_matter(cursor);
@@ -37,7 +38,7 @@ pub(crate) fn lex(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Takes the comments of a PHP file: markup with code in it, or, if nothing shows where code begins, code alone.
+/// Records the comments of a PHP file: markup with code in it, or code alone if nothing marks its start.
 pub(crate) fn php(cursor: &mut CommentCursor<'_>) {
     let rest = cursor.rest();
     let markup =
@@ -60,7 +61,7 @@ pub(crate) fn php(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Takes the comments of a component file, or of a script, if there is no element in it.
+/// Records the comments of a component file, or of a script if it has no element.
 pub(crate) fn component(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     if memchr::memchr(b'<', cursor.rest()).is_some() {
         lex(cursor, flavour);
@@ -69,7 +70,7 @@ pub(crate) fn component(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) 
     }
 }
 
-/// What a `<` begins.
+/// Handles a `<`.
 fn angle(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     let next = cursor.peek(1);
     if cursor.sees("<!--") {
@@ -85,7 +86,7 @@ fn angle(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Moves behind an opening tag, and, where its element is a script or a style sheet, behind that.
+/// Skips an opening tag; if its element is a script or a style sheet, also that.
 fn tag(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     let start = cursor.at;
     let length =
@@ -113,7 +114,7 @@ fn tag(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     cursor.at = end;
 }
 
-/// Moves behind the `>` of a tag, past values in quotes and code in braces.
+/// Moves past the `>` of a tag, skipping values in quotes and code in braces.
 fn attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     let braces = matches!(flavour, MarkupFlavour::Svelte | MarkupFlavour::Astro);
     let mut value = false;
@@ -139,7 +140,7 @@ fn attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Takes the comments of the script from the cursor to `end`, if it is one that can have any.
+/// Records the comments of the script from the cursor to `end`, if its type is known to have any.
 fn script(cursor: &mut CommentCursor<'_>, tag: &[u8], end: usize, flavour: MarkupFlavour) {
     let kind = attribute(tag, "type").unwrap_or(b"module");
     let known = [&b"module"[..], b"javascript", b"babel", b"ecmascript", b"typescript", b"jsx", b"tsx"];
@@ -166,7 +167,7 @@ fn attribute<'t>(tag: &'t [u8], name: &str) -> Option<&'t [u8]> {
     value.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')).next()
 }
 
-/// Where the closing tag of the element `name` begins.
+/// The start of the closing tag of the element `name`.
 fn element_end(cursor: &CommentCursor<'_>, name: &[u8]) -> usize {
     let rest = cursor.rest();
     let mut closings = memchr::memmem::find_iter(rest, b"</");
@@ -175,7 +176,7 @@ fn element_end(cursor: &CommentCursor<'_>, name: &[u8]) -> usize {
     end.map_or(cursor.bytes.len(), |end| cursor.at + end)
 }
 
-/// What stands in braces between elements; the end of one of Svelte's blocks, `{/if}`, looks like an expression.
+/// Handles braces between elements; the end of one of Svelte's blocks, `{/if}`, looks like an expression.
 fn code_in_braces(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     if cursor.peek(1) == b'/' && cursor.peek(2).is_ascii_lowercase() {
         cursor.at += 2;
@@ -184,7 +185,7 @@ fn code_in_braces(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Takes the comments of Astro's code between two lines of dashes at the start.
+/// Records the comments of Astro's code between two lines of dashes at the start.
 fn front_matter(cursor: &mut CommentCursor<'_>) {
     if !cursor.sees("---") {
         return;
@@ -207,7 +208,7 @@ pub(crate) static CSS: Syntax = Syntax {
 
 pub(crate) static SCSS: Syntax = Syntax { lines: &["//"], ..CSS };
 
-/// Passes an address without quotes, in which nothing is a comment, and what a backslash escapes.
+/// Skips an address without quotes, in which nothing is a comment, and anything that a backslash escapes.
 fn url(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     if cursor.peek(0) == b'\\' {
@@ -260,7 +261,7 @@ fn php_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Takes the comment that ends with its line, or where PHP ends.
+/// Records the comment that ends with its line, or where PHP ends.
 fn line_comment(cursor: &mut CommentCursor<'_>) {
     let kind = if is_doc(cursor.rest()) { CommentKind::Doc } else { CommentKind::Line };
     let rest = cursor.rest();
@@ -271,7 +272,7 @@ fn line_comment(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Moves behind a heredoc or nowdoc, whose closing name may stand behind blanks and before more code.
+/// Skips a heredoc or nowdoc, whose closing name may be indented and followed by more code.
 fn heredoc(cursor: &mut CommentCursor<'_>) {
     let blank = cursor.rest()[3..].iter().take_while(|byte| **byte == b' ').count();
     let mut name = cursor.at + 3 + blank;

@@ -1,8 +1,8 @@
-//! The languages, how a file's name and first line tell its language, and the comments of a text.
+//! Finds the comments of a text in any common language. A file's name and first line determine its language.
 //!
-//! One pass over the bytes, without a grammar: a lexer only has to know what a comment is, which literals hide comment
-//! marks, and where such literals have holes with code in them. Most languages are a table for one engine, with a rule of
-//! their own for the rest. Nothing recurses, so no input is too deep.
+//! One pass over the bytes, without a grammar: a lexer only has to know the comments, the literals that hide
+//! comment marks, and the holes with code in such literals. Most languages are a table for one engine, with a
+//! rule of their own for the rest. Nothing recurses, so deep nesting can't overflow the stack.
 
 mod c_like;
 mod cursor;
@@ -27,13 +27,13 @@ use crate::{CommentKind, SourceComment};
 pub struct SourceLanguage {
     /// Its name.
     pub name: &'static str,
-    /// What its files are known by. `*.rs` is an extension, `#!sh` an interpreter without its version, and any other
-    /// word the whole name of a file; all in lower case.
+    /// The names of its files. `*.rs` is an extension, `#!sh` an interpreter without its version, and any
+    /// other word the whole name of a file; all in lower case.
     files: &'static str,
     lexer: Lexer,
 }
 
-/// How the comments of a language are found.
+/// The way to find the comments of a language.
 enum Lexer {
     /// By the engine, from a table.
     Table(&'static Syntax),
@@ -43,8 +43,8 @@ enum Lexer {
 
 /// All comments of `text` in order, including a `#!` line.
 ///
-/// Every text is read. A comment or literal that isn't closed goes on to the end, or to the end of its line where the
-/// language says so.
+/// Never fails. An unclosed comment or literal extends to the end, or to the end of its line if the language
+/// says so.
 #[must_use]
 pub fn comments<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceComment<'t>> {
     let mut cursor = CommentCursor::new(text);
@@ -62,7 +62,7 @@ const fn row(name: &'static str, files: &'static str, lexer: Lexer) -> SourceLan
     SourceLanguage { name, files, lexer }
 }
 
-/// Every language. The first one that a name fits counts.
+/// Every language. The first one that matches a name counts.
 #[rustfmt::skip]
 pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     row("Astro", "*.astro", Own(|c| markup::lex(c, MarkupFlavour::Astro))),
@@ -136,9 +136,10 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
 ];
 
 impl SourceLanguage {
-    /// The language of the file at `path`, whose first line is `first_line`; `None` for what is no code or unknown.
+    /// The language of the file at `path`, whose first line is `first_line`; `None` if it is no code or
+    /// unknown.
     ///
-    /// The name decides. The first line counts only if the name says nothing, and only as `#!`.
+    /// The name decides. The first line counts only if the name has no extension, and only as `#!`.
     #[must_use]
     pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = path.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
@@ -152,7 +153,7 @@ impl SourceLanguage {
     }
 }
 
-/// The first language of the table with a word that fits.
+/// The first language of the table with a word that `fits`.
 fn known_by(fits: impl Fn(&str) -> bool) -> Option<&'static SourceLanguage> {
     LANGUAGES.iter().find(|language| language.files.split(' ').any(&fits))
 }
@@ -161,7 +162,7 @@ fn with_extension(extension: &str) -> Option<&'static SourceLanguage> {
     known_by(|word| word.strip_prefix("*.") == Some(extension))
 }
 
-/// The language of a name that says more than its kind: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
+/// The language of a name with an addition: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
 fn variant(name: &str) -> Option<&'static SourceLanguage> {
     let (head, tail) = name.split_once('.')?;
     match head {
@@ -175,7 +176,7 @@ fn variant(name: &str) -> Option<&'static SourceLanguage> {
     }
 }
 
-/// The language of the interpreter that a first line names.
+/// The language of the interpreter in the first line.
 fn interpreted(first_line: &str) -> Option<&'static SourceLanguage> {
     let line = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));

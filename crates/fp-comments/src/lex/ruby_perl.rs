@@ -1,4 +1,5 @@
-//! Ruby and Perl: texts with delimiters of the author's choice, and slashes that divide or begin an expression.
+//! Ruby and Perl let authors choose the delimiters of strings, and a slash divides or begins an expression,
+//! so their rules need context.
 
 use super::cursor::{CommentCursor, is_word, value_expected};
 use super::engine::{HASH, Heredoc, Literal, RuleTurn, Syntax, TableLexer};
@@ -16,17 +17,17 @@ pub(crate) static RUBY: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Words of Ruby behind which a value comes.
+/// Words of Ruby that precede a value.
 const RUBY_WORDS: &str =
     "return case in do else yield if unless while until when and or not then elsif begin";
-/// Words of Perl behind which a value comes.
+/// Words of Perl that precede a value.
 const PERL_WORDS: &str =
     "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
-/// All that may enclose a text; as pairs, so that each can be its own mark.
+/// All closing delimiters of strings, in one text so that each can be borrowed as a mark.
 const DELIMITERS: &str = "!\"#$%&'*+,-./:;=?@\\^_`|~)]}>";
 
-/// A text that begins with `open` and ends with the bracket that closes it, or with the same byte.
+/// A string that begins with `open` and ends with the bracket that closes it, or with the same byte.
 pub(super) fn delimited(open: u8) -> Option<Literal> {
     let (close, nest) = match open {
         b'(' => (b')', Some(open)),
@@ -66,12 +67,12 @@ fn ruby_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Whether this line is the one behind which no code comes.
+/// True if this line ends the program's code.
 fn ends_program(cursor: &CommentCursor<'_>) -> bool {
     matches!(&cursor.bytes[cursor.at..cursor.line_end(cursor.at)], b"__END__" | b"__DATA__")
 }
 
-/// Whether an argument without parentheses may begin at the cursor: `puts /x/`, `puts %w[a]`, not `a / b`.
+/// True if an argument without parentheses may begin at the cursor: `puts /x/`, `puts %w[a]`, not `a / b`.
 fn is_argument(cursor: &CommentCursor<'_>, width: usize) -> bool {
     let end = cursor.code_end(cursor.at);
     let named = end > cursor.start && is_word(cursor.byte(end - 1)) && !cursor.byte(end - 1).is_ascii_digit();
@@ -114,15 +115,15 @@ fn slash(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     RuleTurn::Text(Literal::escaped("/").hole(HASH), 0)
 }
 
-/// A heredoc of Ruby; behind a value or before a small letter, `<<` shifts or appends.
+/// A heredoc of Ruby; after a value or before a small letter, `<<` shifts or appends.
 fn ruby_heredoc(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let before = engine.cursor.before();
     let is_value = is_word(before) || matches!(before, b')' | b']');
     heredoc(engine, b"~-", |first| !is_value && (first.is_ascii_uppercase() || first == b'_'))
 }
 
-/// Notes the heredoc that `<<` announces, whose end may be indented behind one of `marks`. A name with neither a mark nor
-/// quotes is one only if its first byte `fits`.
+/// Records the heredoc that `<<` announces; after one of `marks` its end may be indented. A name with neither
+/// a mark nor quotes counts only if its first byte `fits`.
 fn heredoc(engine: &mut TableLexer<'_, '_>, marks: &[u8], fits: impl Fn(u8) -> bool) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let mark = usize::from(marks.contains(&cursor.peek(2)));
@@ -141,7 +142,7 @@ fn heredoc(engine: &mut TableLexer<'_, '_>, marks: &[u8], fits: impl Fn(u8) -> b
     RuleTurn::Moved
 }
 
-/// How long the name is that ends with `quote`; 0 if it isn't closed soon.
+/// Length of the name that ends with `quote`; 0 if it isn't closed nearby.
 fn quoted_name(cursor: &CommentCursor<'_>, name: usize, quote: u8) -> usize {
     let rest = cursor.bytes.get(name..).unwrap_or_default();
     let end = rest.iter().take(200).position(|byte| *byte == quote || *byte == b'\n');
@@ -182,7 +183,8 @@ fn perl_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// How long the variable at the cursor is, as far as its marks could mean something else: `$#x`, `$'`, `$y`.
+/// Length of the variable at the cursor, as far as its characters could have another meaning: `$#x`, `$'`,
+/// `$y`.
 fn variable(cursor: &CommentCursor<'_>) -> usize {
     match cursor.peek(1) {
         b'#' if is_word(cursor.peek(2)) || matches!(cursor.peek(2), b'{' | b'$') => {
@@ -195,7 +197,8 @@ fn variable(cursor: &CommentCursor<'_>) -> usize {
     }
 }
 
-/// `q{}`, `m//`, `s{}{}`, `tr///` and the like; anything else that begins with these letters is passed as a name.
+/// `q{}`, `m//`, `s{}{}`, `tr///` and similar; anything else that begins with these letters is skipped as a
+/// name.
 fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     let length = cursor.word(cursor.at);
     let name = &cursor.rest()[..length];
@@ -204,7 +207,7 @@ fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
         b"s" | b"tr" | b"y" => 2,
         _ => 0,
     };
-    // Behind a slash they are flags of the expression that it ends.
+    // After a slash they are flags of the expression that it ends.
     if parts == 0
         || is_word(cursor.before())
         || cursor.before() == b'/'
@@ -240,7 +243,7 @@ fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Moves behind the end of `text`.
+/// Moves past the end of `text`.
 fn skip_delimited(cursor: &mut CommentCursor<'_>, text: Literal) {
     let close = text.close.as_bytes()[0];
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Shells: quotes and commands that nest in each other, and heredocs.
+//! Shells need a lexer of their own: quotes and commands nest in each other, and heredocs interrupt both.
 
 use memchr::memmem;
 
@@ -6,7 +6,7 @@ use super::cursor::{CommentCursor, is_word, marks};
 use super::engine::{Heredoc, skip_heredoc};
 use crate::CommentKind;
 
-/// A construct that is open.
+/// An open construct.
 #[derive(Clone, Copy)]
 enum Frame {
     /// `"…"`.
@@ -15,24 +15,24 @@ enum Frame {
     Command(Command),
     /// `` `…` ``.
     Backticks,
-    /// `${…}`, and whether it stands in quotes.
+    /// `${…}`; true if it is inside quotes.
     Braces(bool),
-    /// `((…))`, with so many parentheses open inside.
+    /// `((…))`, with this many parentheses open inside.
     Arithmetic(usize),
 }
 
 /// The inside of `$(…)`.
 #[derive(Clone, Copy)]
 struct Command {
-    /// How many parentheses are open.
+    /// Number of open parentheses.
     depth: usize,
-    /// Up to where `case` and `esac` are counted.
+    /// `case` and `esac` are counted up to here.
     counted: usize,
-    /// How many `case` are open; their patterns close with a parenthesis that nothing opens.
+    /// Number of open `case`s; their patterns close with a parenthesis that nothing opens.
     cases: usize,
 }
 
-/// Takes the comments of a script, in the dialect of fish or of the Bourne shell's descendants.
+/// Records the comments of a script, in fish or a descendant of the Bourne shell.
 pub(crate) fn lex(cursor: &mut CommentCursor<'_>, fish: bool) {
     let mut lexer = Lexer { cursor, fish, stack: Vec::new(), heredocs: Vec::new() };
     while !lexer.cursor.done() {
@@ -71,7 +71,7 @@ impl Lexer<'_, '_> {
         self.stack.pop();
     }
 
-    /// Enters what a `$` or a backtick begins.
+    /// Enters the construct that a `$` or a backtick begins.
     fn expansion(&mut self) {
         let quoted = matches!(self.stack.last(), Some(Frame::Quotes | Frame::Braces(true)));
         match (self.cursor.peek(0), self.cursor.peek(1)) {
@@ -156,7 +156,7 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Whether the `#` at the cursor stands where a word can begin, and is no flag of zsh's patterns like `(#i)`.
+    /// True if the `#` at the cursor is where a word can begin, and is no flag of zsh's patterns like `(#i)`.
     fn begins_comment(&self) -> bool {
         let cursor = &*self.cursor;
         let flag = cursor.before() == b'('
@@ -180,7 +180,7 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Moves behind the single quotes at the cursor, with or without escapes in them.
+    /// Skips the single-quoted string at the cursor, with or without escapes in it.
     fn single_quotes(&mut self, escapes: bool) {
         self.pass(1);
         loop {
@@ -239,7 +239,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Counts on which `case` are open up to `at`.
+/// Updates the number of open `case`s up to `at`.
 fn count_cases(cursor: &CommentCursor<'_>, command: &mut Command, at: usize) {
     let text = &cursor.bytes[command.counted..at];
     let whole = |found: usize| {

@@ -1,4 +1,4 @@
-//! Comments that tools read: which forms they have, and how far one reaches.
+//! Tools read some comments as directives; these are their forms, and the extent of each.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,13 +8,13 @@ static PLAIN: LazyLock<Directives> = LazyLock::new(|| Directives::read(include_s
 static MARKED: LazyLock<Directives> =
     LazyLock::new(|| Directives::read(include_str!("marked_directives.txt")));
 
-/// The forms of a table, by the byte that they begin with, so that few are compared with each comment.
+/// The forms of a table by their first byte, so that each comment is compared with only a few.
 struct Directives {
     by_byte: Vec<Vec<DirectiveForm>>,
     anywhere: Vec<DirectiveForm>,
 }
 
-/// A form, and the endings and beginnings of the names of its files; empty for every file.
+/// A form, and the suffixes and prefixes of the names of its files; empty for every file.
 #[derive(Clone, Copy)]
 struct DirectiveForm {
     form: &'static str,
@@ -40,7 +40,7 @@ impl Directives {
     }
 }
 
-/// The indented lines of a table, with the files of the heading above each.
+/// The indented lines of a table, with the files from the heading above each.
 fn forms(table: &'static str) -> impl Iterator<Item = DirectiveForm> {
     let mut files = "";
     table.lines().filter_map(move |line| match line.strip_prefix("  ") {
@@ -61,8 +61,8 @@ impl DirectiveForm {
     }
 }
 
-/// Whether a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A directive may stand
-/// behind other words if it begins with marks of its own.
+/// True if a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A
+/// directive may follow other words if it begins with marks of its own.
 pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
     if MARKED.has(raw, path) || PLAIN.has(said, path) {
         return true;
@@ -72,7 +72,7 @@ pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
     })
 }
 
-/// Directives that say something in words: the rest of their paragraph belongs to them.
+/// Directives with an explanation: the rest of their paragraph belongs to them.
 #[rustfmt::skip]
 const WITH_REASON: [&str; 29] = [
     "safety:*", "# safety*", "Soundness:*", "SOUNDNESS:*", "INVARIANT:*", "INVARIANTS:*", "Invariant:*", "PANIC:*",
@@ -81,12 +81,12 @@ const WITH_REASON: [&str; 29] = [
     "Output:*", "Unordered output:*", "-- *", "coverity[&*", "<copyright*", "#| *",
 ];
 
-/// Whether the lines after the directive `said` belong to it.
+/// True if the lines after the directive `said` belong to it.
 pub(super) fn has_reason(said: &str) -> bool {
     WITH_REASON.iter().any(|form| fits(form, said))
 }
 
-/// First and last lines of what tools read as data: PEP 723's of a script, an init script's after the LSB, Emacs's.
+/// First and last lines of data for tools: PEP 723's in a script, LSB's in an init script, Emacs's.
 const DATA: [(&str, &str); 3] =
     [("/// script", "///"), ("BEGIN INIT INFO", "END INIT INFO"), ("Local Variables:", "End:")];
 
@@ -98,13 +98,13 @@ pub(super) fn data(said: &[Cow<'_, str>]) -> Range<usize> {
     start..length.map_or(said.len(), |length| start + length + 1)
 }
 
-/// Whether `pattern` fits the whole of `text`.
+/// True if `pattern` matches the whole `text`.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let exact = pattern.bytes().any(|b| b.is_ascii_uppercase());
     fits_bytes(pattern.as_bytes(), text.as_bytes(), exact)
 }
 
-/// Goes back to the last star only, so that a text costs at most its length times that of the pattern.
+/// Backtracks to the last star only, which bounds the cost by the product of both lengths.
 fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
     let same = |p: u8, t: u8| if exact { p == t } else { p == t.to_ascii_lowercase() };
     let (mut p, mut t) = (0, 0);
@@ -119,7 +119,7 @@ fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
             Some(b'&') => {
                 let word = text[t..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
                 let ending = pattern.get(p + 1).copied().filter(|b| !matches!(b, b' ' | b'*' | b'&'));
-                // A word ends where the sign behind it begins.
+                // A word ends before the sign that follows it in the pattern.
                 let end = match ending {
                     Some(sign) => text[t..t + word].iter().rposition(|b| same(sign, *b)).unwrap_or(0),
                     None => word,

@@ -1,6 +1,6 @@
-//! Which of the comments that an edit added its author is asked about. Whether one restates the code is for the author
-//! to judge; what is decided here is only which of them are no remarks at all: documentation, directives, licences,
-//! marks that tools or test readers look for, and tasks that are tracked somewhere.
+//! Asking an author about every new comment would annoy, so this excludes the ones that are not remarks:
+//! documentation, directives, licences, marks for tools or for readers of tests, and tasks with a tracked
+//! issue. Whether a remark restates the code is for the author to judge.
 
 mod directives;
 #[cfg(test)]
@@ -10,18 +10,18 @@ use std::borrow::Cow;
 
 use crate::{CommentKind, SourceComment, SourceFile};
 
-/// Comments on adjacent lines that an author is asked about as one.
+/// Comments on adjacent lines that form one question to the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentRemark {
     /// Number of its first line, from 1.
     pub line: usize,
-    /// What it says, on one line, with the marks of its first comment.
+    /// Its text on one line, with the marks of its first comment.
     pub text: String,
-    /// Positions of its comments among those that were looked at.
+    /// Positions of its comments among all comments of the text.
     pub comments: std::ops::Range<usize>,
 }
 
-/// The remarks among the `added` ones of the `comments` of `text`, which is the file at `path`.
+/// The remarks among the `added` ones of the `comments` of `text`, the content of `file`.
 pub(super) fn remarks(
     file: SourceFile<'_>,
     text: &str,
@@ -41,7 +41,7 @@ pub(super) fn remarks(
     remarks
 }
 
-/// How many comments from the first on stand on adjacent lines of their own, in the same column.
+/// Number of comments, from the first on, that are on adjacent lines of their own in the same column.
 fn block_length(text: &str, comments: &[SourceComment<'_>]) -> usize {
     let joins = |pair: &[SourceComment<'_>]| {
         let [above, below] = pair else { return false };
@@ -66,7 +66,7 @@ struct RemarkedFile<'a> {
 }
 
 impl RemarkedFile<'_> {
-    /// Adds the remarks of one block of adjacent comments, the first of which is number `offset`.
+    /// Adds the remarks of one block of adjacent comments; the first of them is number `offset`.
     fn block(
         &self,
         comments: &[SourceComment<'_>],
@@ -119,15 +119,15 @@ impl RemarkedFile<'_> {
         }
     }
 
-    /// Whether the whole block is something else than remarks.
+    /// True if no comment of the block is a remark.
     fn is_exempt(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
-        // A phrase may be on two lines, and stands in the first of a long block.
+        // A phrase may span two lines, and in a long block it is near the beginning.
         let whole = said[..said.len().min(100)].join(" ");
         is_licence(&whole) || self.documents_go(comments, said)
     }
 
-    /// Whether the block is what Go's own tools read above a declaration: its documentation, which begins with its
-    /// name, or C code above `import "C"`.
+    /// True if Go's own tools read the block above a declaration: documentation, which begins with the
+    /// declared name, or C code above `import "C"`.
     fn documents_go(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
         let Some(last) = comments.last().filter(|last| self.path.ends_with(".go") && !last.trails) else {
             return false;
@@ -160,7 +160,7 @@ impl RemarkedFile<'_> {
         }
     }
 
-    /// As [`is_tracked`] for the first of `said`; what follows it up to an empty one belongs to it.
+    /// [`is_tracked`] for the first of `said` and the lines that belong to it, up to an empty one.
     fn tracked(&self, said: &[Cow<'_, str>]) -> Option<bool> {
         let paragraph = || {
             let lines = said
@@ -173,8 +173,8 @@ impl RemarkedFile<'_> {
         is_tracked(&said[0], &paragraph())
     }
 
-    /// Whether the comment opens a fold, names the language of the template behind it, what the bracket or directive
-    /// before it closes, as formatters write it, or the version that a pinned action stands for.
+    /// True if the comment opens a fold, names the language of the template after it, names what the bracket
+    /// or directive before it closes (as formatters write it), or gives the version of a pinned action.
     fn is_mark(&self, comment: &SourceComment<'_>, said: &str) -> bool {
         if is_region(said) && self.text.contains("endregion") {
             return true;
@@ -205,7 +205,7 @@ impl RemarkedFile<'_> {
     }
 }
 
-/// Whether an editor may fold from here; it has to be closed somewhere.
+/// True if an editor may fold from here; the fold must be closed somewhere.
 fn is_region(said: &str) -> bool {
     said.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("region "))
 }
@@ -215,13 +215,13 @@ fn one_line(comment: &SourceComment<'_>, said: &str) -> String {
     if text.contains(['\n', '\t']) { said.to_owned() } else { text.to_owned() }
 }
 
-/// What licences and notices of rights say, in lower case, one phrase a line.
+/// Phrases of licences and copyright notices, in lower case, one a line.
 const LICENCES: &str = include_str!("licences.txt");
 
-/// Whether `said`, all of a block of comments, is a licence or a notice of rights. A year or a name behind the word
-/// makes it one: prose about copyright has neither.
+/// True if `said`, the text of a block, is a licence or a copyright notice. That takes a year or a name after
+/// the word: prose about copyright has neither.
 fn is_licence(said: &str) -> bool {
-    // Longer than any notice, so that a file of comments is not read twice.
+    // Longer than any notice; the limit keeps a file full of comments from being read twice.
     let head: String = said.chars().take(4000).collect();
     let lower = head.to_lowercase();
     if LICENCES.lines().any(|phrase| lower.contains(phrase)) {
@@ -246,8 +246,8 @@ const STEPS: [&str; 8] = ["given", "when", "then", "and", "but", "arrange", "act
 const STEPS_IN_TESTS: [&str; 8] =
     ["setup", "set up", "exercise", "verify", "teardown", "tear down", "expect", "cleanup"];
 
-/// Whether `said` marks a step of a test: a step's name alone, several of them, or one with a colon behind it; in a
-/// test file also a sentence that begins with one of given, when and then.
+/// True if `said` marks a step of a test: the name of a step alone, several of them, or one followed by a
+/// colon; in a test file also a sentence that begins with given, when or then.
 fn is_test_step(said: &str, in_test: bool) -> bool {
     let lower = said.to_lowercase();
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
@@ -274,14 +274,14 @@ fn is_step(word: &str, in_test: bool) -> bool {
 /// Words that mark a task for later.
 const LATER: [&str; 6] = ["TODO", "FIXME", "HACK", "XXX", "BUG", "OPTIMIZE"];
 
-/// What looks like the key of an issue and is none.
+/// Prefixes that look like the key of an issue but are not.
 const NO_TRACKER: [&str; 16] = [
     "UTF", "ISO", "SHA", "MD", "RFC", "AES", "RSA", "IEEE", "ASCII", "EN", "UCS", "CP", "X", "ES", "HTTP",
     "TLS",
 ];
 
-/// Of a comment that begins with a mark for later, whether it says where that is tracked: an issue, a link or an
-/// owner. `None` for any other comment. `paragraph` is the comment with what belongs to it.
+/// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or
+/// an owner. `None` for any other comment. `paragraph` is the comment with the lines that belong to it.
 fn is_tracked(said: &str, paragraph: &str) -> Option<bool> {
     let said = said.trim_start_matches(['@', '[', '*', '-', ' ']);
     let rest = LATER.iter().find_map(|word| {
@@ -299,7 +299,7 @@ fn is_tracked(said: &str, paragraph: &str) -> Option<bool> {
     Some(owned || has_reference(paragraph))
 }
 
-/// Whether the text has an issue number, an issue key, a link or somebody's handle in it.
+/// True if the text has an issue number, an issue key, a link or somebody's handle in it.
 fn has_reference(text: &str) -> bool {
     if text.contains("http://") || text.contains("https://") {
         return true;

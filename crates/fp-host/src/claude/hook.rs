@@ -1,5 +1,5 @@
-//! The client's hook events and replies as they are on the wire. Reading is tolerant: an unknown field is
-//! ignored, a missing one is empty, and a wrong type is the same as a missing one.
+//! The client's hook events and replies on the wire. The client changes, so reading is tolerant: an unknown
+//! field is ignored, a missing one is empty, and a wrong type counts as missing.
 
 use fp_comments::{EditAction, FileEdit, TextReplacement};
 use serde_json::{Value, json};
@@ -7,16 +7,14 @@ use serde_json::{Value, json};
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A hook event: the fields that several events have, and the whole of it.
+/// A hook event: the fields that several events share, and the whole JSON.
 #[derive(Debug, Clone)]
 pub struct HookEvent {
     pub session: Option<String>,
-    /// The session's working directory.
     pub cwd: Option<String>,
-    /// `fp:builder` for a subagent, its name for a teammate, nothing in the main session.
+    /// `fp:builder` for a subagent, the name of a teammate, `None` in the main session.
     pub agent_type: Option<String>,
     pub agent_id: Option<String>,
-    /// The teammate's name.
     pub teammate: Option<String>,
     /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
     pub source: Option<String>,
@@ -24,7 +22,7 @@ pub struct HookEvent {
 }
 
 impl HookEvent {
-    /// Reads an event; fails, with the reason, on what is no JSON object.
+    /// Parses an event; fails, with the reason, unless it is a JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let whole: Value =
             serde_json::from_slice(bytes).map_err(|e| format!("the event is not JSON: {e}"))?;
@@ -47,17 +45,16 @@ impl HookEvent {
         text_of(&self.whole, "tool_name")
     }
 
-    /// A text of the tool's input.
+    /// A text field of the tool's input.
     fn input(&self, name: &str) -> Option<&str> {
         self.whole.get("tool_input")?.get(name)?.as_str()
     }
 
-    /// The command line of a Bash call.
     pub fn command(&self) -> Option<&str> {
         self.input("command").filter(|_| self.tool() == Some("Bash"))
     }
 
-    /// The path that a call of a tool edits, as the call has it.
+    /// The path that a tool call edits, as written in the call.
     pub fn edited_path(&self) -> Option<&str> {
         match self.tool()? {
             "Write" | "Edit" | "MultiEdit" => self.input("file_path"),
@@ -66,8 +63,8 @@ impl HookEvent {
         }
     }
 
-    /// The path of the file that a Write, Edit or MultiEdit has changed, as the call has it, and the change; `None` for
-    /// another tool, for an edit that is still to be made, or where the event does not say.
+    /// The path, as written in the call, and the change that a Write, Edit or MultiEdit has made; `None` for
+    /// another tool, for an edit not made yet, or if the event lacks the data.
     pub fn edit(&self) -> Option<(&str, FileEdit<'_>)> {
         if text_of(&self.whole, "hook_event_name").is_some_and(|name| name != "PostToolUse") {
             return None;
@@ -96,7 +93,7 @@ impl HookEvent {
         Some((path, FileEdit { action, original, changed_by_user }))
     }
 
-    /// Type, name and id of the agent that a call of a tool has started.
+    /// Type, name and id of the agent that an Agent call started.
     pub fn started_agent(&self) -> Option<(&str, &str, &str)> {
         if self.tool() != Some("Agent") {
             return None;
@@ -105,12 +102,12 @@ impl HookEvent {
         Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
     }
 
-    /// Whether the agent goes on only because a stop hook made it.
+    /// True if the agent continues only because a stop hook made it.
     pub fn stop_hook_active(&self) -> bool {
         self.whole.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The description of the background task that this agent is, which the lead makes equal to its name.
+    /// The description of this agent's background task, which the lead sets to the agent's name.
     pub fn own_description(&self) -> Option<&str> {
         let id = self.agent_id.as_deref()?;
         let tasks = self.whole.get("background_tasks")?.as_array()?;
@@ -125,25 +122,24 @@ fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
     Some(TextReplacement { old: text("old_string")?, new: text("new_string")?, everywhere })
 }
 
-/// What a hook answers.
+/// A hook's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookReply<'t> {
     /// Lets a tool call through without asking the user.
     Allow(&'t str),
     /// Refuses a tool call and tells the agent why.
     Deny(&'t str),
-    /// Tells an agent something after a tool call.
+    /// Tells the agent something after a tool call.
     AfterTool(&'t str),
-    /// Makes an agent go on and tells it why.
+    /// Makes the agent continue and tells it why.
     Block(&'t str),
-    /// Tells a session that begins something.
+    /// Tells a starting session something.
     SessionContext(&'t str),
-    /// Has a summary of the conversation keep something.
+    /// Keeps something in the summary of the conversation.
     KeepInSummary(&'t str),
 }
 
 impl HookReply<'_> {
-    /// The reply on the wire.
     pub fn json(self) -> Value {
         let permission = |decision: &str, reason: &str| {
             json!({ "hookSpecificOutput": {
@@ -159,7 +155,8 @@ impl HookReply<'_> {
             Self::AfterTool(text) => context("PostToolUse", text),
             Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
             Self::SessionContext(text) => context("SessionStart", text),
-            // The client puts all that was printed before the model that sums up, but refuses `additionalContext` here.
+            // The client shows the summarizing model everything printed so far, but rejects
+            // `additionalContext` here.
             Self::KeepInSummary(text) => json!({ "systemMessage": text }),
         }
     }

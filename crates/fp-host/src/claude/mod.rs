@@ -1,20 +1,20 @@
-//! What the client knows the plugin by, where it keeps its own files, and the wire types of its hooks.
+//! The names, paths and wire types that `fp` shares with the client.
 
 pub mod hook;
 
 use std::path::PathBuf;
 
-/// Name of the plugin, and of its folder in a bundle.
+/// The plugin, and its folder in a bundle.
 pub const PLUGIN: &str = "fp";
-/// Name of the marketplace that offers it.
+/// The marketplace that offers the plugin.
 pub const MARKETPLACE: &str = "fractal-planner";
-/// The permission rules that `fp install` offers: the plugin's own command, for sessions whose hooks are off, and the
-/// folder of plans, which agents write to.
+/// The permission rules that `fp install` offers: the plugin's own command, for sessions without hooks, and
+/// the folder of plans, where agents write.
 pub const PERMISSIONS: [&str; 2] = ["Bash(fp *)", "Edit(.fractal-planner/**)"];
-/// The variable in `env` that switches agent teams on when it is `1`.
+/// The variable that enables agent teams if it is `1`.
 pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
-/// The folder that the client keeps its own files in, as `env` says; `None` where it says nothing.
+/// The folder of the client's own files according to `env`; `None` if `env` doesn't say.
 pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     home_on(std::env::consts::OS, env)
 }

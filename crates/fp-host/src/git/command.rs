@@ -1,4 +1,4 @@
-//! Runs git processes: environment, input, and failures told apart.
+//! Every git process starts here, so that its environment, input and failures are handled in one place.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -11,12 +11,11 @@ use fp_plan::repo_path::RepoPath;
 use super::{Git, GitError, GitFailure};
 use crate::process::{self, CommandEnd, Limits};
 
-/// Most of standard error that a failure keeps.
+/// Bytes of standard error that a failure keeps, from its end.
 const STDERR_TAIL: usize = 4096;
 const SHOWN_COMMAND: usize = 200;
 
-/// What would make git look at another repository or index than the one asked for, or read paths as
-/// patterns.
+/// Variables that would point git at another repository or index, or make it read paths as patterns.
 pub(super) const REMOVED: [&str; 16] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -36,14 +35,14 @@ pub(super) const REMOVED: [&str; 16] = [
     "LANGUAGE",
 ];
 
-/// One call of git, not yet started.
+/// A call of git, not started yet.
 pub(super) struct GitCall {
     command: Command,
     shown: String,
     input: Vec<u8>,
 }
 
-/// What a finished git process left.
+/// The result of a finished git process.
 pub(super) struct Finished {
     pub(super) stdout: Vec<u8>,
     pub(super) failure: Option<GitFailure>,
@@ -51,7 +50,7 @@ pub(super) struct Finished {
 }
 
 impl Git {
-    /// A call that runs no hook: every path is literal and every message is in English.
+    /// A call that runs no hook. Every path is literal and every message is in English.
     pub(super) fn call(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
         call.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C").args(args);
@@ -59,8 +58,8 @@ impl Git {
         call
     }
 
-    /// A call whose hooks must find the user's environment: no settings that children inherit, and the
-    /// character set of the user, but messages in English, which are read by this program.
+    /// A call whose hooks see the user's environment: no settings that children inherit, and the user's
+    /// character set. Messages are in English, since this program reads them.
     pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(args);
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
@@ -93,7 +92,7 @@ fn cut(text: &str) -> String {
 }
 
 impl GitCall {
-    /// Adds an argument that is not shown in errors.
+    /// Adds an argument that errors don't show.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
@@ -109,37 +108,38 @@ impl GitCall {
         self
     }
 
-    /// Paths as arguments behind `--`.
+    /// Adds paths as arguments after `--`.
     pub(super) fn paths<'p>(mut self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Self {
         self.command.arg("--").args(paths.into_iter().map(|path| os_string(path.as_bytes())));
         self
     }
 
-    /// The file that is the process's standard input, and that it holds open, with its lock, as long as it lives.
+    /// Makes `file` the standard input, so that the process holds it open, and thereby locked, as long as it
+    /// lives.
     pub(super) fn holds(mut self, file: std::fs::File) -> Self {
         self.command.stdin(Stdio::from(file));
         self
     }
 
-    /// What the process reads on standard input.
+    /// Sets the text for standard input.
     pub(super) fn input(mut self, input: Vec<u8>) -> Self {
         self.command.stdin(Stdio::piped());
         self.input = input;
         self
     }
 
-    /// Runs it and returns its output, or the failure as an error.
+    /// Runs the call and returns its output, or the failure as an error.
     pub(super) fn output(self) -> Result<Vec<u8>, GitError> {
         self.run()?.into_output()
     }
 
-    /// Runs it to its end, whatever its status.
+    /// Runs the call to its end, whatever its status.
     pub(super) fn run(mut self) -> Result<Finished, GitError> {
         let mut child = self.command.spawn().map_err(not_started)?;
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
             if let Some(mut stdin) = stdin {
-                // A child that ends without reading everything has its reasons, told by its status.
+                // A child that ends without reading everything explains itself by its status.
                 scope.spawn(move || drop(stdin.write_all(&self.input)));
             }
             child.wait_with_output()
@@ -162,7 +162,6 @@ pub(super) fn not_started(source: io::Error) -> GitError {
 }
 
 impl Finished {
-    /// The output, or the failure as an error.
     pub(super) fn into_output(self) -> Result<Vec<u8>, GitError> {
         match self.failure {
             None => Ok(self.stdout),
@@ -170,7 +169,7 @@ impl Finished {
         }
     }
 
-    /// What `read` makes of the output; an error where that is nothing.
+    /// Parses the output with `read`; fails if that returns `None`.
     pub(super) fn parsed<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, GitError> {
         let shown = self.shown.clone();
         let output = self.into_output()?;
@@ -178,7 +177,7 @@ impl Finished {
     }
 }
 
-/// The last `limit` bytes as text that can't move a terminal's cursor.
+/// The last `limit` bytes as text, without control characters that could move a terminal's cursor.
 pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
     let tail = &bytes[bytes.len().saturating_sub(limit)..];
     let text = String::from_utf8_lossy(tail);
@@ -196,28 +195,28 @@ fn classify(failure: GitFailure) -> GitError {
     }
 }
 
-/// The bytes as the platform writes file names; git on Windows has them in UTF-8.
+/// The bytes as the platform writes file names; git on Windows prints UTF-8.
 #[cfg(unix)]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStringExt;
     OsString::from_vec(bytes.to_vec())
 }
 
-/// The bytes as the platform writes file names; git on Windows has them in UTF-8.
+/// The bytes as the platform writes file names; git on Windows prints UTF-8.
 #[cfg(not(unix))]
 pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// How long git may take for an answer.
+/// Time limit of [`ask`].
 const LIMIT: Duration = Duration::from_secs(10);
-/// Most bytes of an answer that are read.
+/// Size limit of an answer, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// What `git ARGS` prints when it is run in `folder`, without blanks around it.
+/// Runs `git ARGS` in `folder` and returns its trimmed output.
 ///
 /// # Errors
-/// There is no git, it takes too long, or it ends with another status than 0.
+/// Git is missing, takes too long, or ends with a status other than 0.
 pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     let shown = format!("git {}", args.join(" "));
     let mut command = Command::new("git");
@@ -240,10 +239,10 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     }
 }
 
-/// The value of the setting `name` in `folder`; `None` where there is none.
+/// The value of the setting `name` in `folder`, if it has one.
 ///
 /// # Errors
-/// There is no git, or a file of its settings can't be read.
+/// Git is missing, or can't read its settings.
 pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
     match ask(folder, &["config", "--get", name]) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),

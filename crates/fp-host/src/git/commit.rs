@@ -1,4 +1,4 @@
-//! Commits exactly the recorded files and nothing that the user has staged.
+//! Commits exactly the recorded files. Plain `git commit` would take what the user has staged along.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -10,46 +10,43 @@ use fp_plan::repo_path::RepoPath;
 use super::command::{Finished, GitCall, readable_tail};
 use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};
 
-/// How long another process may hold the index before that is reported; editors hold it for moments.
+/// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_POLL: Duration = Duration::from_millis(20);
-/// Most of a hook's output that is kept: its end.
+/// Bytes of a hook's output that are kept, from its end.
 const OUTPUT_TAIL: usize = 8 * 1024;
 
-/// How a commit ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitOutcome {
-    /// It was made.
     Committed {
-        /// Its id. Its content may differ from what was measured where a hook rewrote files.
+        /// The commit's content may differ from the measured one, if a hook rewrote files.
         hash: Oid,
     },
     /// None of the files differs from HEAD.
     NothingToCommit,
-    /// It was not made, and the index is as it was.
+    /// There is no commit, and the index is unchanged.
     Blocked(Blocked),
 }
 
-/// Why a commit was not made: something that a person has to look at.
+/// Why there is no commit; a person has to settle it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
-    /// A hook said no.
     HookFailed {
-        /// The end of what it printed, control characters taken out.
+        /// The end of its output, without control characters.
         output: String,
     },
-    /// A merge, a rebase or the like has to be finished first.
+    /// The user has to finish a merge, a rebase or another operation first.
     InProgress(Operation),
-    /// Another process holds the index, or one that died has left its lock.
+    /// Another process holds the index, or one that died left its lock.
     IndexLocked,
-    /// The repository wants signed commits, and signing failed.
+    /// The repository requires signed commits, and signing failed.
     SigningFailed {
-        /// The end of what git printed.
+        /// The end of git's output.
         output: String,
     },
-    /// Files are in conflict, whichever are to be committed.
+    /// Files are in conflict, whether or not they belong to this commit.
     Conflict(Vec<RepoPath>),
-    /// Git doesn't know who commits.
+    /// Git has no name or address for the committer.
     NoIdentity,
     /// Git failed in another way.
     Other(GitFailure),
@@ -76,11 +73,12 @@ impl std::fmt::Display for Blocked {
 }
 
 impl Git {
-    /// Commits what the working tree has at `files` (both ends of a rename), whatever is staged elsewhere;
-    /// that stays staged. Hooks run, signing is respected. A file that doesn't differ from HEAD is passed over.
+    /// Commits the working tree's version of `files` (both ends of a rename). Anything else that is staged
+    /// stays staged. Runs hooks and respects signing. Skips a file that doesn't differ from HEAD.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// [`CommitOutcome::Blocked`].
     pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
         let before = match self.before_commit()? {
             Ok(before) => before,
@@ -104,10 +102,11 @@ impl Git {
         result
     }
 
-    /// Commits what is staged, and nothing else. Hooks run, signing is respected.
+    /// Commits exactly what is staged. Runs hooks and respects signing.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// [`CommitOutcome::Blocked`].
     pub fn commit_staged(&self, message: &str) -> Result<CommitOutcome, GitError> {
         match self.before_commit()? {
             Err(blocked) => Ok(CommitOutcome::Blocked(blocked)),
@@ -116,15 +115,15 @@ impl Git {
         }
     }
 
-    /// What keeps any commit from being made now. Waits a moment for another git.
+    /// The reason why no commit can be made now, if any. Waits a moment for another git.
     ///
     /// # Errors
-    /// A git that can't be run or understood.
+    /// Git can't be run or its output can't be read.
     pub fn commit_obstacle(&self) -> Result<Option<Blocked>, GitError> {
         Ok(self.before_commit()?.err())
     }
 
-    /// What differs from HEAD, if a commit can be made at all.
+    /// The differences from HEAD, or the reason why no commit can be made.
     fn before_commit(&self) -> Result<Result<Vec<StatusEntry>, Blocked>, GitError> {
         if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
             return Ok(Err(Blocked::InProgress(operation)));
@@ -138,11 +137,11 @@ impl Git {
         Ok(if unmerged.is_empty() { Ok(entries) } else { Err(Blocked::Conflict(unmerged)) })
     }
 
-    /// Makes the index hold what HEAD holds for `files`, whose commit was made by a git that may have died before it
-    /// wrote the index. What is in the way is the result, if anything is.
+    /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
+    /// the index. Returns the obstacle, if any.
     ///
     /// # Errors
-    /// A git that can't be run or understood.
+    /// Git can't be run or its output can't be read.
     pub fn follow_commit(&self, files: &[RepoPath]) -> Result<Option<Blocked>, GitError> {
         if !self.wait_for_index() {
             return Ok(Some(Blocked::IndexLocked));
@@ -166,13 +165,13 @@ impl Git {
         true
     }
 
-    /// Makes new files known to git without staging their content, without which git would not commit them.
+    /// Tells git of new files without staging their content; otherwise git would not commit them.
     fn announce(&self, entries: &[&StatusEntry]) -> Result<Option<Blocked>, GitError> {
         let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
         self.intend(new, &[])
     }
 
-    /// The same for any files, with further options of `git add`.
+    /// [`Git::announce`] for any files, with further options of `git add`.
     pub(super) fn intend<'p>(
         &self,
         new: impl IntoIterator<Item = &'p RepoPath>,
@@ -187,7 +186,7 @@ impl Git {
         Ok(finished.failure.map(|failure| blocked(failure, &[], false)))
     }
 
-    /// Makes the index hold for `paths` what HEAD holds.
+    /// Resets the index entries of `paths` to HEAD.
     fn take_back<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<(), GitError> {
         let list = nul_ended("", paths);
         if list.is_empty() {
@@ -198,8 +197,8 @@ impl Git {
     }
 
     fn commit_only(&self, entries: &[&StatusEntry], message: &str) -> Result<CommitOutcome, GitError> {
-        // Not by an argument, for which there is a limit, and not by GIT_LITERAL_PATHSPECS, which hooks
-        // would inherit.
+        // The paths go into a file: arguments have a size limit, and hooks would inherit
+        // GIT_LITERAL_PATHSPECS.
         let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
         let mut pathspecs = OsString::from("--pathspec-from-file=");
         pathspecs.push(list.path());
@@ -226,8 +225,8 @@ impl Git {
         }
     }
 
-    /// A hook that rewrote files and added them changed the commit, but not the user's index: git leaves there
-    /// what it had before the hook, as if staged, and the user's next commit would undo the hook's work.
+    /// Updates the user's index after a hook that rewrote and added files. Git leaves the version from before
+    /// the hook in the index, as if staged, and the user's next commit would undo the hook's work.
     fn follow_hooks(
         &self,
         recorded: &HashSet<&RepoPath>,
@@ -243,7 +242,7 @@ impl Git {
         self.take_back(stale.iter().map(|e| &e.path).filter(|path| committed.contains(path)))
     }
 
-    /// `call`, whose process holds the lock that was given.
+    /// `call`, with a process that holds the commit lock, if there is one.
     pub(super) fn locked(&self, call: GitCall) -> Result<GitCall, GitError> {
         let Some(lock) = &self.commit_lock else { return Ok(call) };
         Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
@@ -258,8 +257,8 @@ impl Git {
     }
 }
 
-/// The paths without those of files that a folder with recorded files has replaced: adding these takes the
-/// file out, while git refuses to commit a folder by the name of a file.
+/// The paths, except those of files that a folder of recorded files has replaced: adding these removes the
+/// file, and git refuses to commit a folder under the name of a file.
 fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p RepoPath> {
     let is_there = |e: &&&StatusEntry| {
         !matches!(
@@ -298,7 +297,7 @@ fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
-/// Tells a failure's kind by git's own words, which are in English here.
+/// Recognises the kind of a failure by git's messages, which are in English here.
 fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
     let said = |part: &str| failure.stderr.contains(part);
     let output = || {

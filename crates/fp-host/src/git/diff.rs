@@ -1,4 +1,5 @@
-//! What two trees differ in: paths, and lines.
+//! Every check of a task starts from its changes: the paths and lines in which two trees differ, and the
+//! contents of files.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,10 +12,11 @@ use super::tree::INDEX;
 use super::{Git, GitError, Oid, WorkingTreeStatus};
 use crate::file;
 
-/// Above this, paths are not given as arguments, for which the platform has a limit; everything is read.
+/// From this size on, paths are not passed as arguments, which the platform limits; everything is read
+/// instead.
 const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
 
-/// Ids of a file's content before and after a change; `None` where there is no file.
+/// Ids of a file's content before and after a change; `None` if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Blobs {
     pub(crate) before: Option<Oid>,
@@ -22,25 +24,26 @@ pub(crate) struct Blobs {
 }
 
 impl Git {
-    /// What changed from one tree to another, renames recognised, sorted by path. One process.
+    /// The changes from one tree to another, with renames detected, sorted by path. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub fn diff(&self, base: &Oid, tree: &Oid) -> Result<Vec<Change>, GitError> {
         Ok(self.diff_with_blobs(base, tree)?.into_iter().map(|(change, _)| change).collect())
     }
 
-    /// What changed from one tree to another, as a patch for `git apply`; empty where nothing did. One process.
+    /// The changes from one tree to another, as a patch for `git apply`; empty if there are none. One
+    /// process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
         let args =
             ["diff-tree", "-p", "--binary", "--full-index", "--end-of-options", base.as_str(), tree.as_str()];
         self.call(&args).run()?.into_diff(base)
     }
 
-    /// [`Git::diff`], each change with the ids of its content before and after.
+    /// [`Git::diff`], with the blobs of each change.
     pub(crate) fn diff_with_blobs(&self, base: &Oid, tree: &Oid) -> Result<Vec<(Change, Blobs)>, GitError> {
         if base == tree {
             return Ok(Vec::new());
@@ -52,11 +55,11 @@ impl Git {
         changes(&output).map_err(|record| GitError::unexpected(&shown, record))
     }
 
-    /// The lines that `changes`, made from `base` to `tree`, add and remove. Binary files, files above 5 MB
-    /// and files without changed lines are left out. One process.
+    /// The lines that `changes`, from `base` to `tree`, add and remove. Leaves out binary files, files above
+    /// 5 MB and files without changed lines. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git has one of the trees no more.
+    /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub fn changed_lines(
         &self,
         base: &Oid,
@@ -94,7 +97,7 @@ impl super::command::Finished {
     }
 }
 
-/// Reads `--raw -z`; fails with the record that it doesn't know.
+/// Parses `--raw -z`; fails with the record that it can't read.
 pub(super) fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
     let mut changes = Vec::new();
@@ -106,7 +109,7 @@ pub(super) fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
     Ok(changes)
 }
 
-/// One `:old-mode new-mode old-id new-id status`, and the paths that follow it.
+/// Parses one `:old-mode new-mode old-id new-id status` and the paths that follow it.
 pub(super) fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
     let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
     let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
@@ -128,14 +131,14 @@ pub(super) fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) 
     Some((Change { path, status, kind }, Blobs { before: blob(old_id), after: blob(new_id) }))
 }
 
-/// The id, unless it is the one of all zeros that stands for nothing.
+/// The id, unless it is all zeros, git's sign for no file.
 fn blob(id: &[u8]) -> Option<Oid> {
     let id = std::str::from_utf8(id).ok()?;
     id.bytes().any(|digit| digit != b'0').then(|| id.parse().ok())?
 }
 
-/// Reads a patch without context. Hunks are read by the counts of their header, so that no line of a file
-/// can be taken for a header.
+/// Parses a patch without context. Uses the counts in the hunk headers, so that a line of a file is never
+/// mistaken for a header.
 fn lines(patch: &[u8]) -> Vec<ChangedLines> {
     let mut files: Vec<ChangedLines> = Vec::new();
     let mut old_path = None;
@@ -164,7 +167,7 @@ fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
     range.next().map(|number| ChangedLine { number, text: String::from_utf8_lossy(text).into_owned() })
 }
 
-/// The path in a header line; `None` for `/dev/null`. Git ends a name that has blanks with a tab.
+/// The path in a header line; `None` for `/dev/null`. Git puts a tab after a name with blanks.
 fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
     let text = text.strip_suffix(b"\t").unwrap_or(text);
     let whole = RepoPath::from_quotable(text);
@@ -186,7 +189,7 @@ fn hunk_side(word: &str, sign: char) -> Option<Range<usize>> {
 }
 
 impl Git {
-    /// The contents of `blobs`, without those above 8 MiB. Two processes, or none where nothing is asked for.
+    /// The contents of `blobs`, except those above 8 MiB. Two processes, or none if `blobs` is empty.
     pub(crate) fn blobs(&self, blobs: &[&Oid]) -> Result<HashMap<Oid, Vec<u8>>, GitError> {
         let small = self.small(blobs)?;
         if small.is_empty() {
@@ -197,7 +200,7 @@ impl Git {
         contents(&output).ok_or_else(|| GitError::unexpected("git cat-file --batch", &output))
     }
 
-    /// Those of `blobs` that are not too large.
+    /// The `blobs` within the size limit.
     fn small(&self, blobs: &[&Oid]) -> Result<Vec<Oid>, GitError> {
         if blobs.is_empty() {
             return Ok(Vec::new());
@@ -218,14 +221,14 @@ fn oid_lines<'o>(oids: impl Iterator<Item = &'o Oid>) -> Vec<u8> {
     oids.map(|oid| format!("{oid}\n")).collect::<String>().into_bytes()
 }
 
-/// Id and size of `<id> blob <size>`; none of an object that is missing or no file.
+/// Parses `<id> blob <size>`; `None` for an object that is missing or no file.
 fn header(line: &str) -> Option<(Oid, usize)> {
     let mut words = line.split(' ');
     let (oid, kind, size) = (words.next()?, words.next()?, words.next()?);
     (kind == "blob").then(|| Some((oid.parse().ok()?, size.parse().ok()?)))?
 }
 
-/// Reads a header line, so many bytes and a line ending, over and over.
+/// Parses header lines, each followed by as many bytes as it says and a newline.
 fn contents(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
     let mut contents = HashMap::new();
     while !output.is_empty() {
@@ -238,35 +241,33 @@ fn contents(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
     Some(contents)
 }
 
-/// Larger files are not read, in bytes.
+/// Size limit of files that are read, in bytes.
 const CAP: u64 = 8 * 1024 * 1024;
 
-/// What is compared.
+/// The two sides of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side<'r> {
-    /// What is staged, with the commit that is checked out.
+    /// The staged files, compared with HEAD.
     Staged,
-    /// The working tree, with this revision; files that git does not know are not in it.
+    /// The working tree without untracked files, compared with this revision.
     WorkingTree(&'r str),
 }
 
-/// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
-    /// Where it is now.
+    /// The current path.
     pub path: RepoPath,
-    /// Its content before, under its old name where it was renamed; empty where it is new.
+    /// The content before, read from the old path after a rename; empty for a new file.
     pub before: Vec<u8>,
-    /// Its content now.
     pub after: Vec<u8>,
 }
 
 impl Git {
-    /// The files that `side` differs in and that are there still, sorted by path; links, submodules and files above
-    /// 8 MiB left out. Three processes at most.
+    /// The files that differ on `side` and still exist, sorted by path. Leaves out links, submodules and
+    /// files above 8 MiB. Three processes at most.
     ///
     /// # Errors
-    /// A failing git: the revision may be none.
+    /// Git fails, for example because the revision doesn't exist.
     pub fn compare(&self, side: Side<'_>) -> Result<Vec<Compared>, GitError> {
         let call =
             self.call(&["diff", "--raw", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--ignore-submodules"]);
@@ -281,7 +282,7 @@ impl Git {
             changes.iter().flat_map(|(_, blobs)| [&blobs.before, &blobs.after]).flatten().collect();
         let contents: HashMap<Oid, Vec<u8>> = self.blobs(&wanted)?;
         let compared = changes.iter().filter_map(|(change, blobs)| {
-            // An id that git has no object of is that of a file which is only on the disk.
+            // Git has no object for a file that is only on the disk, though it computes an id.
             let stored = blobs.after.as_ref().and_then(|oid| contents.get(oid).cloned());
             let after = match side {
                 Side::Staged => stored?,
@@ -296,10 +297,11 @@ impl Git {
         Ok(compared.collect())
     }
 
-    /// The files that git knows at `path` or below it, in their order; of all of the working tree where that is its top.
+    /// The files at or below `path` that git tracks, in git's order; without a path, those of the whole
+    /// working tree.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn known_files(&self, path: Option<&RepoPath>) -> Result<Vec<RepoPath>, GitError> {
         let output = self.call(&["ls-files", "-z", "--cached", "--deduplicate"]).paths(path).output()?;
         let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
@@ -307,32 +309,32 @@ impl Git {
     }
 }
 
-/// One changed file, and by how much.
+/// One changed file, with the size of its change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileStat {
-    /// What happened to it; a rename is an addition and a deletion.
+    /// A rename counts as an addition and a deletion.
     #[serde(flatten)]
     pub change: Change,
-    /// Lines added; `None` for what has no lines.
+    /// Lines added; `None` for a binary file.
     pub added: Option<u64>,
-    /// Lines taken out; `None` for what has no lines.
+    /// Lines removed; `None` for a binary file.
     pub removed: Option<u64>,
 }
 
 impl Git {
-    /// What is staged, by path. One process.
+    /// The staged files, by path. One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn stat_staged(&self) -> Result<Vec<FileStat>, GitError> {
         self.stat_index(None)
     }
 
-    /// What the working tree has at `files` that HEAD has not, by path; `status` is what differs at all. At most
-    /// three processes, none of which touches the user's index.
+    /// The changes of `files` between HEAD and the working tree, by path; `status` has all differences. At
+    /// most three processes, none of which touches the user's index.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn stat_files(
         &self,
         status: &WorkingTreeStatus,
@@ -361,8 +363,8 @@ impl Git {
     }
 }
 
-/// Reads `--raw --numstat -z`: all changes, then a line of numbers for each in the same order. Fails with the record
-/// that it doesn't know.
+/// Parses `--raw --numstat -z`: all changes, then a line of numbers for each in the same order. Fails with
+/// the record that it can't read.
 fn stats(output: &[u8]) -> Result<Vec<FileStat>, &[u8]> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty()).peekable();
     let mut stats = Vec::new();

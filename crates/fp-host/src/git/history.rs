@@ -1,4 +1,5 @@
-//! Commits that are there already.
+//! Reads commits that exist: to find who changed a file, whether HEAD contains a commit, and how the project
+//! writes messages.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -7,31 +8,30 @@ use jiff::Timestamp;
 
 use super::{Git, GitError, Oid};
 
-/// Options of `git log` for what [`commits`] reads.
+/// Options of `git log` that produce the input of [`commits`].
 const COMMITS: [&str; 4] = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
 
-/// Most pairs of files, in a commit, that are compared to find those that were renamed and changed.
+/// Limits rename detection to 200 files in a commit, since it compares each pair.
 const RENAMES: &str = "-l200";
 
-/// Fewest digits that people name a commit by.
+/// Fewest digits by which people name a commit.
 const FEWEST_DIGITS: usize = 7;
 
-/// A commit, as far as it has to be recognised.
+/// A commit: enough to recognise it and see its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitCommit {
-    /// Its id.
     pub hash: Oid,
-    /// The first paragraph of its message as one line; not UTF-8 is replaced.
+    /// The first paragraph of the message as one line; invalid UTF-8 is replaced.
     pub subject: String,
-    /// The paths in which it differs from its first parent; a rename is both of its ends.
+    /// The paths in which it differs from its first parent, with both ends of a rename.
     pub files: Vec<RepoPath>,
 }
 
 impl Git {
-    /// The commits that HEAD has and `since` has not, newest first. One process.
+    /// The commits in HEAD that `since` doesn't contain, newest first. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git has `since` no more.
+    /// [`GitError::MissingObject`] if git no longer has `since`.
     pub fn commits_since(&self, since: &Oid) -> Result<Vec<GitCommit>, GitError> {
         let range = format!("{since}..HEAD");
         let finished = self.log(&COMMITS, &range).run()?;
@@ -44,19 +44,20 @@ impl Git {
         finished.parsed(commits)
     }
 
-    /// The commit that HEAD is at. One process.
+    /// The commit at HEAD. One process.
     ///
     /// # Errors
-    /// A failing git, or a repository without a commit.
+    /// Git fails, or the repository has no commit.
     pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
         let finished = self.log(&[&COMMITS[..], &["--root", "--max-count=1"]].concat(), "HEAD").run()?;
         Ok(finished.parsed(commits)?.into_iter().next())
     }
 
-    /// The newest commit since `commit` that says, as `git revert` does, that it reverts it. One process.
+    /// The newest commit after `commit` whose message says, in the words of `git revert`, that it reverts it.
+    /// One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn revert_of(&self, commit: &Oid) -> Result<Option<Oid>, GitError> {
         let grep = format!("--grep={}", reverts(commit));
         let options = ["--fixed-strings", &grep, "--max-count=1", "--format=%H"];
@@ -65,10 +66,10 @@ impl Git {
         Ok(std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()))
     }
 
-    /// Whether HEAD is `commit`, or has it behind it. One process.
+    /// True if HEAD is `commit` or a descendant. One process.
     ///
     /// # Errors
-    /// A failing git; a commit that git doesn't have is none that HEAD contains.
+    /// Git fails. A commit that git doesn't have is no error: HEAD doesn't contain it.
     pub fn contains(&self, commit: &Oid) -> Result<bool, GitError> {
         let finished = self.call(&["merge-base", "--is-ancestor", commit.as_str(), "HEAD"]).run()?;
         match &finished.failure {
@@ -81,11 +82,11 @@ impl Git {
         }
     }
 
-    /// The commits that HEAD is or has behind it of those that `named` begin, with seven digits or more: each with its
-    /// id, if exactly one begins so. One process, however many are asked for.
+    /// Resolves commits by the first seven or more digits of their ids: maps each name in `named` that fits
+    /// exactly one commit in HEAD's history to its full id. One process for all of them.
     ///
     /// # Errors
-    /// A failing git, or a repository without a commit.
+    /// Git fails, or the repository has no commit.
     pub fn behind_head(&self, named: &BTreeSet<String>) -> Result<BTreeMap<String, Oid>, GitError> {
         if named.is_empty() {
             return Ok(BTreeMap::new());
@@ -103,16 +104,16 @@ impl Git {
         Ok(named.iter().filter(|name| name.len() >= FEWEST_DIGITS).filter_map(find).collect())
     }
 
-    /// What the commits since `since`, newest first and without merges, did to which file, in records that end with NUL:
-    /// id, author and subject of a commit, then a letter and one or two names for each of its files. Empty in a
-    /// repository without a commit. One process.
+    /// The files that each commit since `since` changed, newest first, without merges. NUL ends each record:
+    /// id, author and subject of a commit, then a letter and one or two names for each of its files. Empty in
+    /// a repository without a commit. One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn file_log(&self, since: Timestamp) -> Result<Vec<u8>, GitError> {
         let since = format!("--since={since}");
         let options = ["--no-merges", "--name-status", "-M", RENAMES, "--format=%H%x00%aE%x00%s", &since];
-        // A partial clone would ask the network for every file that was renamed.
+        // A partial clone would fetch every renamed file over the network.
         let finished = self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1").run()?;
         if finished.failure.as_ref().is_some_and(|f| f.stderr.contains("bad revision 'HEAD'")) {
             return Ok(Vec::new());
@@ -120,18 +121,19 @@ impl Git {
         finished.into_output()
     }
 
-    /// The commits whose parents a shallow clone doesn't have. To git they have no parent, and so bring every file.
+    /// The commits at the edge of a shallow clone. Git doesn't have their parents, so they seem to add every
+    /// file.
     pub fn shallow_commits(&self) -> HashSet<Vec<u8>> {
         let shallow = crate::file::read_bytes(&self.common_dir().join("shallow"), 16 * 1024 * 1024);
         let lines = shallow.unwrap_or_default();
         lines.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
     }
 
-    /// The subjects of the last `count` commits that are no merges, newest first; none in a repository
-    /// without a commit. One process.
+    /// The subjects of the last `count` commits, without merges, newest first; empty in a repository without
+    /// a commit. One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn recent_subjects(&self, count: usize) -> Result<Vec<String>, GitError> {
         let limit = format!("--max-count={count}");
         let finished = self.log(&["--no-merges", "--format=%s", &limit], "HEAD").run()?;
@@ -151,12 +153,12 @@ impl Git {
     }
 }
 
-/// The sentence by which a revert of `commit` is known.
+/// The sentence that marks a revert of `commit`.
 pub(super) fn reverts(commit: &Oid) -> String {
     format!("This reverts commit {commit}.")
 }
 
-/// Reads hash, subject and any number of pairs of `:…` and a path, each ended by NUL.
+/// Parses hash, subject and any number of pairs of `:…` and a path, each ended by NUL.
 fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();

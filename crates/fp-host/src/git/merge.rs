@@ -1,4 +1,4 @@
-//! Merges without a working tree: a task's change, measured elsewhere, brought onto a newer commit.
+//! Brings a task's change, measured elsewhere, onto a newer commit without touching a working tree.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::command::{Finished, GitCall};
 use super::tree::INDEX;
 use super::{Git, GitError, Oid};
 
-/// Which is no person: the commit object that a merge takes is in no history.
+/// Names no person: no history will contain the commit object that a merge needs.
 const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),
@@ -17,28 +17,26 @@ const NOBODY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "fp@localhost"),
 ];
 
-/// How a merge ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merge {
-    /// Both changes fit together, in this tree.
+    /// The changes fit together, in this tree.
     Clean(Oid),
-    /// They don't.
     Conflict {
-        /// The tree with what fits, and conflict markers where it doesn't.
+        /// The merged tree, with conflict markers in the conflicting places.
         tree: Oid,
         /// The files in conflict, sorted.
         files: Vec<RepoPath>,
-        /// What git says of each conflict, such as `CONFLICT (content): Merge conflict in a.txt`.
+        /// Git's message on each conflict, such as `CONFLICT (content): Merge conflict in a.txt`.
         messages: Vec<String>,
     },
 }
 
 impl Git {
-    /// Brings the change that leads from `base` to `tree` at `files`, and at no others, onto `onto`. It follows files
-    /// that were renamed between `base` and `onto`, as any merge of git's does. Six processes.
+    /// Applies the change from `base` to `tree`, at `files` only, to `onto`. Follows files renamed between
+    /// `base` and `onto`, like any merge in git. Six processes.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn merge(&self, base: &Oid, tree: &Oid, files: &[RepoPath], onto: &Oid) -> Result<Merge, GitError> {
         let theirs = self.commit_object(&self.tree_with(base, tree, files)?, base)?;
         let call = self.call(&["merge-tree", "--write-tree", "-z", "--name-only", "--end-of-options"]);
@@ -48,7 +46,7 @@ impl Git {
         Finished { failure, ..finished }.parsed(|output| merge(output, conflict))
     }
 
-    /// The tree of `base` with what `tree` has, or has not, at `files`.
+    /// The tree of `base` with `files`, and their absence, taken from `tree`.
     fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Oid, GitError> {
         let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
         let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
@@ -61,16 +59,17 @@ impl Git {
         self.tree_of(&index)
     }
 
-    /// A commit of `tree` behind `parent`, which no ref leads to.
+    /// Commits `tree` on `parent` without any ref.
     fn commit_object(&self, tree: &Oid, parent: &Oid) -> Result<Oid, GitError> {
         let call = self.call(&["commit-tree", tree.as_str(), "-p", parent.as_str(), "-m", "A task's change"]);
         NOBODY.iter().fold(call, |call, (name, value)| call.env(name, value)).oid()
     }
 
-    /// Writes `files` of `tree` below `folder`, as a checkout would have them: with line ends, links and modes.
+    /// Writes `files` of `tree` below `folder` in the form of a checkout, with its line ends, links and
+    /// modes.
     ///
     /// # Errors
-    /// A failing git, or a file that can't be written.
+    /// Git fails, or a file can't be written.
     pub fn export(&self, tree: &Oid, files: &[&RepoPath], folder: &Path) -> Result<(), GitError> {
         if files.is_empty() {
             return Ok(());
@@ -85,7 +84,7 @@ impl Git {
         call.env("GIT_INDEX_FILE", &index).input(list).output().map(drop)
     }
 
-    /// A folder with an index, [`INDEX`], of `tree`, a tree or a commit.
+    /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.
     pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
@@ -95,14 +94,14 @@ impl Git {
 }
 
 impl GitCall {
-    /// Runs it and reads the object id that it prints.
+    /// Runs the call and parses the object id that it prints.
     pub(super) fn oid(self) -> Result<Oid, GitError> {
         self.run()?.parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
     }
 }
 
-/// The records of `--raw -z` at the `wanted` paths as lines for `--index-info`: first what is gone, since it may
-/// have to make room.
+/// Turns the records of `--raw -z` at the `wanted` paths into lines for `--index-info`. Deletions come first,
+/// since they may have to make room.
 fn index_lines(raw: &[u8], wanted: &HashSet<&[u8]>) -> Option<Vec<u8>> {
     let (mut gone, mut there) = (Vec::new(), Vec::new());
     let mut records = raw.split(|&b| b == 0).filter(|record| !record.is_empty()).skip_while(|r| r[0] != b':');
@@ -120,8 +119,8 @@ fn index_lines(raw: &[u8], wanted: &HashSet<&[u8]>) -> Option<Vec<u8>> {
     Some(gone)
 }
 
-/// Reads `merge-tree --write-tree -z --name-only`: the tree, the files in conflict, an empty record, and of each
-/// message a count, so many paths, its kind and its text.
+/// Parses `merge-tree --write-tree -z --name-only`: the tree, the files in conflict, an empty record, and for
+/// each message a count, that many paths, its kind and its text.
 fn merge(output: &[u8], conflict: bool) -> Option<Merge> {
     let mut records = output.split(|&b| b == 0);
     let tree = std::str::from_utf8(records.next()?).ok()?.parse().ok()?;

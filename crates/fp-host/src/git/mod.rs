@@ -1,8 +1,7 @@
-//! The one place that runs git.
-//!
-//! Three promises hold for everything in here: arguments are a vector and paths are literal, so that no file
-//! name means anything to a shell or to git; the user's index is never changed except for the files of a
-//! commit; and an error carries the command that failed and what it said.
+//! Git runs only from here, so that three promises hold:
+//! - Arguments are a vector and paths are literal: no file name means anything to a shell or to git.
+//! - The user's index never changes, except for the files of a commit.
+//! - An error carries the command that failed and its message.
 
 pub mod command;
 mod commit;
@@ -43,11 +42,11 @@ pub use tree::Snapshot;
 /// A git process that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitFailure {
-    /// What was run, such as `git status --porcelain=v2`; cut to 200 characters.
+    /// The command, such as `git status --porcelain=v2`; cut to 200 characters.
     pub command: String,
     /// Its exit status; `None` if a signal ended it.
     pub status: Option<i32>,
-    /// The end of what it said on standard error, at most 4 KiB, control characters taken out.
+    /// The end of standard error, at most 4 KiB, without control characters.
     pub stderr: String,
 }
 
@@ -65,55 +64,43 @@ impl fmt::Display for GitFailure {
     }
 }
 
-/// Why a question to git has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// There is no `git` on PATH.
     #[error("git was not found on PATH")]
     NotInstalled,
     /// The folder is in no working tree.
     #[error("{} is not in a git working tree", .0.display())]
     NotARepository(PathBuf),
-    /// The checkout that a run is about is none of this repository any more.
+    /// A run's checkout no longer belongs to this repository.
     #[error("{} is no checkout of this repository", .0.display())]
     NotACheckout(PathBuf),
-    /// Git refuses to read the repository because somebody else owns it.
+    /// Git refuses to read a repository that somebody else owns.
     #[error("git does not trust the repository, since another user owns it: {0}")]
     NotTrusted(Box<GitFailure>),
-    /// The repository has no commit yet.
     #[error("the repository has no commit yet")]
     NoCommit,
-    /// No branch is checked out.
     #[error("HEAD is detached: no branch is checked out")]
     DetachedHead,
-    /// Something has to be finished first.
+    /// The user has to finish this first.
     #[error("a {0} is in progress")]
     InProgress(Operation),
-    /// An object is not there any more.
+    /// Git doesn't have an object, or no longer has it.
     #[error("git does not have {object}: {failure}")]
-    MissingObject {
-        /// The object that was asked for.
-        object: String,
-        /// What git said.
-        failure: Box<GitFailure>,
-    },
+    MissingObject { object: String, failure: Box<GitFailure> },
     /// A git process failed in another way.
     #[error("{0}")]
     Failed(Box<GitFailure>),
-    /// Git printed something that this program doesn't understand.
     #[error("`{command}` printed something unexpected: {detail}")]
     Unexpected {
-        /// What was run.
         command: String,
-        /// The part that isn't understood, quoted.
+        /// The part that could not be parsed, quoted.
         detail: String,
     },
     /// A file or a process could not be used.
     #[error("{action}: {source}")]
     Io {
-        /// What was tried, with the path.
+        /// The action, with its path.
         action: String,
-        /// Why it failed.
         source: io::Error,
     },
 }
@@ -162,7 +149,7 @@ impl Hint for GitError {
     }
 }
 
-/// One working tree and the repository it belongs to.
+/// One working tree and its repository.
 #[derive(Debug, Clone)]
 pub struct Git {
     worktree: PathBuf,
@@ -174,7 +161,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// Finds the working tree that `directory` is in, without running git.
+    /// Finds the working tree around `directory`, without running git.
     ///
     /// # Errors
     /// [`GitError::NotARepository`] if there is none.
@@ -194,7 +181,7 @@ impl Git {
         })
     }
 
-    /// Sets the folder of plans, relative to the repository: what is in it is nobody's change.
+    /// Sets the folder of plans, relative to the repository; its content is never part of a change.
     pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
         Self { plans_dir: plans_dir.into(), ..self }
     }
@@ -205,13 +192,13 @@ impl Git {
         self
     }
 
-    /// Has each git process that makes a commit, or changes another working tree, hold the locked file `lock` as long
-    /// as it lives, since it may outlive the process that started it.
+    /// Makes each git process that commits, or changes another working tree, hold the locked file `lock` as
+    /// long as it lives, since it may outlive the process that started it.
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
         Self { commit_lock: Some(lock), ..self }
     }
 
-    /// The top of the working tree, absolute, without symbolic links.
+    /// The root of the working tree, absolute, without symbolic links.
     pub fn worktree(&self) -> &Path {
         &self.worktree
     }
@@ -221,7 +208,7 @@ impl Git {
         &self.git_dir
     }
 
-    /// The folder that all working trees of the repository share; the `.git` of the main one.
+    /// The folder that all working trees of the repository share: the `.git` of the main one.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -238,7 +225,6 @@ pub struct Oid(String);
 pub struct InvalidOid(String);
 
 impl Oid {
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -281,8 +267,8 @@ impl fmt::Display for Oid {
 }
 
 impl Git {
-    /// The path of the file `path`, absolute, from the top of the working tree; the file need not be there, and a link
-    /// is not followed. `None` where it is outside of the working tree, or its top.
+    /// The path of the file `path`, which is absolute, from the root of the working tree. The file need not
+    /// exist, and a link is not followed. `None` for the root itself and anything outside.
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
         let path = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => real(folder).join(name),
@@ -293,13 +279,14 @@ impl Git {
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
-    /// Where the file `path` is on the disk.
+    /// The path of the file on the disk.
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))
     }
 }
 
-/// The folder without links and `..`, as far as it exists: what was deleted may have lain in a folder that is gone.
+/// Resolves links and `..` as far as the folder exists: a deleted file may have been in a folder that is gone
+/// too.
 fn real(folder: &Path) -> PathBuf {
     if let Ok(real) = std::fs::canonicalize(folder) {
         return real;

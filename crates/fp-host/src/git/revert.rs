@@ -1,5 +1,5 @@
-//! Undoes a commit by another one. `git revert` itself asks for an index without anything staged, and leaves its
-//! conflicts in the working tree; here the result is found beside both, and what is staged stays staged.
+//! Undoes a commit with another one. `git revert` requires an index with nothing staged and leaves conflicts
+//! in the working tree; this computes the result apart from both, and what is staged stays staged.
 
 use std::collections::HashSet;
 
@@ -11,27 +11,26 @@ use super::history::reverts;
 use super::tree::INDEX;
 use super::{CommitOutcome, Git, GitError, Oid};
 
-/// What undoing a commit comes to.
+/// The result of trying to undo a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undoing {
-    /// It can be undone.
     Clean(Undo),
-    /// Later commits have changed the same lines of these files.
+    /// Later commits changed the same lines of these files.
     Conflict(Vec<RepoPath>),
 }
 
-/// How HEAD would be without a commit.
+/// HEAD with one commit undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
     commit: Oid,
     head: Oid,
     tree: Oid,
-    /// What changes. Nothing where what the commit did is gone already.
+    /// Empty if nothing of the commit is left.
     pub changes: Vec<Change>,
 }
 
 impl Undo {
-    /// The files that change, both ends of a rename.
+    /// The files that change, with both ends of a rename.
     pub fn files(&self) -> Vec<RepoPath> {
         self.changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect()
     }
@@ -43,7 +42,7 @@ impl Undo {
         self.changes.iter().filter(comes_back).map(|change| &change.path)
     }
 
-    /// The submodules among them, which can't be set back from here.
+    /// The changed submodules, which `fp` can't reset.
     pub fn submodules(&self) -> Vec<RepoPath> {
         let submodules = self.changes.iter().filter(|change| change.kind == FileKind::Submodule);
         submodules.map(|change| change.path.clone()).collect()
@@ -51,11 +50,11 @@ impl Undo {
 }
 
 impl Git {
-    /// What HEAD would be without `commit`, against its first parent. Neither index nor working tree is touched. At
-    /// most eight processes.
+    /// Computes HEAD without `commit`, relative to its first parent. Touches neither index nor working tree.
+    /// At most eight processes.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn undo(&self, commit: &Oid) -> Result<Undoing, GitError> {
         let head = self.head()?.commit;
         let clean = |tree: Oid, changes| {
@@ -71,7 +70,7 @@ impl Git {
             let arguments = [&["apply", "--cached", "--whitespace=nowarn"], options, &["-"]].concat();
             self.call(&arguments).env("GIT_INDEX_FILE", &index).input(patch.clone()).run()
         };
-        // It ends with 1 where a patch doesn't fit, and with more where git itself fails.
+        // `git apply` ends with 1 if a patch doesn't fit, and with more if git itself fails.
         let fits = |finished: &Finished| finished.failure.as_ref().is_none_or(|f| f.status != Some(1));
         let undone = patched(&["--reverse", "--3way"])?;
         if fits(&undone) {
@@ -82,7 +81,7 @@ impl Git {
         }
         let conflict = self.conflict(commit, &index)?;
         self.call(&["read-tree", head.as_str()]).env("GIT_INDEX_FILE", &index).output()?;
-        // Where it could be made once more, nothing of it is left, unless it has moved.
+        // If the patch applies forward again, nothing of it is left, unless its files moved.
         let made_again = patched(&["--check"])?;
         if fits(&made_again) && !self.has_moved(commit, &head)? {
             made_again.into_output()?;
@@ -91,7 +90,7 @@ impl Git {
         Ok(Undoing::Conflict(conflict))
     }
 
-    /// Whether a file that `commit` has changed has another name in `head`.
+    /// True if `head` has a file of `commit` under another name.
     fn has_moved(&self, commit: &Oid, head: &Oid) -> Result<bool, GitError> {
         let files = self.files_of(commit)?;
         let moved = |change: &Change| match &change.status {
@@ -121,7 +120,7 @@ impl Git {
         call.arg("--end-of-options").arg(commit.as_str()).output()
     }
 
-    /// The files that are in conflict in `index`; all of the commit's where git gave up on a whole.
+    /// The files in conflict in `index`; all files of the commit if git rejected the whole patch.
     fn conflict(&self, commit: &Oid, index: &std::path::Path) -> Result<Vec<RepoPath>, GitError> {
         let output = self.call(&["ls-files", "-z", "--unmerged"]).env("GIT_INDEX_FILE", index).output()?;
         let records = output.split(|&b| b == 0).filter_map(|record| {
@@ -136,11 +135,11 @@ impl Git {
         Ok(files)
     }
 
-    /// The files that `undo` changes and in which the user has something that no commit has. What an undoing that
-    /// died has left in the working tree is none such.
+    /// The files of `undo` with uncommitted changes of the user's. Doesn't count what a killed undo left in
+    /// the working tree.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn in_the_way(&self, undo: &Undo) -> Result<Vec<RepoPath>, GitError> {
         let files = undo.files();
         let snapshot = self.snapshot_tree()?;
@@ -150,7 +149,7 @@ impl Git {
         let differing = status.entries.iter().filter(|entry| files.contains(&entry.path));
         let the_users = differing.filter(|entry| entry.is_staged() || left.contains(&entry.path));
         let mut found: Vec<RepoPath> = the_users.map(|entry| entry.path.clone()).collect();
-        // A file that git ignores is in no status.
+        // Status doesn't list ignored files.
         let unknown = |path: &&RepoPath| status.entries.iter().all(|entry| entry.path != **path);
         let ignored = undo.created().filter(unknown);
         found.extend(ignored.filter(|path| self.absolute(path).symlink_metadata().is_ok()).cloned());
@@ -159,11 +158,12 @@ impl Git {
         Ok(found)
     }
 
-    /// Makes `undo` the working tree's files and a commit of its own; nothing may be [in the way](Git::in_the_way).
-    /// Where the commit can't be made, the files are as they were.
+    /// Writes `undo` to the working tree and commits it; nothing may be [in the way](Git::in_the_way).
+    /// Restores the files if the commit can't be made.
     ///
     /// # Errors
-    /// A git that can't be run or understood; what a person can settle is [`CommitOutcome::Blocked`].
+    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// [`CommitOutcome::Blocked`].
     pub fn commit_undo(&self, undo: &Undo) -> Result<CommitOutcome, GitError> {
         if let Some(blocked) = self.commit_obstacle()? {
             return Ok(CommitOutcome::Blocked(blocked));
@@ -172,7 +172,7 @@ impl Git {
         let subject = self.subject_of(&undo.commit)?;
         let message = format!("Revert \"{subject}\"\n\n{}\n", reverts(&undo.commit));
         let made = self.restore(&undo.tree, &files).and_then(|()| {
-            // What comes back may be a file that git ignores, which no status would show.
+            // A restored file may be one that git ignores, which status would not list.
             match self.intend(undo.created(), &["--force"])? {
                 Some(blocked) => Ok(CommitOutcome::Blocked(blocked)),
                 None => self.commit(&files, &message),
@@ -190,7 +190,7 @@ impl Git {
         Ok(text.trim_end_matches(['\0', '\n']).to_owned())
     }
 
-    /// Writes `files` as `tree` has them; one that it doesn't have is taken away.
+    /// Writes `files` as they are in `tree`; removes those that it doesn't have.
     fn restore(&self, tree: &Oid, files: &[RepoPath]) -> Result<(), GitError> {
         if files.is_empty() {
             return Ok(());
@@ -205,10 +205,10 @@ impl Git {
         let created: Vec<&RepoPath> = undo.created().collect();
         for path in &created {
             let path = self.absolute(path);
-            // What could not be written is not there.
+            // Fails if the file was never written, which is fine.
             drop(std::fs::remove_file(&path));
             for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.worktree()) {
-                // One that has something else in it stays.
+                // A folder that is not empty stays.
                 if std::fs::remove_dir(folder).is_err() {
                     break;
                 }

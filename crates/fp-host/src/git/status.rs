@@ -1,4 +1,4 @@
-//! What is checked out and what differs from it, in one process.
+//! Most commands first ask for HEAD and the differences from it; one git process answers both.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -12,67 +12,64 @@ use sha2::{Digest as _, Sha256};
 use super::{Git, GitError, Oid};
 use crate::file;
 
-/// Largest file of git's that is read for a hash, in bytes.
+/// Size limit of git's files that are read for a hash, in bytes.
 const HEAD_CAP: u64 = 4096;
 
-/// What is checked out.
+/// The checked-out commit and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitHead {
-    /// The commit.
     pub commit: Oid,
     /// The branch without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
 }
 
-/// How a path of a [`WorkingTreeStatus`] stands.
+/// The state of a path in a [`WorkingTreeStatus`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
-    /// Known to git, and changed: porcelain's two letters, `.` for unchanged.
+    /// Known to git and changed. Has porcelain's two letters, with `.` for unchanged.
     Tracked {
-        /// HEAD to index: what is staged.
+        /// HEAD to index.
         staged: u8,
         /// Index to working tree.
         unstaged: u8,
-        /// Whether it is a submodule with changes inside that no commit of it holds.
+        /// True for a submodule with uncommitted changes inside.
         dirty_submodule: bool,
     },
-    /// In conflict.
     Unmerged,
     /// Unknown to git and not ignored.
     Untracked,
-    /// An unknown folder that is a repository of its own.
+    /// An untracked folder with a repository of its own.
     NestedRepository,
 }
 
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusEntry {
-    /// Where; a rename is two entries.
+    /// A rename is two entries.
     pub path: RepoPath,
-    /// How.
     pub state: EntryState,
 }
 
 impl StatusEntry {
-    /// Whether something of it is staged.
+    /// True if any of its changes is staged.
     pub fn is_staged(&self) -> bool {
         matches!(self.state, EntryState::Tracked { staged, .. } if staged != b'.')
     }
 }
 
-/// What is checked out and what differs from it.
+/// HEAD and the differences from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkingTreeStatus {
-    /// The commit; `None` in a repository without one.
+    /// `None` in a repository without a commit.
     pub commit: Option<Oid>,
-    /// The branch; `None` if HEAD is detached.
+    /// `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// Every path that differs, ignored ones left out, untracked folders file by file.
+    /// Every path that differs, without ignored ones; untracked folders are listed file by file.
     pub entries: Vec<StatusEntry>,
 }
 
 impl WorkingTreeStatus {
-    /// What is checked out.
+    /// HEAD at the time of the status.
     ///
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit.
@@ -92,25 +89,20 @@ impl GitHead {
     }
 }
 
-/// Something that the user began and git has not finished.
+/// An operation that the user began and git has not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// `git merge`.
     Merge,
-    /// `git rebase`.
     Rebase,
-    /// `git am`.
     Am,
-    /// `git cherry-pick`.
     CherryPick,
-    /// `git revert`.
     Revert,
-    /// `git bisect`, which doesn't stop commits but moves HEAD about.
+    /// Doesn't block commits, but moves HEAD.
     Bisect,
 }
 
 impl Operation {
-    /// How it is ended.
+    /// Advice for ending it.
     pub fn way_out(self) -> String {
         let name = self.to_string();
         let command = name.strip_prefix("git ").unwrap_or(&name);
@@ -137,10 +129,10 @@ impl fmt::Display for Operation {
 }
 
 impl Git {
-    /// What is checked out. One process.
+    /// Asks git for HEAD. One process.
     ///
     /// # Errors
-    /// [`GitError::NoCommit`] in a repository without a commit, or a failing git.
+    /// [`GitError::NoCommit`] in a repository without a commit, or git fails.
     pub fn head(&self) -> Result<GitHead, GitError> {
         let finished = self.call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).run()?;
         let said = |part: &str| finished.failure.as_ref().is_some_and(|f| f.stderr.contains(part));
@@ -156,7 +148,7 @@ impl Git {
         })
     }
 
-    /// What the user began and git has not finished, by the files git leaves for it. No process.
+    /// The unfinished operation, recognised by the files that git keeps for it. No process.
     pub fn state(&self) -> Option<Operation> {
         let has = |name: &str| self.git_dir().join(name).exists();
         [
@@ -172,8 +164,8 @@ impl Git {
         .find_map(|(name, operation)| has(name).then_some(operation))
     }
 
-    /// The hash of HEAD as git's files have it; `None` where they don't say so plainly, as in a packed repository.
-    /// No process: to be compared with a hash that is known.
+    /// The hash of HEAD from git's files, for comparing it with a known one. `None` if they don't have it in
+    /// plain text, as in a packed repository. No process.
     pub fn head_in_files(&self) -> Option<String> {
         let read = |path: &Path| file::read_text(path, HEAD_CAP).ok().map(|text| text.trim_end().to_owned());
         let head = read(&self.git_dir().join("HEAD"))?;
@@ -184,10 +176,10 @@ impl Git {
         }
     }
 
-    /// What differs from what is checked out. One process.
+    /// The differences from HEAD. One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
         let call = self.call(&[
             "status",
@@ -206,20 +198,20 @@ impl Git {
 }
 
 impl Git {
-    /// Those of `files`, paths below the working tree, that git ignores; a file that it tracks is not ignored,
-    /// whatever its rules say. One process, or none for no file.
+    /// The `files`, paths below the working tree, that git ignores. A tracked file never counts as ignored.
+    /// One process, or none without files.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn ignored(&self, files: &[&String]) -> Result<Vec<String>, GitError> {
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        // This command alone can't take paths as literal; behind `./` they are.
+        // This is the one command that can't take literal paths; a leading `./` makes them so.
         let input = files.iter().flat_map(|file| format!("./{file}\0").into_bytes()).collect();
         let call = self.call(&["check-ignore", "-z", "--stdin"]).env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // WorkingTreeStatus 1 says that none is.
+        // Status 1 means that it ignores none.
         if finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1)) {
             return Ok(Vec::new());
         }
@@ -230,22 +222,22 @@ impl Git {
 }
 
 impl Git {
-    /// Those of `files`, or of all where none are given, whose changes git was told to overlook, so that its status
-    /// doesn't show them. One process.
+    /// The `files` (or, without any, all files) whose changes git was told to overlook, so that status
+    /// doesn't list them. One process.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
         let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
-        // A small letter marks a file that is assumed to be unchanged, S one that is not to be in the working tree.
+        // A small letter marks "assume unchanged", S marks "skip worktree".
         let hidden =
             |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
         let records = output.split(|&b| b == 0).filter(hidden);
         Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
     }
 
-    /// Files in the working tree whose changes git was told to overlook. A sparse checkout keeps files out of the
-    /// working tree; those have no changes.
+    /// Files in the working tree whose changes git was told to overlook. Skips files that a sparse checkout
+    /// keeps out of the working tree: they have no changes.
     pub(super) fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
         let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
         paths.retain(|path| self.absolute(path).symlink_metadata().is_ok());
@@ -253,7 +245,7 @@ impl Git {
     }
 }
 
-/// Reads porcelain v2 under `-z`; fails with the record that it doesn't know.
+/// Parses porcelain v2 with `-z`; fails with the record that it can't read.
 fn parse(output: &[u8]) -> Result<WorkingTreeStatus, &[u8]> {
     let mut status = WorkingTreeStatus { commit: None, branch: None, entries: Vec::new() };
     for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
@@ -292,7 +284,7 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     Some(StatusEntry { path: RepoPath::from_bytes(path), state })
 }
 
-/// Sections of the settings that decide how git sees files and what it runs. Others, such as those of branches and
+/// Sections of git's settings that decide how it sees files and what it runs. Others, such as branches and
 /// remotes, change as people work.
 const SECTIONS: [&str; 4] = ["core", "filter", "include", "includeif"];
 /// Bytes of a hash that are kept.
@@ -302,7 +294,7 @@ impl Git {
     /// The surroundings of this working tree, whose `status` was just taken. No process.
     ///
     /// # Errors
-    /// A file of git's that can't be read.
+    /// A file of git's can't be read.
     pub fn surroundings(&self, status: &WorkingTreeStatus) -> Result<GitSurroundings, GitError> {
         let files = files(self.common_dir()).map_err(GitError::io("read git's own folder"))?;
         Ok(GitSurroundings { branch: status.branch.clone(), files })
@@ -326,7 +318,7 @@ fn files(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     for hook in hooks {
         let hook = hook?;
         let name = hook.file_name().to_string_lossy().into_owned();
-        // Links are followed: what would be run counts.
+        // Follows links, since git would run their target.
         if !name.ends_with(".sample") && fs::metadata(hook.path()).is_ok_and(|found| found.is_file()) {
             files.insert(format!("hooks/{name}"), hash(&fs::read(hook.path())?));
         }
@@ -334,7 +326,7 @@ fn files(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// The lines of a settings file that are in one of [`SECTIONS`].
+/// The lines of a settings file in one of the [`SECTIONS`].
 fn settings(content: &[u8]) -> Vec<u8> {
     let mut counts = false;
     let of_section = |line: &&[u8]| {

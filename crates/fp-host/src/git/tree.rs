@@ -1,5 +1,5 @@
-//! The working tree as a git tree object, so that what a task changed can be measured later, whoever staged,
-//! committed or reverted what in between.
+//! Stores the working tree as a git tree object, so that a task's changes can be measured later, no matter
+//! who staged, committed or reverted anything in between.
 
 use std::fs::File;
 use std::io;
@@ -11,27 +11,26 @@ use fp_run::verification::by_products::ByProducts;
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
-/// Name of an index.
 pub(super) const INDEX: &str = "index";
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tree, or the commit that it equals: everything but the plans folder, what `fp` itself keeps beside it,
-    /// ignored files, and what tools leave behind in a repository that doesn't ignore it.
+    /// The tree, or the commit that it equals. Leaves out the plans folder, the files that `fp` keeps beside
+    /// it, ignored files, and by-products of tools in a repository that doesn't ignore them.
     pub tree: Oid,
-    /// What the tree differs in from HEAD.
+    /// The differences between the tree and HEAD.
     pub status: WorkingTreeStatus,
 }
 
 impl Git {
-    /// Takes the working tree as a git tree object. The user's index is neither written nor locked, and files
-    /// that it knows to be unchanged are not read, unless it was told to overlook changes of theirs. Two processes
-    /// where nothing differs from HEAD, four to five where something does. A nested repository, and a submodule with
-    /// changes inside that no commit of it holds, are in the tree by a mark.
+    /// Stores the working tree as a git tree object. Doesn't write or lock the user's index, and doesn't read
+    /// files that the index knows to be unchanged, unless git was told to overlook their changes. Two
+    /// processes if nothing differs from HEAD, else four or five. Nested repositories, and submodules with
+    /// uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
-    /// A failing git, or a temporary file that can't be written.
+    /// Git fails, or a temporary file can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
         let mut status = self.status()?;
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
@@ -45,10 +44,10 @@ impl Git {
         Ok(Snapshot { tree, status })
     }
 
-    /// Whether there is something at `path` in `tree`, a tree or a commit. One process.
+    /// True if `tree`, a tree or a commit, has something at `path`. One process.
     ///
     /// # Errors
-    /// A failing git, or a tree that is gone.
+    /// Git fails, or the tree is gone.
     pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
         let call = self.call(&["ls-tree", "-z", "--name-only", "--full-tree"]).arg(tree.to_string());
         Ok(!call.paths([path]).output()?.is_empty())
@@ -60,7 +59,7 @@ impl Git {
         if !overlooked.is_empty() {
             let paths: Vec<u8> =
                 overlooked.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-            // One call changes one mark, and nothing else.
+            // Git takes only one of these options in a call.
             let steps: [&[&str]; 3] =
                 [&["--no-assume-unchanged"], &["--no-skip-worktree"], &["--add", "--remove"]];
             for options in steps {
@@ -72,13 +71,13 @@ impl Git {
         self.tree_of(&index)
     }
 
-    /// The tree of an index that is not the user's.
+    /// Writes the tree of an index other than the user's.
     pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
         self.call(&["write-tree"]).env("GIT_INDEX_FILE", index).oid()
     }
 
-    /// A folder with a copy of the user's index, [`INDEX`], that is brought to the working tree where `status` says
-    /// that they differ.
+    /// A temporary folder with a copy of the user's index, [`INDEX`], updated to the working tree at the
+    /// paths in `status`.
     pub(super) fn copied_index(&self, status: &WorkingTreeStatus) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
@@ -116,8 +115,8 @@ fn is_within(path: &RepoPath, folder: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// Copies the index with its time: git reads a file again if it changed in the second in which the index was
-/// written, and it tells that by the time of the index. A repository without an index has an empty one.
+/// Copies the index with its modification time: git reads a file again if it changed in the second in which
+/// the index was written, and takes that second from the time of the index. A missing index counts as empty.
 fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
     let copy = || -> io::Result<()> {
         let modified = std::fs::metadata(from)?.modified()?;
@@ -130,9 +129,9 @@ fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
     }
 }
 
-/// What brings a copy of the index to the working tree: lines for `--index-info`, and paths for git to read
-/// again. What is gone is taken out by name, since git refuses to look at a path behind a symbolic link that
-/// has taken the place of its folder.
+/// The updates that bring a copy of the index to the working tree: lines for `--index-info`, and paths for
+/// git to read again. Deleted files are removed by name, since git refuses to look at a path if a symbolic
+/// link has replaced its folder.
 fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
     let width = status.commit.as_ref().map_or(40, |commit| commit.as_str().len());
     let (mut by_name, mut read) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! Working trees beside the user's own: made, brought to a commit, and taken away. The user's hooks are for what
-//! the user checks out, and don't run here.
+//! Builders work in worktrees beside the user's own; this creates, resets and removes them. The user's hooks
+//! are meant for the user's checkouts and don't run here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use super::command::os_string;
 use super::{Git, GitError, Oid};
 
-/// The oldest git whose `merge-tree` merges.
+/// The oldest git whose `merge-tree` can merge.
 const MERGES_SINCE: (u32, u32) = (2, 38);
-/// Has git look for hooks where there are none.
+/// Points git to an empty place for hooks.
 const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 impl Git {
-    /// Why working trees beside this one can't take its place; `None` if they can. Two processes.
+    /// The reason why worktrees can't replace this working tree; `None` if they can. Two processes.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn worktree_obstacle(&self) -> Result<Option<String>, GitError> {
         let printed = String::from_utf8_lossy(&self.call(&["version"]).output()?).trim().to_owned();
         if version(&printed).is_none_or(|version| version < MERGES_SINCE) {
@@ -30,20 +30,20 @@ impl Git {
         Ok((sparse.stdout == b"true\n").then(|| "the checkout is sparse".into()))
     }
 
-    /// Makes a working tree of `commit` at `path`, on no branch.
+    /// Creates a worktree of `commit` at `path`, on no branch.
     ///
     /// # Errors
-    /// A failing git: something is at `path`, or the disk is full.
+    /// Git fails: something is at `path`, or the disk is full.
     pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
         let call = self.call(&["-c", NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options"]);
         self.locked(call.arg(path).arg(commit.as_str()))?.output().map(drop)
     }
 
-    /// Brings this working tree to `commit`, on no branch, and takes away what is not in it; what git ignores, such
-    /// as build results, stays.
+    /// Checks out `commit` in this worktree, on no branch, and removes all other files except ignored ones,
+    /// such as build results.
     ///
     /// # Errors
-    /// A failing git; the working tree may be half way then.
+    /// Git fails, perhaps half way.
     pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
         let to = commit.as_str();
         let call = self.call(&["-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to]);
@@ -51,31 +51,31 @@ impl Git {
         self.locked(self.call(&["clean", "-ffdq"]))?.output().map(drop)
     }
 
-    /// Makes the files of this working tree those of `tree`, and leaves HEAD and the index as they are.
+    /// Writes the files of `tree` to this worktree, and leaves HEAD and the index alone.
     ///
     /// # Errors
-    /// A failing git; the working tree may be half way then.
+    /// Git fails, perhaps half way.
     pub fn show_tree(&self, tree: &Oid) -> Result<(), GitError> {
         let source = format!("--source={tree}");
         let call = self.call(&["-c", NO_HOOKS, "restore", "--quiet", &source, "--worktree", "--", "."]);
         self.locked(call)?.output().map(drop)
     }
 
-    /// The working trees that the repository knows, whether or not they are there.
+    /// The worktrees that the repository has on record, whether or not they exist.
     ///
     /// # Errors
-    /// A failing git.
+    /// Git fails.
     pub fn worktrees(&self) -> Result<Vec<PathBuf>, GitError> {
         let output = self.call(&["worktree", "list", "--porcelain", "-z"]).output()?;
         let paths = output.split(|&b| b == 0).filter_map(|line| line.strip_prefix(b"worktree "));
         Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
     }
 
-    /// Takes the working tree at `path` away with all that is in it, and what git knows of it, in whatever state it
-    /// is: locked, half made, or gone already. A link is removed, not followed.
+    /// Removes the worktree at `path` with all its files and git's record of it, in whatever state it is:
+    /// locked, half made, or gone already. Removes a link without following it.
     ///
     /// # Errors
-    /// A folder that can't be removed, or a failing git.
+    /// The folder can't be removed, or git fails.
     pub fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
         remove(path).map_err(GitError::io(format!("remove {}", path.display())))?;
         let known = self.worktrees()?.iter().any(|known| known == path);
@@ -88,12 +88,12 @@ impl Git {
 }
 
 impl Git {
-    /// Removes what a git that was killed has left of working trees in `folder`: records that are not whole, at some of
-    /// which git gives up for all of the repository, and such without a place that are `named` so. Git adds digits to
-    /// a name that is taken.
+    /// Removes records of worktrees in `folder` that a killed git left behind: incomplete ones, some of which
+    /// make git fail for the whole repository, and those without a place whose name passes `named`. Git adds
+    /// digits to a name that is taken.
     ///
     /// # Errors
-    /// A record that can't be removed.
+    /// A record can't be removed.
     pub fn remove_broken_worktrees(
         &self,
         folder: &Path,
@@ -116,14 +116,13 @@ impl Git {
                 remove(&record).map_err(GitError::io(format!("remove {}", record.display())))?;
             }
         }
-        // As git does; it stays where something is in it.
+        // Git does so too. The folder stays if it is not empty.
         drop(fs::remove_dir(&records));
         Ok(())
     }
 }
 
-/// Removes whatever is at `path`. A folder that its owner may not write, as some package caches have them, is made
-/// writable first.
+/// Removes whatever is at `path`. First makes read-only folders, which some package caches have, writable.
 fn remove(path: &Path) -> std::io::Result<()> {
     use std::io::ErrorKind as Kind;
     let metadata = match fs::symlink_metadata(path) {
@@ -138,7 +137,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
             open_up(path)?;
             fs::remove_dir_all(path)
         }
-        // A process that still runs in there has made a file meanwhile.
+        // A process that still runs there created a file meanwhile.
         Err(error) if error.kind() == Kind::DirectoryNotEmpty => fs::remove_dir_all(path),
         result => result,
     }
@@ -162,7 +161,7 @@ fn open_up(_folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads `git version 2.47.3 (…)`.
+/// Parses `git version 2.47.3 (…)`.
 fn version(printed: &str) -> Option<(u32, u32)> {
     let mut numbers = printed.strip_prefix("git version ")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.split_whitespace().next()?.parse().ok()?))

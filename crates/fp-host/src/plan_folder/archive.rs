@@ -1,5 +1,5 @@
-//! The archive: plans that are put away. Nothing is deleted: the record of when it was archived is written into the
-//! plan's folder, and the folder is renamed into the archive. Whoever is killed before the rename has archived nothing.
+//! Archives plans without deleting anything: writes the time into the plan's folder, then renames the folder
+//! into the archive. A process killed before the rename has archived nothing.
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,30 +17,26 @@ use crate::file::{self, FileError};
 use crate::repo::HOME;
 use crate::store::{Store, StoreError, acquire};
 
-/// Name of the record in an archived plan's folder.
+/// The record in an archived plan's folder.
 pub const ARCHIVED: &str = "archived.json";
-/// Name of the folder of archived plans.
 const ARCHIVE: &str = "archive";
-/// Name of the lock in it.
 const LOCK: &str = "lock";
-/// Largest record that is read, in bytes.
+/// Size limit of the record, in bytes.
 const CAP: u64 = 64 * 1024;
-/// Version of the record.
 const VERSION: u32 = 1;
 
-/// Why a plan was not archived. It is where it was.
+/// Why a plan was not archived. It has not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// Its run is on.
     #[error("the run of {0} is on: it is not archived")]
     Running(PlanId),
-    /// Working trees are left in it, which git knows by their place.
+    /// It still has worktrees, which git finds by their path.
     #[error("{} has working trees in it, which would be lost to git", path.display())]
     Worktrees {
-        /// The folder that has them.
+        /// The folder of the worktrees.
         path: PathBuf,
     },
-    /// The archive has a plan of that name.
+    /// The archive already has a plan of that name.
     #[error("there is an archived plan in {} already", path.display())]
     Taken {
         /// Its folder.
@@ -52,7 +48,6 @@ pub enum ArchiveError {
         /// The archive.
         path: PathBuf,
     },
-    /// The archive can't be used.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Its log can't be read, or another process has its lock.
@@ -88,19 +83,19 @@ impl From<FileError> for ArchiveError {
     }
 }
 
-/// What [`ARCHIVED`] says.
+/// The content of [`ARCHIVED`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
     schema_version: u32,
     plan_id: PlanId,
     archived_at: Timestamp,
-    /// The folder that it was in, which is where it can be put back.
+    /// The folder that it came from, for putting it back.
     from: String,
 }
 
 impl PlanFolder {
-    /// When it was archived, as far as its record says so.
+    /// The time of archiving, if the record can be read.
     pub fn archived_at(&self) -> Option<Timestamp> {
         let text = file::read_text(&self.file(ARCHIVED), CAP).ok()?;
         serde_json::from_str::<Record>(&text).ok().map(|record| record.archived_at)
@@ -108,17 +103,17 @@ impl PlanFolder {
 }
 
 impl Plans {
-    /// The archived plans of the repository.
     pub fn archived(&self) -> Self {
         Self { root: self.root.clone(), dir: self.root.join(HOME).join(ARCHIVE) }
     }
 
-    /// Whether the archive has something of that name.
+    /// True if the archive has anything of that name.
     pub(super) fn is_archived(&self, id: &PlanId) -> bool {
         fs::symlink_metadata(self.archived().dir.join(id.as_str())).is_ok()
     }
 
-    /// Moves `plan` to the archive, and says where it is then. Waits up to `patience` for whoever has its lock.
+    /// Moves `plan` to the archive and returns its new path. Waits up to `patience` for the holder of its
+    /// lock.
     pub fn archive(
         &self,
         plan: &PlanFolder,

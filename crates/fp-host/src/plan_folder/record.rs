@@ -1,4 +1,4 @@
-//! `plan.json`: what a plan was made for, and with which flags.
+//! `plan.json` records a plan's goal, its kind of work and its settings, for the steps that follow.
 
 use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_plan::settings::SettingsLayer;
@@ -12,19 +12,18 @@ use super::{PlanError, PlanFolder};
 use crate::file;
 use crate::plan::PLAN;
 
-/// Version of `plan.json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Largest `plan.json` that is read, in bytes: the goal is the user's own words, however many.
+/// Size limit of `plan.json`, in bytes: the goal is the user's own text, however long.
 const CAP: u64 = 16 * 1024 * 1024;
 
-/// What an interview about a plan goes by.
+/// The parts of the record that shape an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Purpose {
-    /// What kind of work it is; mid-sized where it is not recorded.
+    /// Mid-sized if not recorded.
     #[serde(default = "mid_sized")]
     pub intent: Intent,
-    /// How much planning it gets; a pipeline where it is not recorded.
+    /// A pipeline if not recorded.
     #[serde(default = "pipeline")]
     pub mode: Mode,
     /// Who answers for the plan's choices.
@@ -46,34 +45,30 @@ fn pipeline() -> Mode {
     Mode::Pipeline
 }
 
-/// What a plan was made for.
+/// The content of `plan.json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanRecord {
-    /// The plan.
     pub plan_id: PlanId,
-    /// The user's own words.
+    /// In the user's words.
     pub goal: String,
-    /// What kind of work they ask for.
+    /// The kind of work.
     pub intent: Intent,
-    /// How much planning that deserves.
+    /// The amount of planning that the work deserves.
     pub mode: Mode,
-    /// Why.
+    /// The reason for the mode.
     pub mode_reason: String,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Who answers for the plan's choices: the user, or nobody, as the user asked.
+    /// Who answers for the plan's choices: the user, or nobody if the user asked for that.
     pub by: Decider,
-    /// The settings that were given for this plan alone.
+    /// The settings for this plan alone.
     pub settings: SettingsLayer,
 }
 
-/// The layer of a roadmap that a plan was made for.
+/// A layer of a roadmap, for which a plan was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfLayer {
-    /// The roadmap.
     pub id: RoadmapId,
-    /// The layer of it.
     pub layer: TaskId,
 }
 
@@ -88,7 +83,7 @@ struct Written<'a> {
 }
 
 impl PlanFolder {
-    /// Writes what the plan was made for, which may be a layer of a roadmap.
+    /// Writes `plan.json`; `roadmap` is the layer for which the plan was made, if any.
     pub fn describe(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
         let written = Written { schema_version: SCHEMA_VERSION, record, roadmap };
         let mut text =
@@ -97,7 +92,7 @@ impl PlanFolder {
         Ok(file::atomic_write(&self.file(PLAN), text.as_bytes())?)
     }
 
-    /// The settings that were given for this plan alone; none for a plan that has no `plan.json`.
+    /// The settings for this plan alone; none without a `plan.json`.
     pub fn settings(&self) -> Result<SettingsLayer, PlanError> {
         #[derive(Deserialize, Default)]
         struct Read {
@@ -107,7 +102,7 @@ impl PlanFolder {
         Ok(self.read_record::<Read>()?.settings)
     }
 
-    /// The layer of a roadmap that the plan was made for, if it was.
+    /// The layer of a roadmap for which the plan was made, if any.
     pub fn layer(&self) -> Result<Option<OfLayer>, PlanError> {
         #[derive(Deserialize, Default)]
         struct Read {
@@ -117,7 +112,7 @@ impl PlanFolder {
         Ok(self.read_record::<Read>()?.roadmap)
     }
 
-    /// What an interview about the plan goes by; what is usual for a plan that has no `plan.json`.
+    /// The purpose of the plan; the default without a `plan.json`.
     pub fn purpose(&self) -> Result<Purpose, PlanError> {
         self.read_record()
     }

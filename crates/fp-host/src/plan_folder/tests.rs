@@ -166,7 +166,7 @@ fn links_out_of_the_repository_are_refused() {
         assert!(matches!(ground.plans.list(), Err(PlanError::Outside { .. })), "{link}");
         assert!(matches!(ground.plans.create("x", day()), Err(PlanError::Outside { .. })), "{link}");
     }
-    // The folder of all plans does not exist yet behind this link; nothing may be made there.
+    // Nothing may be created behind this link, where the folder of all plans doesn't exist yet.
     let empty = tempfile::tempdir().unwrap();
     let ground = linked(".fractal-planner", empty.path());
     assert!(matches!(ground.plans.create("x", day()), Err(PlanError::Outside { .. })));

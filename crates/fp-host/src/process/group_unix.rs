@@ -1,4 +1,5 @@
-//! A process group, and a watcher that kills it should this process die before it could.
+//! A command's children must not outlive it, so it gets its own process group and a watcher that kills the
+//! group if this process dies first.
 
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -10,11 +11,10 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::{CommandEnd, POLL};
 
-/// Ends with the group it is given as soon as its input ends without a line, which is when whoever holds the
-/// other end of the pipe has died.
+/// Kills the given group as soon as standard input ends without a line: the process at the other end of the
+/// pipe has died.
 const WATCHER: &str = r#"read -r _ || kill -s KILL -- "-$1""#;
 
-/// The shell that runs `line`.
 pub(super) fn shell(line: &str) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg("--").arg(line);
@@ -33,18 +33,18 @@ impl ProcessGroup {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
-        // The command keeps what it inherits: as long as it is open here, the output doesn't end.
+        // The command holds the pipe that its child inherited; the output would not end while that is open.
         drop(command);
         let id = Pid::from_child(&leader);
         Ok(Self { leader, id, watcher: watch(id), mark })
     }
 
-    /// How the leader ended, if it has.
+    /// The leader's exit, if it has ended.
     pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         Ok(self.leader.try_wait()?.map(end))
     }
 
-    /// Asks every process of the group to end, and kills after `grace` those that have not.
+    /// Sends TERM to every process of the group, and after `grace` KILL to those that remain.
     pub(super) fn end(&mut self, grace: Duration) -> io::Result<()> {
         self.signal(Signal::TERM);
         let deadline = Instant::now() + grace;
@@ -59,20 +59,20 @@ impl ProcessGroup {
         self.leader.wait()?;
         self.mark.kill_escaped();
         if let Some(mut watcher) = self.watcher.take() {
-            // A line lets it go; if it is gone already, there is nobody to tell.
+            // A line dismisses the watcher; if that fails, it is gone already.
             drop(watcher.stdin.take().map(|mut stdin| stdin.write_all(b"\n")));
             drop(watcher.wait());
         }
         Ok(())
     }
 
-    /// A group without members can't be signalled, and need not be.
+    /// Signals the group. Fails if the group has no members, and then there is nothing to do.
     fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.id, signal);
     }
 
-    /// Whether the group has members; dead ones count until their parent has been told, which in a container
-    /// may be never.
+    /// True if the group has members. Dead ones count until their parent has reaped them, which in a
+    /// container may never happen.
     fn is_there(&self) -> bool {
         test_kill_process_group(self.id).is_ok()
     }
@@ -86,7 +86,7 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Without a watcher the command can still be run.
+/// Starts the watcher; without one, the command can still run.
 fn watch(id: Pid) -> Option<Child> {
     let mut watcher = Command::new("sh");
     watcher.args(["-c", WATCHER, "sh", &id.as_raw_nonzero().to_string()]);
@@ -102,11 +102,11 @@ fn end(status: ExitStatus) -> CommandEnd {
 }
 
 const VARIABLE: &str = "FP_COMMAND_MARK";
-/// A process may start another one while it is being looked for.
+/// Rounds of searching for marked processes: one may start another during the search.
 #[cfg(target_os = "linux")]
 const ROUNDS: usize = 5;
 
-/// A mark that no other command has.
+/// A mark unique to one command.
 pub(super) struct ProcessMark(String);
 
 impl ProcessMark {
@@ -117,13 +117,13 @@ impl ProcessMark {
         Self(format!("{}-{count}-{time}", std::process::id()))
     }
 
-    /// What the command gets into its environment.
+    /// The variable for the command's environment.
     pub(super) fn variable(&self) -> [(&str, &str); 1] {
         [(VARIABLE, &self.0)]
     }
 
-    /// Kills every process that has the mark. Only Linux lets a process be asked for its environment; elsewhere
-    /// what leaves its group gets away.
+    /// Kills every process that has the mark. Only Linux shows the environment of a process; elsewhere a
+    /// process that leaves its group escapes.
     #[cfg(target_os = "linux")]
     pub(super) fn kill_escaped(&self) {
         use rustix::process::{Signal, kill_process};
@@ -133,7 +133,7 @@ impl ProcessMark {
             if found.is_empty() {
                 return;
             }
-            // One that ended meanwhile can't be killed.
+            // Fails for a process that has ended meanwhile, which is fine.
             for pid in found {
                 let _ = kill_process(pid, Signal::KILL);
             }
@@ -144,8 +144,8 @@ impl ProcessMark {
     pub(super) fn kill_escaped(&self) {}
 }
 
-/// The processes whose environment has `mark`. What belongs to other users can't be read and isn't ours; a dead
-/// process that nobody has waited for has no environment.
+/// The processes with `mark` in their environment. Processes of other users can't be read and aren't ours; a
+/// zombie has no environment.
 #[cfg(target_os = "linux")]
 fn marked(mark: &[u8]) -> impl Iterator<Item = rustix::process::Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,4 +1,5 @@
-//! A job object: what is in it ends with it, and it ends with this process.
+//! A command's children must not outlive it, so it runs in a job object: everything in the job ends with it,
+//! and the job ends with this process.
 
 use std::io;
 use std::os::windows::process::CommandExt;
@@ -9,7 +10,7 @@ use process_wrap::std::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 
 use super::CommandEnd;
 
-/// The shell that runs `line`, which it takes as it stands.
+/// The shell that runs `line`, which it takes verbatim.
 pub(super) fn shell(line: &str) -> Command {
     let mut command = Command::new("cmd");
     command.args(["/D", "/S", "/C"]).raw_arg(format!("\"{line}\""));
@@ -24,15 +25,15 @@ impl JobObject {
         Ok(Self(CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn()?))
     }
 
-    /// How the command ended, if it has.
+    /// The command's exit, if it has ended.
     pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
         Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
     }
 
-    /// Ends every process of the job at once; there is no gentler way.
+    /// Ends every process of the job at once; Windows has no gentler way.
     pub(super) fn end(&mut self, _grace: Duration) -> io::Result<()> {
-        // A job without processes can't be ended, and need not be.
+        // Fails if the job has no processes, and then there is nothing to do.
         drop(self.0.start_kill());
         self.0.wait().map(drop)
     }

@@ -1,5 +1,5 @@
-//! Runs one command line of an approved plan with a time limit, and leaves nothing of it running: not what it
-//! put into the background, not what ignores a signal, and not when this process itself is killed meanwhile.
+//! Runs one command line of an approved plan with a time limit and leaves no process behind: not in the
+//! background, not by ignoring a signal, and not if this process is killed meanwhile.
 
 #[cfg_attr(unix, path = "group_unix.rs")]
 #[cfg_attr(not(unix), path = "group_windows.rs")]
@@ -20,19 +20,19 @@ use group::ProcessGroup;
 pub use output::CommandOutput;
 use output::OutputReader;
 
-/// How long a group has to end by itself before it is killed.
+/// Time that a group has to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long to wait for output that is under way when the last process has ended.
+/// Time to wait for pending output after the last process has ended.
 const DRAIN: Duration = Duration::from_secs(1);
-/// The longest pause between two looks at the process.
+/// Longest pause between two polls of the process.
 const POLL: Duration = Duration::from_millis(10);
-/// The same where the time that a program takes is of interest.
+/// The same when the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
-/// What a command may take.
+/// Limits on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time until it is ended.
+    /// Time after which it is killed.
     pub time: Duration,
     /// Bytes of output kept from the beginning.
     pub head: usize,
@@ -46,22 +46,19 @@ impl Default for Limits {
     }
 }
 
-/// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedCommand {
-    /// How.
     pub end: CommandEnd,
-    /// How long it took.
     pub duration: Duration,
-    /// What it printed on standard output and standard error, in the order in which it did.
+    /// Standard output and standard error, interleaved as printed.
     pub output: CommandOutput,
 }
 
-/// Runs `line` through the platform's shell (`sh -c`, `cmd /C`) in `directory`, without input. The whole group
-/// of processes is ended with it.
+/// Runs `line` through the platform's shell (`sh -c`, `cmd /C`) in `directory`, without input. Ends the whole
+/// process group with it.
 ///
 /// # Errors
-/// There is no shell or no such directory. A command that isn't found is no error: the shell says so.
+/// The shell or the directory doesn't exist. An unknown command is no error: the shell reports it.
 pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
@@ -75,8 +72,7 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     Ok(FinishedCommand { end, duration: started.elapsed(), output })
 }
 
-/// Runs `lines`, one after the other, and records each as the checks take it; one that can't be started is
-/// recorded as such.
+/// Runs `lines` one after the other and returns a record of each for the checks, even if it can't be started.
 pub fn run_commands<'l>(
     lines: impl IntoIterator<Item = &'l str>,
     directory: &Path,
@@ -101,24 +97,20 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
-/// A program that was asked something, and has ended.
+/// The result of a program that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramAnswer {
-    /// How.
     pub end: CommandEnd,
-    /// How long it took.
     pub duration: Duration,
-    /// What it printed on standard output.
     pub stdout: CommandOutput,
-    /// What it printed on standard error.
     pub stderr: CommandOutput,
 }
 
-/// Runs `command`, which no shell sees, with `input` on its standard input and within `limits`, which hold for each
-/// of the two outputs. The whole group of processes is ended with it.
+/// Runs `command` without a shell, with `input` on standard input and within `limits`, which apply to each of
+/// the two outputs. Ends the whole process group with it.
 ///
 /// # Errors
-/// It can't be started.
+/// The command can't be started.
 pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
     let started = Instant::now();
     let (stdout, out) = io::pipe()?;
@@ -129,7 +121,7 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     let (stdout, stderr) =
         [stdout, stderr].map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
     let input = input.to_owned();
-    // A program that ends without reading everything has its reasons.
+    // A program that ends without reading everything explains itself by its status.
     std::thread::spawn(move || drop(to.write_all(&input)));
     let end = wait(&mut group, limits.time, QUICK_POLL)?;
     let duration = started.elapsed();
@@ -137,7 +129,7 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     Ok(ProgramAnswer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
 }
 
-/// Waits for the command itself, not for what it put into the background; looks at it once in `poll` at least.
+/// Waits for the command itself, not for its background processes; polls at least once every `poll`.
 fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result<CommandEnd> {
     let deadline = Instant::now() + limit;
     let mut pause = Duration::from_micros(200);

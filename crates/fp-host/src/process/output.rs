@@ -1,5 +1,4 @@
-//! The output of a command, bounded in memory whatever its length: its beginning, its end, and a hash of it
-//! all.
+//! A command may print without end, so only the beginning, the end and a hash of its output stay in memory.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -10,34 +9,33 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-/// What a command printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// Its beginning.
+    /// The beginning.
     pub head: Vec<u8>,
-    /// Its end, without what is in `head`.
+    /// The end, without the bytes in `head`.
     pub tail: Vec<u8>,
-    /// How many bytes there were.
+    /// Length in bytes.
     pub total: u64,
-    /// SHA-256 of all of them, in hexadecimal.
+    /// SHA-256 of the whole output, in hexadecimal.
     pub sha256: String,
 }
 
 impl CommandOutput {
-    /// How many bytes between head and tail were dropped.
+    /// Number of bytes dropped between head and tail.
     pub fn cut(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The output as text for people and models: what isn't UTF-8 is replaced, control characters (but line
-    /// endings and tabs) are left out, and what was cut is said.
+    /// The output as text for people and models: replaces invalid UTF-8, removes control characters (but not
+    /// line endings and tabs), and mentions the cut.
     pub fn to_text(&self) -> String {
         let mut text = readable(&self.head);
         if self.cut() > 0 {
             let _ = write!(text, "\n[… {} bytes left out …]\n", self.cut());
         }
         if self.cut() == 0 {
-            // One text, so that a character on the border stays whole.
+            // Decoded as one text, so that a character on the border stays whole.
             return readable(&[self.head.as_slice(), &self.tail].concat());
         }
         text.push_str(&readable(&self.tail));
@@ -50,7 +48,7 @@ fn readable(bytes: &[u8]) -> String {
     without_escapes(&text).filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-/// Leaves out whole sequences such as those for colour, whose rest would otherwise be read as text.
+/// Removes whole escape sequences, such as those for colour, whose remains would otherwise read as text.
 fn without_escapes(text: &str) -> impl Iterator<Item = char> {
     let mut chars = text.chars().peekable();
     std::iter::from_fn(move || {
@@ -106,7 +104,7 @@ impl Kept {
 }
 
 impl OutputReader {
-    /// Begins to read `pipe`, of which it keeps `head` bytes and the last `tail` bytes behind them.
+    /// Starts reading `pipe`; keeps the first `head` bytes and the last `tail` bytes of the rest.
     pub(super) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
         let kept = Arc::new(Mutex::new(Kept {
             head: Vec::new(),
@@ -123,14 +121,14 @@ impl OutputReader {
             while let Ok(length @ 1..) = pipe.read(&mut buffer) {
                 shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
             }
-            // Nobody listens any more once the patience of `finish` is over.
+            // The receiver is gone once `finish` has run out of patience.
             let _ = end.send(());
         });
         Self { kept, ended }
     }
 
-    /// What was read, once the pipe has ended; after `patience` without, what was read until then. A process
-    /// that got away may hold the pipe open for ever.
+    /// The output up to the end of the pipe, or as much as came within `patience`: an escaped process may
+    /// hold the pipe open forever.
     pub(super) fn finish(self, patience: Duration) -> CommandOutput {
         let _ = self.ended.recv_timeout(patience);
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).output()

@@ -1,6 +1,6 @@
-//! Commits of passed tasks: one at a time under a lock of their own, the intent logged before and the hash
-//! after, so that a crash in between is recognised and never commits twice. What was done in a builder's worktree
-//! is brought into the checkout first; the intent comes before that, too.
+//! Commits passed tasks, one at a time under a lock. The intent is logged before the commit and the hash
+//! after it, so that a crash in between is recognised and nothing is committed twice. Work from a builder's
+//! worktree enters the checkout first, and the intent precedes that, too.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -23,24 +23,24 @@ use crate::git::{CommitOutcome, Git, GitCommit, GitError, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
-/// How long a commit is waited for that another process makes, whose hooks may be slow.
+/// Time to wait for another process that commits; its hooks may be slow.
 pub const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What became of a passed task.
+/// The outcome for a passed task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
-    /// It has a commit.
+    /// Committed, with this hash.
     Committed(TaskId, String),
-    /// It is done without one, for this reason.
+    /// Done without a commit, for this reason.
     Uncommitted(TaskId, String),
-    /// Its commit could not be made, for this reason; the user will be asked.
+    /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// It does not fit what was committed since it began, and goes back to its builder or has failed for good.
+    /// It conflicts with commits made since it began. It goes back to its builder, or has failed for good.
     Conflict(TaskId, String),
 }
 
-/// Completes every task that has passed and is not done yet; `now` is asked for each event. Waits up to
-/// `patience` for another process that commits, and leaves the rest to it when that is not enough.
+/// Completes every task that has passed and is not done yet; calls `now` for each event. Waits up to
+/// `patience` for another process that commits, then leaves the rest to it.
 pub fn settle(
     plan: &OpenPlan,
     now: impl Fn() -> Timestamp,
@@ -61,7 +61,7 @@ pub fn settle(
     Ok(settled)
 }
 
-/// The first passed task of a running run that is not done, and about whose commit no question is open.
+/// The first task of a running run that has passed, is not done, and has no open question about its commit.
 fn due(state: &State) -> Option<&TaskState> {
     if !state.is_running() {
         return None;
@@ -70,7 +70,7 @@ fn due(state: &State) -> Option<&TaskState> {
     state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
-/// What a passed task that is being settled is settled with.
+/// A passed task on its way to completion.
 struct Settling<'a> {
     plan: &'a OpenPlan,
     id: &'a TaskId,
@@ -97,7 +97,7 @@ impl Settling<'_> {
         if files.is_empty() {
             return self.done(None, "it changed nothing");
         }
-        // Should this process die, the git that it started still holds the lock until its commit is made or not.
+        // If this process dies, its git still holds the lock until the commit succeeds or fails.
         let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
         let before = task.commit_intent.as_ref();
         let intended = |commit: &GitCommit, intent: &CommitIntent| {
@@ -142,16 +142,16 @@ impl Settling<'_> {
         }
     }
 
-    /// Has the builder of a change that does not fit resolve it. Its worktree comes first: whoever is killed before it is
-    /// logged does the same again.
+    /// Sends a conflicting change back to its builder. Prepares the worktree first: a process killed before
+    /// the log entry repeats both.
     fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> Result<Settled, RunError> {
         let base = conflict.show(owner)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
         Ok(Settled::Conflict(self.id.clone(), conflict.feedback.clone()))
     }
 
-    /// HEAD has what there was to commit: by the intended commit, which a hook may have given another subject, or by
-    /// some other.
+    /// Completes a task whose change is in HEAD already: through the intended commit, whose subject a hook
+    /// may have changed, or through another one.
     fn nothing_left(&self, git: &Git, before: Option<&CommitIntent>) -> Result<Settled, RunError> {
         match made_before(git, before, |_, _| true)? {
             Some(hash) => self.recovered(git, &hash, before),
@@ -159,7 +159,8 @@ impl Settling<'_> {
         }
     }
 
-    /// The commit was made by a git whose caller died, and maybe that git with it.
+    /// Completes a task whose commit exists, though the process that asked for it died, and perhaps its git
+    /// too.
     fn recovered(&self, git: &Git, hash: &Oid, intent: Option<&CommitIntent>) -> Result<Settled, RunError> {
         let files = intent.iter().flat_map(|intent| &intent.files);
         let files: Vec<RepoPath> = files.map(|file| file.as_str().into()).collect();
@@ -186,7 +187,8 @@ impl Settling<'_> {
     }
 }
 
-/// Brings what `task` changed in its worktree, if it has one, into the checkout, to stay there uncommitted.
+/// Brings the changes of `task` from its worktree, if it has one, into the checkout, and leaves them
+/// uncommitted.
 fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunError> {
     if task.worktree().is_none() {
         return Ok(());
@@ -199,11 +201,11 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunErro
     }
 }
 
-/// Does what has to be done before `events`, the user's answer, are logged: a change that is to stay uncommitted has
-/// to be where the user finds it.
+/// Prepares the checkout before `events`, the user's answer, are logged: a change that stays uncommitted must
+/// be where the user finds it.
 ///
 /// # Errors
-/// [`RunError::InTheWay`] if something of the user's would be overwritten.
+/// [`RunError::InTheWay`] if that would overwrite something of the user's.
 pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result<(), RunError> {
     let left = events.iter().filter_map(|event| match event {
         Event::Completed { task, commit: None, .. } => state.task(task),
@@ -216,8 +218,8 @@ pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result
     Ok(())
 }
 
-/// The commit that an intent led to, when its process died before it could say so: of those made since, one of
-/// nothing but the intended files that `is_it`.
+/// Finds the commit of an intent whose process died before it could log the hash: one made since that changes
+/// only the intended files and satisfies `is_it`.
 fn made_before(
     git: &Git,
     intent: Option<&CommitIntent>,
@@ -225,7 +227,7 @@ fn made_before(
 ) -> Result<Option<Oid>, RunError> {
     let Some(intent) = intent else { return Ok(None) };
     let since = match git.commits_since(&intent.head.parse()?) {
-        // Whoever has rewritten the history since then has that commit no more.
+        // The user has rewritten history since, so that commit is gone.
         Err(GitError::MissingObject { .. }) => return Ok(None),
         commits => commits?,
     };
@@ -236,11 +238,11 @@ fn made_before(
     Ok(made.map(|commit| commit.hash))
 }
 
-/// What came to HEAD since `state` looked at it; `None` where nothing did, nobody would care, or there is no HEAD. No
-/// process where git's files show that it has not moved, else two.
+/// The commits that HEAD has gained since `state` last looked at it. `None` if there are none, no task waits
+/// for them, or there is no HEAD. No process if git's files show that HEAD has not moved, else two.
 ///
 /// # Errors
-/// A failing git.
+/// Git fails.
 pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitError> {
     let waits = |status| state.count(status) > 0;
     let Some(seen) = &state.head else { return Ok(None) };

@@ -1,6 +1,6 @@
-//! The files that people read beside the log: evidence and notepad. They are written from the state that is
-//! about to be logged, before it is: a command that is killed in between is run again and writes them again,
-//! while what is logged is never without its file. The caller holds the lock on the log.
+//! Writes the files that people read beside the log: evidence and notepad. They are written from the new
+//! state before it is logged: a command killed in between runs again and rewrites them, and no log entry
+//! lacks its file. The caller holds the lock on the log.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::file::{self, FileError};
 use crate::plan::OpenPlan;
 
-/// Largest evidence file that is read, in bytes.
+/// Size limit of an evidence file, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
 
 /// The path of the evidence file of `id` below the plan's folder.
@@ -20,7 +20,7 @@ pub fn evidence_file(id: &TaskId) -> String {
     format!("evidence/task-{id}-verification.md")
 }
 
-/// The evidence file of `id`; `None` where there is none yet.
+/// The evidence file of `id`, if there is one yet.
 pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<String>, FileError> {
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
@@ -29,7 +29,8 @@ pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<String>, FileError> {
     file::read_text_if_there(&plan.folder.path().join(evidence_file(id)), CAP)
 }
 
-/// Writes the evidence file of `id`; its last verdict is in `state`. Returns its path below the plan's folder.
+/// Writes the evidence file of `id`, whose last verdict is in `state`. Returns its path below the plan's
+/// folder.
 pub fn write(
     plan: &OpenPlan,
     state: &State,
@@ -48,7 +49,6 @@ pub fn write(
     Ok(name)
 }
 
-/// Writes `notepad.md`.
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
     file::replace(&plan.folder.file("notepad.md"), notepad::render(state).as_bytes())
 }

@@ -1,7 +1,6 @@
-//! Brings what passed in a builder's worktree into the user's checkout, where it is committed. It is merged without
-//! touching anything, then each of its files is put in place by a rename. So whoever is killed in between leaves
-//! files that are as they were or as they are to be, and nothing else; which is how the next one tells them from
-//! what the user has changed.
+//! Brings a passed change from a builder's worktree into the user's checkout for the commit. First merges it
+//! without touching any file, then renames each file into place. A process killed in between leaves only
+//! files in their old or their new form, and that is how the next one tells them from the user's changes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,39 +20,39 @@ use crate::file::FileError;
 use crate::git::{Git, GitCommit, Merge, Oid};
 use crate::plan::OpenPlan;
 
-/// Most files, commits and messages that a conflict's feedback lists.
+/// Most files, commits and messages that the feedback on a conflict lists.
 const SHOWN: usize = 10;
 
-/// What becomes of a passed task's change.
+/// The outcome of integrating a passed task's change.
 pub(super) enum Integration<'p> {
     /// It can be put in place.
     Ready(Box<Incoming<'p>>),
     /// HEAD has it already.
     Nothing,
-    /// The user has to see to something first.
+    /// The user has to settle something first.
     Blocked(String),
-    /// It does not fit what was committed meanwhile.
+    /// It conflicts with commits made meanwhile.
     Conflict(Conflict<'p>),
 }
 
-/// A change that does not fit.
+/// A change that conflicts with newer commits.
 pub(super) struct Conflict<'p> {
     worktrees: Worktrees<'p>,
     head: Oid,
     tree: Oid,
     around: Option<GitSurroundings>,
-    /// What its builder is told.
+    /// The message for the builder.
     pub(super) feedback: String,
 }
 
-/// A merged change that waits beside the checkout.
+/// A merged change, staged beside the checkout.
 pub(super) struct Incoming<'p> {
     worktrees: Worktrees<'p>,
     stage: tempfile::TempDir,
     placed: Placed,
 }
 
-/// Where a change was put.
+/// The files of a change in the checkout.
 pub(super) struct Placed {
     git: Git,
     head: Oid,
@@ -62,14 +61,14 @@ pub(super) struct Placed {
 
 struct Place {
     path: RepoPath,
-    /// Whether HEAD has it.
+    /// True if HEAD has it.
     was: bool,
-    /// Whether it is there afterwards.
+    /// True if it exists after the change.
     is: bool,
 }
 
-/// Merges the change of `task`, which is done in a worktree, onto HEAD of `git`, the user's checkout. Nothing of the
-/// user's is touched.
+/// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching
+/// anything of the user's.
 pub(super) fn integrate<'p>(
     plan: &'p OpenPlan,
     git: &Git,
@@ -132,8 +131,8 @@ pub(super) fn integrate<'p>(
 }
 
 impl Conflict<'_> {
-    /// Brings the worktree of `owner` to the newest commit, with its change and conflict markers in the files; what
-    /// the change is measured against from now on.
+    /// Resets the worktree of `owner` to the newest commit, with the change and conflict markers in its
+    /// files. Returns the new base for measuring the change.
     pub(super) fn show(&self, owner: &AgentName) -> Result<Base, RunError> {
         self.worktrees.show(owner, &self.head, &self.tree)?;
         let head = self.head.to_string();
@@ -142,12 +141,12 @@ impl Conflict<'_> {
 }
 
 impl Incoming<'_> {
-    /// The files that it changes, as HEAD has them or will have them.
+    /// The files that it changes, both added and removed.
     pub(super) fn files(&self) -> Vec<RepoPath> {
         self.placed.files.iter().map(|file| file.path.clone()).collect()
     }
 
-    /// Puts it in place.
+    /// Moves the files into the checkout.
     pub(super) fn place(self) -> Result<Placed, RunError> {
         let Self { worktrees, stage, placed } = self;
         let is = |file: &&Place| file.is;
@@ -158,7 +157,7 @@ impl Incoming<'_> {
 }
 
 impl Placed {
-    /// Puts in place what HEAD has, since the commit was not made. A hook may have rewritten the files.
+    /// Restores the files of HEAD after a failed commit. A hook may have rewritten them.
     pub(super) fn put_back(&self, plan: &OpenPlan) -> Result<(), RunError> {
         let worktrees = Worktrees::lock(plan)?;
         let stage = worktrees.temporary()?;
@@ -167,7 +166,7 @@ impl Placed {
         put(self.git.worktree(), stage.path(), self.files.iter().partition(|f| f.was))
     }
 
-    /// What of the user's would be overwritten, if anything.
+    /// The reason why this would overwrite something of the user's, if it would.
     fn in_the_way(&self, stage: &Path) -> Result<Option<String>, RunError> {
         let top = self.git.worktree();
         let status = self.git.status()?;
@@ -192,7 +191,7 @@ impl Placed {
             let found = fs::symlink_metadata(&target).ok();
             let clean = !dirty.contains(path.as_bytes()) && !overlooked.contains(path);
             let reason = match found {
-                // A commit that was killed may have announced it to the index, without its content.
+                // A killed commit may have added it to the index with intent-to-add.
                 None if !file.was && !staged_paths.contains(path.as_bytes()) => continue,
                 _ if !clean => "has changes of yours that are not committed",
                 Some(_) if !file.was => "is there already, and is in no commit",
@@ -205,7 +204,7 @@ impl Placed {
     }
 }
 
-/// Moves each of the first files from `stage` to its place below `top`, and removes the others.
+/// Moves each of the first files from `stage` to its place below `top`, and removes the second ones.
 fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> Result<(), RunError> {
     for file in gone {
         let path = on_disk(top, &file.path);
@@ -213,7 +212,7 @@ fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> R
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(error).into()),
             _ => {}
         }
-        // As git does; the first folder with something in it ends it.
+        // Removes emptied folders, as git does, up to the first that is not empty.
         let mut above = path.parent();
         while let Some(folder) = above.filter(|folder| *folder != top && fs::remove_dir(folder).is_ok()) {
             above = folder.parent();
@@ -233,7 +232,7 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> FileError {
     move |source| FileError::Write { path, source }
 }
 
-/// Whether `target` is what `staged` is: nothing, or the same file, with the same content, kind and mode.
+/// True if `target` matches `staged`: both missing, or the same content, kind and mode.
 fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
     let Some(staged) = staged else { return Ok(fs::symlink_metadata(target).is_err()) };
     let Ok(found) = fs::symlink_metadata(target) else { return Ok(false) };
@@ -273,7 +272,7 @@ fn folders(path: &RepoPath) -> impl Iterator<Item = &[u8]> {
     bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &bytes[..end])
 }
 
-/// What the builder is told of a conflict.
+/// The message to the builder about a conflict.
 fn feedback(files: &[RepoPath], messages: &[String], commits: &[GitCommit]) -> String {
     let mut text = String::from("Its change does not fit what was committed since the task began:\n");
     for file in files.iter().take(SHOWN) {

@@ -1,5 +1,5 @@
-//! What a run does to the world: it measures a change, runs its checks, commits it, and writes what people
-//! read. What any of it means is decided in `fp_run::run`.
+//! `fp_run::run` decides the steps of a run; this carries out those that touch the world: measuring a change,
+//! running checks, committing, and writing the files that people read.
 
 pub mod commit;
 pub mod evidence;
@@ -24,33 +24,28 @@ use crate::store::StoreError;
 /// Why a step of a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The run does not allow it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The ledger can't be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Git can't say or do it.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A file can't be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The worktree of a builder is gone, or is none any more.
+    /// The worktree of a builder is missing or broken.
     #[error("the worktree of {owner} is gone: {}", path.display())]
     NoWorktree {
         /// The builder.
         owner: AgentName,
-        /// Where it was.
         path: PathBuf,
     },
-    /// Something in the checkout is in the way of a task's files.
+    /// Something in the checkout blocks a task's files.
     #[error("{0}")]
     InTheWay(String),
-    /// A task can't be rolled back; everything is as it was.
+    /// A task can't be rolled back; nothing has changed.
     #[error(transparent)]
     Rollback(#[from] rollback::RollbackError),
-    /// A hash in the log is none.
+    /// A hash in the log is not valid.
     #[error("{0}")]
     Oid(#[from] crate::git::InvalidOid),
 }
@@ -86,7 +81,7 @@ impl Hint for RunError {
     }
 }
 
-/// A token that no other claim has: it fences, it does not authenticate.
+/// A token unique to one claim: it fences, it does not authenticate.
 pub fn fresh_token() -> String {
     use std::hash::{BuildHasher as _, Hasher as _};
     // Each `RandomState` is seeded from the system's randomness.
@@ -95,7 +90,7 @@ pub fn fresh_token() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Every path of a change, the old end of a rename included.
+/// Every path of a change, with the old end of a rename.
 fn paths(changes: &[Change]) -> Vec<fp_plan::repo_path::RepoPath> {
     changes.iter().flat_map(|c| c.ends().cloned().collect::<Vec<_>>()).collect()
 }

@@ -1,5 +1,5 @@
-//! Where a path that an agent edits really is: links are followed, since a link inside of the repository may lead
-//! out of it, and what a builder has in a worktree of its own is at the same path in the checkout.
+//! Finds where a path that an agent edits really is: a link inside the repository may lead out of it, and a
+//! file in a builder's worktree has the same path as in the checkout.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,22 +16,21 @@ use crate::plan::OpenPlan;
 
 /// Longest path that any system opens, in bytes.
 const LONGEST: usize = 32 * 1024;
-/// So many links that lead to nothing are followed one after the other, as the kernel does.
+/// Most dangling links followed in a row; the kernel has the same limit.
 const LINKS: usize = 40;
 
-/// The working tree that a task is done in, and what lies around it.
+/// A task's working tree and the checkouts around it.
 #[derive(Debug)]
 pub struct Site<'p> {
     plan: &'p OpenPlan,
     task: &'p TaskState,
-    /// Where the task is done.
+    /// The task's working tree.
     work: PathBuf,
-    /// The other checkouts that the run knows of.
+    /// The run's other checkouts.
     others: Vec<PathBuf>,
 }
 
 impl<'p> Site<'p> {
-    /// The site of `task` in the run with this state.
     pub fn new(plan: &'p OpenPlan, state: &State, task: &'p TaskState) -> Self {
         let checkout = match plan.checkout(state) {
             Ok(git) => git.worktree().to_owned(),
@@ -45,7 +44,7 @@ impl<'p> Site<'p> {
         Self { plan, task, work: real(&work), others: others.iter().map(|path| real(path)).collect() }
     }
 
-    /// Where `path` is, as an agent in `cwd` means it; nothing of what names no file.
+    /// The place of `path` as an agent in `cwd` means it; `None` if it can't name a file.
     pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
         let path = path.trim();
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
@@ -53,7 +52,7 @@ impl<'p> Site<'p> {
         }
         let path = real(&plain(&cwd.join(from_home(path))));
         let plans = real(&self.plan.repo.plans_dir(&self.plan.settings));
-        // A worktree of a builder is in the folder of plans, which in turn is in the checkout.
+        // A builder's worktree is in the folder of plans, which in turn is in the checkout.
         let in_worktree = self.work.starts_with(&plans) && path.starts_with(&self.work);
         if path.starts_with(&plans) && !in_worktree {
             return Some(EditPlace::Plans(shown(&path)));
@@ -75,7 +74,7 @@ impl<'p> Site<'p> {
         Some(if temporary { EditPlace::Temporary } else { EditPlace::Outside(shown(&path)) })
     }
 
-    /// The place of `inner` in a checkout; nothing of the checkout itself.
+    /// The place of `inner` in a checkout; `None` for the checkout itself.
     fn in_checkout(
         path: &Path,
         inner: RepoPath,
@@ -88,8 +87,8 @@ impl<'p> Site<'p> {
         (!inner.as_bytes().is_empty()).then(|| place(inner))
     }
 
-    /// Whether `path` wasn't in the working tree when the task was claimed. Costs a process of git where it is there
-    /// now. Where git fails, the verification has to tell.
+    /// True if `path` didn't exist when the task was claimed. Runs git if it exists now; if git fails,
+    /// verification has to find out.
     pub fn is_new(&self, path: &RepoPath) -> bool {
         if self.work.join(os_string(path.as_bytes())).symlink_metadata().is_err() {
             return true;
@@ -101,7 +100,7 @@ impl<'p> Site<'p> {
     }
 }
 
-/// What a client makes of `~/x`.
+/// Expands `~/x` as the client does.
 fn from_home(path: &str) -> PathBuf {
     let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
     match rest.zip(std::env::home_dir()) {
@@ -110,7 +109,7 @@ fn from_home(path: &str) -> PathBuf {
     }
 }
 
-/// The path without `.` and `..`, which the client takes out before it looks at any link.
+/// Removes `.` and `..` textually, as the client does before it follows links.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -123,7 +122,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The path without links, as far as it exists; a link to what does not exist yet leads where it says.
+/// Resolves links as far as the path exists; a link to something missing leads to its target.
 fn real(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -140,18 +139,18 @@ fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// The path of `path` in `folder`, with `/` between its parts; empty for the folder itself.
+/// The path of `path` relative to `folder`, with `/` between its parts; empty for the folder itself.
 fn below(folder: &Path, path: &Path) -> Option<RepoPath> {
     let parts: Vec<&[u8]> = path.strip_prefix(folder).ok()?.iter().map(OsStr::as_encoded_bytes).collect();
     Some(RepoPath::from_bytes(parts.join(&b'/')))
 }
 
-/// The path as text on one line.
+/// The path as one line of text.
 fn shown(path: &Path) -> String {
     RepoPath::from_bytes(path.as_os_str().as_encoded_bytes()).to_string()
 }
 
-/// Folders in which a builder may keep what it needs for a moment.
+/// Folders for a builder's temporary files.
 fn temporary_folders() -> Vec<PathBuf> {
     let mut folders = vec![std::env::temp_dir()];
     if cfg!(unix) {

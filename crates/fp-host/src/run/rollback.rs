@@ -1,6 +1,6 @@
-//! Takes a completed task back: its commit is undone by another one, and the task is pending again. Whatever dies on
-//! the way, the same command goes on: a half-done undoing is recognised by its files, and a commit that was made by
-//! what it says.
+//! Rolls a completed task back: undoes its commit with another one and makes the task pending again. If the
+//! process dies on the way, the same command continues: it recognises a half-done undo by its files, and a
+//! finished commit by its message.
 
 use std::sync::Arc;
 
@@ -15,36 +15,30 @@ use crate::git::{Blocked, CommitOutcome, Git, Oid, Undo, Undoing};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
 
-/// Why a task is not rolled back. Everything is as it was.
+/// Why a task was not rolled back. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RollbackError {
-    /// The commit is not in what is checked out.
+    /// HEAD's history doesn't contain the commit.
     #[error("commit {} of task {task} is not in what is checked out", commit.short())]
-    Elsewhere {
-        /// The task.
-        task: TaskId,
-        /// Its commit.
-        commit: Oid,
-    },
-    /// The user has something in the files that no commit has.
+    Elsewhere { task: TaskId, commit: Oid },
+    /// The files have uncommitted changes of the user's.
     #[error("files of the commit have uncommitted changes: {}", listed(.0))]
     Uncommitted(Vec<RepoPath>),
-    /// Later commits have changed the same lines.
+    /// Later commits changed the same lines.
     #[error("later commits have changed the same lines: {}", listed(.0))]
     Conflict(Vec<RepoPath>),
-    /// Git sees no difference after all, as where a filter takes it out.
+    /// Git sees no difference, for example because a filter removes it.
     #[error("git sees nothing to commit after undoing it: {}", listed(.0))]
     NoDifference(Vec<RepoPath>),
-    /// Submodules can't be set back from here.
+    /// The commit changes submodules, which `fp` can't reset.
     #[error("the commit changes submodules: {}", listed(.0))]
     Submodules(Vec<RepoPath>),
-    /// The commit that undoes it can't be made.
+    /// The reverting commit can't be made.
     #[error("the commit that undoes it could not be made: {0}")]
     Blocked(Blocked),
 }
 
 impl RollbackError {
-    /// What to do about it.
     pub(super) fn hint(&self) -> &'static str {
         match self {
             Self::Elsewhere { .. } => {
@@ -65,31 +59,30 @@ fn listed(files: &[RepoPath]) -> String {
     files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A rollback that can be made.
+/// A rollback that is possible.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// Title of the task.
     pub title: String,
-    /// The commit that it has, if it has one.
+    /// The task's commit, if it has one.
     pub commit: Option<Oid>,
-    /// Why it has none.
+    /// The reason why it has no commit.
     pub note: Option<String>,
-    /// What waits for it, directly or not, with the state of each.
+    /// The tasks that depend on it, directly or not, and their states.
     pub waiting: Vec<(TaskId, Status)>,
     undo: Option<Undo>,
 }
 
 impl Prepared {
-    /// The files that change; none where what the commit did is gone already.
+    /// The files that change; none if nothing of the commit is left.
     pub fn files(&self) -> Vec<RepoPath> {
         self.undo.as_ref().map(Undo::files).unwrap_or_default()
     }
 }
 
-/// What rolling `id` back comes to; nothing is changed.
+/// Prepares rolling `id` back, without changing anything.
 ///
 /// # Errors
-/// Whatever is in the way of it.
+/// Anything that prevents it.
 pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
@@ -128,11 +121,10 @@ fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
     if in_the_way.is_empty() { Ok(undo) } else { Err(RollbackError::Uncommitted(in_the_way).into()) }
 }
 
-/// Rolls `id` back; `now` is asked for the event. Returns what it came to, and the commit that undid the task's, if
-/// there is one.
+/// Rolls `id` back; calls `now` for the event. Returns the rollback and the reverting commit, if it took one.
 ///
 /// # Errors
-/// Whatever is in the way of it. Where the log can't be written after the commit was made, the same again goes on.
+/// Anything that prevents it. If the log can't be written after the commit, calling this again continues.
 pub fn roll_back(
     plan: &OpenPlan,
     id: &TaskId,

@@ -1,5 +1,5 @@
-//! The mechanical checks of a submitted task: measured from git, run in the working tree, and recorded before
-//! anybody judges.
+//! Runs the mechanical checks of a submitted task, measured from git and run in the working tree, and records
+//! them before anybody judges.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,31 +25,27 @@ use crate::process::{self, Limits};
 const OUTPUT_HEAD: usize = 512;
 const OUTPUT_TAIL: usize = 2048;
 
-/// What was checked, and what is left to judge.
+/// The results of the checks, and what is left to judge.
 #[derive(Debug, Clone)]
 pub struct Verified {
-    /// Title of the task.
     pub title: String,
-    /// The iteration.
     pub iteration: u32,
-    /// The worktree of its builder, where it is not done in the user's checkout.
+    /// The builder's worktree, unless the task was done in the user's checkout.
     pub worktree: Option<PathBuf>,
-    /// The results.
     pub checks: Vec<Check>,
-    /// What the task changed.
+    /// The task's changes.
     pub files: Vec<Change>,
-    /// Its acceptance criteria.
     pub criteria: Vec<String>,
 }
 
 impl Verified {
-    /// Whether a check failed, so that the task can't pass.
+    /// True if a check failed, so that the task can't pass.
     pub fn failed(&self) -> bool {
         self.checks.iter().any(|c| c.verdict == CheckVerdict::Fail)
     }
 }
 
-/// What `id` has changed up to now: the working tree, a git tree, and the changes that are the task's.
+/// Measures the changes of `id` so far: the working tree as a git tree, and the task's own changes.
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
@@ -83,9 +79,8 @@ fn measured(
     Ok(changes::measure(git, &request)?)
 }
 
-/// The tasks whose changes may be in the working tree, and in no commit, without having been there when `id` was
-/// first claimed: those under way, those that were released, and those that have ended since then. In a worktree
-/// there are no others.
+/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
+/// under way, those released, and those that ended since then. A worktree has no others.
 fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
     if task.worktree().is_some() {
         return Vec::new();
@@ -100,12 +95,12 @@ fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
         .collect()
 }
 
-/// How long a command may take, and how much of its output is kept.
+/// Time limit and kept output of a command.
 pub(super) fn limits(time: Duration) -> Limits {
     Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL }
 }
 
-/// The working tree that the submitted `task` is done in. A worktree that is gone is made again, as it was handed in.
+/// The working tree of the submitted `task`. Recreates a missing worktree as it was submitted.
 fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
     match worktree::of(plan, state, task) {
         Err(RunError::NoWorktree { .. }) => {
@@ -116,8 +111,8 @@ fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git,
     }
 }
 
-/// Runs the mechanical checks of the submitted task `id` and records their results. What was checked before in
-/// this iteration is not run again as long as the working tree has not changed since.
+/// Runs the mechanical checks of the submitted task `id` and records their results. Reuses earlier results of
+/// this attempt while the working tree is unchanged.
 pub fn verify(
     plan: &OpenPlan,
     id: &TaskId,
@@ -169,7 +164,8 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Runs the `Verify` command of `leaf` in `directory`: its check, and whether it passed; `None` without such a command.
+/// Runs the `Verify` commands of `leaf` in `directory`: the checks, and true if they passed; `None` without
+/// such a command.
 pub fn check_before(leaf: &Task, directory: &Path, settings: &Settings) -> Option<(Vec<Check>, bool)> {
     let time = Duration::from_secs(settings.verify.timeout_seconds.into());
     let runs = process::run_commands(leaf.verify(), directory, limits(time));

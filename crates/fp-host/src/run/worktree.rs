@@ -1,7 +1,7 @@
-//! The builders' own worktrees: one below the plan's folder for each builder, used for one of its tasks after the
-//! other, and none of them left when the run is over; work
-//! in them that came to no commit is kept as a patch. All that makes, empties or removes one holds the lock on
-//! them, so that two agents under one name can't take the floor from under each other.
+//! The builders' own worktrees, one for each builder below the plan's folder. A builder reuses its worktree
+//! from task to task, and all are gone when the run is over. Uncommitted work in them is kept as a patch.
+//! Whoever creates, empties or removes a worktree holds one lock, so that two agents under one name can't
+//! pull a worktree away from each other.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,25 +22,25 @@ use crate::plan::OpenPlan;
 use crate::repo::Repo;
 use crate::store::acquire;
 
-/// How long other processes are waited for that make worktrees, each of which takes as long as a checkout.
+/// Time to wait for other processes that create worktrees; each takes as long as a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The right to make, empty and remove worktrees of a repository, as long as it lives.
+/// The right to create, empty and remove worktrees of a repository, held as long as this lives.
 #[derive(Debug)]
 pub struct Worktrees<'p> {
     plan: &'p OpenPlan,
     lock: Arc<File>,
 }
 
-/// The folder that `owner` of `plan` works in.
+/// The worktree of `owner` in `plan`.
 pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
     plan.worktrees().join(owner.as_str())
 }
 
-/// The working tree that `task` is done in: the worktree of its builder, or the checkout of the run.
+/// The working tree of `task`: its builder's worktree, or the checkout of the run.
 ///
 /// # Errors
-/// [`RunError::NoWorktree`] if its worktree is not there any more.
+/// [`RunError::NoWorktree`] if its worktree is gone.
 pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
     match task.worktree() {
         None => Ok(plan.checkout(state)?),
@@ -49,23 +49,23 @@ pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunEr
     }
 }
 
-/// The worktree of `owner`, if it is one and in working order.
+/// The worktree of `owner`, if it exists and works.
 fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
     let path = path(plan, owner);
     let real = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
     let found = Repo::find(&path);
-    // What is no worktree of its own belongs to the checkout around it.
+    // A folder that is no worktree of its own belongs to the checkout around it.
     let own =
         found.git_dir == plan.repo.git_dir && fs::canonicalize(&path).is_ok_and(|p| p == found.worktree);
     let git = Git::open(&path).ok().filter(|_| real && own)?;
-    // Git locks it for this reason as long as it makes it. A user may lock it for any other.
+    // Git uses this reason while it creates a worktree. A user may lock one for any other.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
     let half_made = locked.trim_ascii() == b"initializing";
     (!half_made).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
 }
 
 impl<'p> Worktrees<'p> {
-    /// Waits for the right. Fails where a link is in the place of the folder.
+    /// Waits for the lock. Fails if a link is in the place of the folder.
     pub fn lock(plan: &'p OpenPlan) -> Result<Self, RunError> {
         let folder = plan.worktrees();
         if folder.is_symlink() {
@@ -75,8 +75,8 @@ impl<'p> Worktrees<'p> {
         Ok(Self { plan, lock: Arc::new(lock) })
     }
 
-    /// Prepares the worktree of `owner` for `task`, which it is about to claim: at the commit that the checkout is
-    /// at, or as `owner` itself has left it, where the task was its last one there.
+    /// Prepares the worktree of `owner`, which is about to claim `task`: at HEAD of the checkout, or as
+    /// `owner` left it if the task was its last one there.
     pub fn prepare(&self, state: &State, owner: &AgentName, task: &TaskState) -> Result<Base, RunError> {
         let left_there = state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
         if let Some(base) = task.base.as_ref().filter(|_| left_there && open(self.plan, owner).is_some()) {
@@ -86,7 +86,7 @@ impl<'p> Worktrees<'p> {
             keep_unfinished(self.plan, state, owner, &git)?;
         }
         let head = self.plan.checkout(state)?.head()?.commit;
-        // What git takes for changed right after a checkout, such as line ends, is nobody's change.
+        // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head)?;
         let snapshot = git.snapshot_tree()?;
         let around = Some(git.surroundings(&snapshot.status)?);
@@ -94,8 +94,8 @@ impl<'p> Worktrees<'p> {
         Ok(Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around })
     }
 
-    /// Makes the worktree of `task` again where it is gone: with what was handed in, where something was. Says
-    /// whether it had to.
+    /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns
+    /// true if it did.
     pub fn restore(&self, task: &TaskState) -> Result<bool, RunError> {
         let (Some(owner), Some(base)) = (task.worktree(), &task.base) else { return Ok(false) };
         if open(self.plan, owner).is_some() {
@@ -108,12 +108,12 @@ impl<'p> Worktrees<'p> {
         Ok(true)
     }
 
-    /// Brings the worktree of `owner` to `commit`, with the files of `tree`.
+    /// Resets the worktree of `owner` to `commit`, with the files of `tree`.
     pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> Result<(), RunError> {
         Ok(self.at(owner, commit)?.show_tree(tree)?)
     }
 
-    /// The worktree of `owner`, at `commit`. One that git can't bring there is made anew.
+    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset.
     fn at(&self, owner: &AgentName, commit: &Oid) -> Result<Git, RunError> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.state().is_none())
@@ -130,7 +130,7 @@ impl<'p> Worktrees<'p> {
         self.open(owner).ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path })
     }
 
-    /// Git, whose processes hold the lock: one that outlives its `fp` must not be surprised at its work.
+    /// Git with processes that hold the lock: one that outlives its `fp` must not be disturbed.
     fn git(&self) -> Result<Git, RunError> {
         Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
     }
@@ -146,15 +146,15 @@ impl<'p> Worktrees<'p> {
         made.map_err(|source| FileError::Write { path: folder, source }.into())
     }
 
-    /// Removes everything in the folder of worktrees that no builder of `state` needs, and what git knows of it. Returns
-    /// the patches of work that was in there and came to no commit.
+    /// Removes everything in the folder of worktrees that no builder of `state` needs, with git's records.
+    /// Returns the patches of uncommitted work found there.
     fn sweep(&self, state: &State) -> Result<Vec<PathBuf>, RunError> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
         let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
         let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
         owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
-        // What is gone is looked for by the folder that it was in.
+        // To find the record of a missing worktree, git needs the folder that it was in.
         fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
         git.remove_broken_worktrees(&folder, |name| {
             let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -165,7 +165,7 @@ impl<'p> Worktrees<'p> {
             known.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|p| name(p)).collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(&needed).collect();
-        // One that can't be removed must not keep the others.
+        // One that can't be removed must not protect the others.
         let remove = |name: &OsString| {
             let kept = self.keep(state, name)?;
             git.remove_worktree(&folder.join(name))?;
@@ -174,13 +174,13 @@ impl<'p> Worktrees<'p> {
         let removed: Vec<Result<_, RunError>> = left.into_iter().map(remove).collect();
         let kept = removed.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
         if needed.is_empty() {
-            // Whoever puts something in there again has made it again.
+            // Fails if another process has put something there meanwhile, which is fine.
             drop(fs::remove_dir(&folder));
         }
         Ok(kept)
     }
 
-    /// Keeps what is in the worktree `name`, as far as it is a builder's and in working order.
+    /// Keeps the work in the worktree `name`, if it is a builder's and works.
     fn keep(&self, state: &State, name: &OsString) -> Result<Option<PathBuf>, RunError> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
         match owner.and_then(|owner| self.open(&owner).map(|git| (owner, git))) {
@@ -190,9 +190,9 @@ impl<'p> Worktrees<'p> {
     }
 }
 
-/// Removes the worktrees that the run needs no more, all of them when it is over, and whatever processes that were
-/// killed have left. Costs a look at a folder where there never were any. Returns the patches of work that was in there
-/// and came to no commit.
+/// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed
+/// processes. Without any worktrees it costs one look at a folder. Returns the patches of uncommitted work
+/// found there.
 pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
     let had_some = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some());
@@ -200,11 +200,11 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
         return Ok(Vec::new());
     }
     let worktrees = Worktrees::lock(plan)?;
-    // Who had the lock may have claimed.
+    // The previous holder of the lock may have claimed a task.
     worktrees.sweep(&plan.load()?.state)
 }
 
-/// The builders whose worktrees have work in them, or at least builds that are worth keeping, as long as the run is on.
+/// The builders of a running run whose worktrees hold work, or at least builds worth keeping.
 fn needed(state: &State) -> impl Iterator<Item = &AgentName> {
     let held = state.running().filter_map(TaskState::worktree);
     state.worktrees.keys().chain(held).filter(|_| state.is_running())
@@ -223,11 +223,12 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
     entries.map(|entry| Ok(entry.map_err(failed)?.file_name())).collect()
 }
 
-/// The folder of the patches, below the plan's.
+/// The folder of patches below the plan's folder.
 const FOLDER: &str = "unfinished";
 
-/// Keeps what the worktree `git` of `owner` has of the last task that it claimed there, unless that has passed; a later
-/// patch replaces an earlier one of the same task. Returns its path; `None` where nothing has changed.
+/// Saves the work in `owner`'s worktree `git` on the last task claimed there as a patch, unless that task has
+/// passed. A later patch replaces an earlier one of the same task. Returns the patch's path; `None` without
+/// changes.
 fn keep_unfinished(
     plan: &OpenPlan,
     state: &State,
@@ -248,13 +249,13 @@ fn keep_unfinished(
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
     let path = folder.join(format!("task-{}.patch", task.leaf.id));
     file::replace(&path, &patch)?;
-    // The work itself is about to go.
+    // The work itself is about to be removed.
     let synced = fs::File::open(&path).and_then(|file| file.sync_all());
     synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
     Ok(Some(path))
 }
 
-/// Whether nothing of it can be lost: it is committed, or git has the tree that is to be.
+/// True if nothing of it can be lost: it is committed, or git has the tree for its commit.
 fn has_passed(task: &TaskState) -> bool {
     task.status == Status::Completed || task.awaits_commit()
 }

@@ -1,4 +1,5 @@
-//! Reads a log from its beginning, and on from there as it grows, without a lock.
+//! A live view follows a log that others write: this reads it from the beginning, and further as it grows,
+//! without a lock.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -13,50 +14,48 @@ use serde::de::IgnoredAny;
 use super::snapshot;
 use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
 
-/// A place in a log: what is in front of it has been read.
+/// A position in a log: everything before it has been read.
 #[derive(Debug)]
 pub struct LogReader {
     path: PathBuf,
     at: u64,
     lines: usize,
     seq: u64,
-    /// Whether the last line that was read lacked its end.
+    /// True if the last line read lacked its newline.
     unended: bool,
 }
 
-/// What has come since the last look.
+/// The growth of the log since the last read.
 #[derive(Debug, Default)]
 pub struct Portion {
-    /// The whole lines, each as it stands in the log, without its line end.
+    /// The whole lines, each as it is in the log, without its line end.
     pub lines: Vec<LogLine>,
-    /// Bytes behind the last whole line: one that is being written at this moment, or was torn off.
+    /// Bytes after the last whole line: it is being written right now, or is torn.
     pub torn: u64,
-    /// Whether the log was cut back, or replaced, since the last look. Then `lines` begins anew with the first.
+    /// True if the log was truncated or replaced since the last read. `lines` then starts over from the
+    /// first.
     pub anew: bool,
 }
 
-/// A line of the log.
 #[derive(Debug)]
 pub struct LogLine {
-    /// As it was written.
+    /// The line as written.
     pub text: String,
-    /// What it says.
     pub entry: Entry,
 }
 
-/// A whole log, and what it adds up to.
+/// A whole log and its state.
 #[derive(Debug)]
 pub struct Past {
-    /// The state.
     pub state: State,
-    /// The entries, oldest first.
+    /// Oldest first.
     pub entries: Vec<Entry>,
-    /// What was found that is worth a line to the user, such as a torn last line.
+    /// Notices for the user, such as a torn last line.
     pub notices: Vec<String>,
 }
 
 impl Store {
-    /// The log as it is now, for a report that needs more of it than its state. Fails as [`Store::load`] does.
+    /// The log as it is now, for a report that needs more than its state. Fails as [`Store::load`] does.
     pub fn past(&self) -> Result<Past, StoreError> {
         let mut reader = self.reader();
         let portion = reader.more()?;
@@ -66,15 +65,15 @@ impl Store {
         Ok(Past { state, entries, notices: torn.into_iter().collect() })
     }
 
-    /// A reader at the beginning of the log, which need not be there yet.
+    /// A reader at the beginning of the log, which need not exist yet.
     pub fn reader(&self) -> LogReader {
         LogReader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
     }
 }
 
 impl LogReader {
-    /// What has come since the last look; all there is at the first. Fails on a log that can't be read, and on a
-    /// line that is no entry, of which nothing is given then.
+    /// Reads the lines added since the last read, at first all of them. Fails if the log can't be read or a
+    /// line is no entry, and then returns none of the lines.
     pub fn more(&mut self) -> Result<Portion, StoreError> {
         let Some(mut file) = open(&self.path, OpenOptions::new().read(true))? else {
             return Ok(Portion::default());
@@ -104,7 +103,7 @@ impl LogReader {
             number += 1;
             if let Some(entry) = line_entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
                 seq += 1;
-                // It was read as JSON, which is UTF-8.
+                // It was parsed as JSON, so it is UTF-8.
                 found.push(LogLine { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
             }
         }
@@ -115,8 +114,8 @@ impl LogReader {
     }
 }
 
-/// The entry on line `number` (from 1) of the log at `path`, whose sequence number has to be `due`; `None` for an
-/// empty line. Fails on what is no entry, on a gap, and on an entry of a newer version.
+/// The entry on line `number` (from 1) of the log at `path`, whose sequence number must be `due`; `None` for
+/// an empty line. Fails on a line that is no entry, on a gap, and on an entry of a newer version.
 pub(super) fn line_entry(
     path: &Path,
     number: usize,
@@ -146,8 +145,8 @@ pub(super) fn line_entry(
     Ok(Some(entry))
 }
 
-/// How many bytes at the beginning of `text` are whole lines. The last one may lack its end, as it does where an editor
-/// took that away: no part of an entry is JSON by itself, so what is JSON was not torn off.
+/// Length of the whole lines of `text` in bytes. The last line may lack its newline, since editors remove it:
+/// no prefix of an entry is valid JSON, so a valid line is not torn.
 pub(crate) fn whole_lines(text: &[u8]) -> usize {
     let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     match serde_json::from_slice::<IgnoredAny>(&text[ended..]) {
@@ -156,7 +155,7 @@ pub(crate) fn whole_lines(text: &[u8]) -> usize {
     }
 }
 
-/// The version of a line, whatever else is in it.
+/// The version of a line, whatever else it has.
 pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -174,11 +173,11 @@ pub struct ExaminedLedger {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExaminedLog {
-    /// Its entries, as far as they could be read.
+    /// The entries that could be read.
     pub entries: Vec<Entry>,
-    /// What is wrong with the first line that is no entry, with its place, and what to do.
+    /// The fault of the first line that is no entry, with its place, and the remedy.
     pub fault: Option<(String, String)>,
-    /// Bytes behind the last whole line.
+    /// Bytes after the last whole line.
     pub torn: u64,
 }
 
@@ -191,7 +190,7 @@ pub enum ExaminedSnapshot {
 }
 
 impl Store {
-    /// Reads the whole log and the snapshot. Fails where the log is there and can't be read.
+    /// Reads the whole log and the snapshot. Fails if the log exists and can't be read.
     pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
         let path = self.log();
         let mut text = Vec::new();
@@ -220,7 +219,7 @@ impl Store {
     }
 }
 
-/// The entry of a line, nothing for a blank one; `None` ends the reading.
+/// The entry of a line, `Some(None)` for a blank one; `None` ends the reading.
 fn readable(line: &[u8]) -> Option<Option<Entry>> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Some(None);

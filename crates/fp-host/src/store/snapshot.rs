@@ -1,5 +1,5 @@
-//! The snapshot: the state that a log adds up to, so that the log need not be read again as long as it is what
-//! it was. It can be deleted at any time.
+//! The snapshot saves replaying the log: it has the log's state, and is valid as long as the log is
+//! unchanged. It can be deleted at any time.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -15,11 +15,11 @@ use serde_json::value::RawValue;
 use super::open;
 use crate::file;
 
-/// Version of the snapshot; one with another version is not read but made anew.
+/// A snapshot with another version is ignored and written anew.
 const SNAPSHOT_VERSION: u32 = 3;
 
-/// The state of `plan_id` as the snapshot at `path` has it, and what the log looked like then. `None` where it is not
-/// what [`write`] has written.
+/// The state of `plan_id` from the snapshot at `path`, and the log's mark at that time. `None` unless
+/// [`write()`] wrote it.
 pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
     let mut bytes = Vec::new();
     open(path, OpenOptions::new().read(true)).ok()??.read_to_end(&mut bytes).ok()?;
@@ -33,7 +33,7 @@ pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> 
     (state.plan_id == *plan_id).then_some((stored.log, state))
 }
 
-/// Writes the snapshot. One that can't be written costs the next command a replay and nothing else.
+/// Writes the snapshot. If that fails, the next command replays the log; nothing else is lost.
 pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
     let Ok(text) = serde_json::value::to_raw_value(state) else { return };
     let snapshot = StoredState {
@@ -47,15 +47,15 @@ pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
     }
 }
 
-/// By which a state that was edited by hand, and says what the log does not, is noticed. Another build of fp may come
-/// to another one, which costs a replay.
+/// Detects a state that was edited by hand and contradicts the log. Another build of fp may compute another
+/// value, which costs a replay.
 fn checksum(state: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(state.as_bytes());
     hasher.finish()
 }
 
-/// What the log looked like when a snapshot was taken.
+/// The log's length and modification time when a snapshot was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LogMark {
     pub(crate) bytes: u64,
@@ -71,7 +71,7 @@ impl LogMark {
     }
 }
 
-/// The state, and how it is known to be that of the log.
+/// The state, with what ties it to the log.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredState<'a> {

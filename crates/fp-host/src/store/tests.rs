@@ -60,7 +60,7 @@ fn the_snapshot_equals_the_log() {
     assert!(by_snapshot.task(&"1".parse().unwrap()).is_some());
 }
 
-/// What a process keeps in memory is what it would read.
+/// The state that a process keeps in memory equals the one that it would read.
 #[test]
 fn what_was_appended_is_known_without_reading() {
     let (_folder, store) = store();

@@ -1,7 +1,8 @@
-//! Debts: work that somebody noted for later or that a run left undone, kept until a plan does it or it is dropped.
+//! Debts keep work that somebody noted for later, or that a run left undone, until a plan does it or somebody
+//! drops it.
 //!
-//! A noted debt is a line in a log of its own. Leftovers of a run are read off the run's state each time and never
-//! written down twice: their id names plan and task, so they can be closed like any other.
+//! A noted debt is a line in a log of its own. Leftovers are derived from the run's state each time and never
+//! stored again. Their id names plan and task, so that they can be closed like any other.
 
 mod model;
 
@@ -26,7 +27,7 @@ use crate::printer::WIDTH;
 
 /// The lock of the log, in the folder of plans, which git ignores.
 const LOCK: &str = "debt.lock";
-/// Largest log that is read, in bytes.
+/// Size limit of the log, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
 
 /// Most lines of one debt's text in a list.
@@ -34,7 +35,7 @@ const MOST_LINES: usize = 4;
 /// Columns before the text.
 const INDENT: usize = 2;
 
-/// The open debts to show to whoever starts a plan for `goal`. A log that can't be read becomes a warning.
+/// The open debts to offer when a plan for `goal` begins. A log that can't be read becomes a warning.
 pub(crate) fn offer_for(
     goal: &str,
     known: &[Known],
@@ -184,7 +185,7 @@ fn close(args: &CloseDebtsArgs, context: &Context) -> CommandResult {
                 }
                 (Some((_, standing)), _) if standing != debt.standing => {
                     debt.standing = standing;
-                    // A clock that was set back must not put the end before the beginning.
+                    // If the clock was set back, the end must still not precede the beginning.
                     new.push(event.at(context.now().max(debt.at)));
                 }
                 _ => {}
@@ -231,7 +232,7 @@ impl DebtOffer {
         self.debts.iter().map(described).collect()
     }
 
-    /// What whoever makes the plan `plan` sees; empty where nothing is open.
+    /// The text for whoever makes the plan `plan`; empty if nothing is open.
     pub(crate) fn text(&self, plan: &str) -> String {
         if self.debts.is_empty() {
             return String::new();
@@ -248,9 +249,9 @@ impl DebtOffer {
     }
 }
 
-/// The entries in the log of `repo`, oldest first, and the text that they are in; nothing where there is no such file.
-/// Fails on a line that is no debt: the log is replaced as a whole, so no crash leaves half a line, and whoever edited it
-/// wants to know.
+/// The entries in the log of `repo`, oldest first, and its text; both empty if there is no such file. Fails
+/// on a line that is no debt: the log is replaced as a whole, so no crash leaves half a line, and whoever
+/// edited it should know.
 fn read_log(repo: &Repo) -> Result<(Vec<DebtEntry>, String), CommandError> {
     let path = repo.root.join(DEBT_LOG);
     if path.is_symlink() {
@@ -277,8 +278,8 @@ fn read_log(repo: &Repo) -> Result<(Vec<DebtEntry>, String), CommandError> {
     Ok((entries, text))
 }
 
-/// Appends the entries that `decide` returns, all or none of them, and hands on its result. Waits for another process
-/// that does the same. When this returns they are on the disk.
+/// Appends the entries that `decide` returns, all or none, and passes its result on. Waits for other
+/// processes that do the same. On return the entries are on the disk.
 fn extend_log<T>(
     context: &Context,
     decide: impl FnOnce(&[DebtEntry]) -> Result<(Vec<DebtEntry>, T), CommandError>,

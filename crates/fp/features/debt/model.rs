@@ -1,4 +1,4 @@
-//! Debts, what has become of each, and which of them concern a goal.
+//! Decides, without touching files, what has become of each debt and which debts concern a goal.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 pub(super) const DEBT_VERSION: u32 = 1;
 /// Longest text of a debt in characters; the rest is cut.
 const MAX_CHARS: usize = 500;
-/// Most debts that a new plan is offered.
+/// Most debts offered to a new plan.
 pub(super) const MOST_OFFERED: usize = 10;
-/// Longest part of a goal that is compared: its subject comes first.
+/// Longest part of a goal that is compared, in characters: its subject comes first.
 const COMPARED_CHARS: usize = 4_000;
-/// How many shared words a shared file is worth.
+/// Shared words that one shared file is worth.
 const FILE_WEIGHT: usize = 4;
 
-/// Where somebody noticed a debt.
+/// The plan and task in which somebody noticed a debt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DebtOrigin {
     pub(super) plan: PlanId,
@@ -70,7 +70,7 @@ impl DebtEvent {
         DebtEntry { schema_version: DEBT_VERSION, at, event: self }
     }
 
-    /// What this makes of a debt; `None` where it doesn't end one.
+    /// The effect of this event on its debt; `None` if it doesn't close it.
     pub(super) fn standing(&self, plans: &[DebtPlan<'_>]) -> Option<(&str, DebtStanding)> {
         match self {
             Self::Noted { .. } => None,
@@ -101,7 +101,7 @@ pub(crate) struct Debt {
 #[serde(tag = "state", rename_all = "camelCase")]
 pub(super) enum DebtStanding {
     Open,
-    /// A plan does it and isn't over.
+    /// An unfinished plan has taken it up.
     Taken {
         by: PlanId,
     },
@@ -113,13 +113,13 @@ pub(super) enum DebtStanding {
 }
 
 impl DebtStanding {
-    /// Whether somebody still has to do it.
+    /// True if somebody still has to do it.
     pub(super) fn is_due(&self) -> bool {
         matches!(self, Self::Open | Self::Taken { .. })
     }
 }
 
-/// A plan as far as debts depend on it.
+/// A plan, as far as debts depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DebtPlan<'s> {
     pub(super) state: &'s State,
@@ -127,8 +127,8 @@ pub(super) struct DebtPlan<'s> {
 }
 
 impl DebtPlan<'_> {
-    /// A debt that this plan took up is done with the plan's last task, and open again where the plan ended or was
-    /// archived before that.
+    /// The standing of a debt that this plan took up: done with the plan's last task, open again if the plan
+    /// ended or was archived before that.
     pub(super) fn standing_of_taken(&self) -> DebtStanding {
         let by = self.state.plan_id.clone();
         let is_done = self.state.tasks.iter().all(|task| task.status == Status::Completed);
@@ -143,8 +143,8 @@ impl DebtPlan<'_> {
         }
     }
 
-    /// Tasks that a run which is over left undone, and whatever verification let pass unfinished. A run that goes on
-    /// may yet do them.
+    /// Tasks that a finished run left undone, and whatever verification let pass unfinished. An unfinished
+    /// run may still do them.
     fn leftovers(&self) -> impl Iterator<Item = Debt> {
         let over = self.state.run.as_ref().is_some_and(|run| run.status != RunStatus::Running);
         let tasks = if over { &self.state.tasks[..] } else { &[] };
@@ -152,11 +152,11 @@ impl DebtPlan<'_> {
     }
 }
 
-/// Every debt: noted ones in the order of the log, then what the runs of `plans` left over.
+/// Every debt: noted ones in the order of the log, then the leftovers of the runs of `plans`.
 pub(super) fn all_debts(log: &[DebtEntry], plans: &[DebtPlan<'_>]) -> Vec<Debt> {
     let mut debts: Vec<Debt> = log.iter().filter_map(noted_debt).collect();
     let mut known = BTreeSet::new();
-    // Merging two branches can bring in a second line with one number; the first one counts.
+    // Merging two branches can bring in a second line with the same number; the first one counts.
     debts.retain(|debt| known.insert(debt.id.clone()));
     debts.extend(plans.iter().flat_map(DebtPlan::leftovers));
     let ends = log.iter().filter_map(|entry| {
@@ -165,7 +165,7 @@ pub(super) fn all_debts(log: &[DebtEntry], plans: &[DebtPlan<'_>]) -> Vec<Debt> 
     });
     let ends: BTreeMap<&str, (Timestamp, DebtStanding)> = ends.collect();
     for debt in &mut debts {
-        // A task that a later run left over again is open again.
+        // A task that a later run left undone again is open again.
         if let Some((_, standing)) = ends.get(&*debt.id).filter(|(at, _)| *at >= debt.at) {
             debt.standing = standing.clone();
         }
@@ -212,22 +212,23 @@ pub(super) fn debt_text(text: &str) -> String {
     clipped(&one_line(text), MAX_CHARS)
 }
 
-/// The id of the next debt that is noted. Only right under the lock that its line is written under.
+/// The id for the next noted debt. Only valid while the caller holds the lock under which it writes the line.
 pub(super) fn next_id(known: &[Debt]) -> String {
     let numbers = known.iter().filter_map(|debt| debt.id.strip_prefix('D')?.parse::<u32>().ok());
     format!("D{}", numbers.max().unwrap_or(0).saturating_add(1))
 }
 
-/// Open debts, those first that concern a goal.
+/// Open debts, the most relevant to a goal first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DebtOffer {
     /// At most [`MOST_OFFERED`].
     pub(super) debts: Vec<Debt>,
-    /// How many more are open.
+    /// Number of further open debts.
     pub(crate) more: usize,
 }
 
-/// The open ones of `debts`: those first that share files or words with `goal`, then the latest.
+/// Offers the open ones of `debts`: first those that share the most files or words with `goal`, then the
+/// latest.
 pub(super) fn offer(mut debts: Vec<Debt>, goal: &str) -> DebtOffer {
     let goal: String = goal.chars().take(COMPARED_CHARS).collect();
     let about = long_words(&goal);
@@ -243,14 +244,14 @@ pub(super) fn offer(mut debts: Vec<Debt>, goal: &str) -> DebtOffer {
     DebtOffer { debts, more }
 }
 
-/// The words of `text` that are long enough to say something, in lower case, each once.
+/// The words of `text` that are long enough to be meaningful, in lower case, without duplicates.
 fn long_words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| word.chars().count() > if word.is_ascii() { 3 } else { 1 }).collect()
 }
 
-/// Whether one word begins with the other, as `tokens` with `token`; outside of ASCII, whether both begin alike, as Korean
-/// nouns with different particles do.
+/// True if one word begins with the other, as `tokens` with `token`. Outside of ASCII, two shared letters at
+/// the beginning are enough: Korean nouns differ in their particles.
 fn are_alike(word: &str, other: &str) -> bool {
     let same_start = || !word.is_ascii() && word.chars().take(2).eq(other.chars().take(2));
     word.starts_with(other) || other.starts_with(word) || same_start()

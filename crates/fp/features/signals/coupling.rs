@@ -1,5 +1,5 @@
-//! Which files name each other, in any language: the words of import statements, looked up among the names of all
-//! files. A name means the nearest file that has it.
+//! Finds which files use each other, in any language: looks the words of import statements up among the names
+//! of all files. A name refers to the nearest file that has it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fp_plan::language::Language;
 use serde::Serialize;
 
-/// Words that an import begins with in one language or another, some with more behind an underscore.
+/// Words that begin an import in some language; some continue after an underscore.
 const IMPORTS: [&str; 7] = ["use", "import", "from", "using", "require", "include", "load"];
 /// Calls that import.
 const CALLS: [&str; 2] = ["require(", "import("];
@@ -56,7 +56,7 @@ fn begins_import(line: &str, has_calls: bool) -> bool {
         IMPORTS.iter().filter_map(behind).any(|behind| behind.is_empty() || behind.starts_with('_'))
     };
     match &rest[..end] {
-        // A module with its text behind it is no import.
+        // A module with a body is no import.
         "mod" => line.ends_with(';'),
         "export" => line.contains(" from "),
         word => is_import(word) || has_calls && CALLS.iter().any(|call| line.contains(call)),
@@ -67,12 +67,12 @@ fn count(line: &str, brackets: [char; 3]) -> isize {
     line.matches(brackets).count().cast_signed()
 }
 
-/// A name as it is compared: what has a hyphen in the name of a folder has an underscore in code.
+/// A name in the form for comparison: a hyphen in a folder's name is an underscore in code.
 fn named(word: &str) -> String {
     word.replace('-', "_")
 }
 
-/// The files that name a file, and the files and folders that it names, each sorted.
+/// The files that import a file, and the files and folders that it imports, each sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileLinks {
@@ -80,8 +80,8 @@ pub(super) struct FileLinks {
     pub(super) fan_out: Vec<String>,
 }
 
-/// The links of the files `wanted`, positions among `paths`, which are sorted. `words` are the imported words of the
-/// source files.
+/// The links of the files `wanted`, which are positions in the sorted `paths`. `words` are the imported words
+/// of the source files.
 pub(super) fn file_links(
     paths: &[String],
     words: &BTreeMap<usize, BTreeSet<String>>,
@@ -106,9 +106,10 @@ pub(super) fn file_links(
     links
 }
 
-/// What names can mean: files, and folders for all source files right in them.
+/// The possible targets of names: files, and folders, which stand for the source files directly in them.
 struct NamedPaths<'p> {
-    /// Files by their whole name; of each language, files by their stem and folders by their name and a slash.
+    /// Files by their whole name; for each language, files by their stem, and folders by their name and a
+    /// slash.
     named: HashMap<String, BTreeSet<(Option<Language>, &'p str)>>,
     /// The positions of the files that a path stands for.
     files: HashMap<&'p str, BTreeSet<usize>>,
@@ -134,13 +135,14 @@ impl<'p> NamedPaths<'p> {
         all
     }
 
-    /// The files and folders that `word` means in an import of the file `from`: of a path the end, else the whole word
-    /// or each of its parts. A folder is meant only where nothing follows and no file is called so.
+    /// The files and folders that `word` refers to in an import of the file `from`: by the last part of a
+    /// path, else by the whole word or each of its parts. A folder counts only at the end, and only if no
+    /// file has the name.
     fn meant(&self, from: &str, word: &str) -> Vec<&'p str> {
         let find = |name: &str| self.nearest(from, name);
         let folder = |name: &str| self.nearest(from, &format!("{name}/"));
         if let Some((_, end)) = word.rsplit_once('/') {
-            // What another extension follows is another file.
+            // With the extension of another language it is another file.
             let stem = end.rsplit_once('.').filter(|_| Language::of(end) == Language::of(from));
             let by_stem = || find(stem.map_or(end, |(stem, _)| stem));
             return find(end).or_else(by_stem).or_else(|| folder(end)).flatten().into_iter().collect();
@@ -153,8 +155,8 @@ impl<'p> NamedPaths<'p> {
         parts.iter().filter_map(|part| find(part)).chain(last).flatten().collect()
     }
 
-    /// The path called `name` that has most folders in common with `from`, apart from it and its folder; `Some(None)`
-    /// where several have as many.
+    /// The path called `name` that shares most folders with `from`, other than itself and its folder;
+    /// `Some(None)` if several tie.
     fn nearest(&self, from: &str, name: &str) -> Option<Option<&'p str>> {
         let (around, _) = from.rsplit_once('/').unwrap_or(("", from));
         let language = Language::of(from);
@@ -226,7 +228,7 @@ mod tests {
         check(&rust, "a/src/error.rs", "a/src/lib.rs a/src/run/mod.rs", "");
         check(&rust, "a/src/run/mod.rs", "a/src/lib.rs b/src/main.rs", "a/src/error.rs");
         check(&rust, "b/src/error.rs", "b/src/main.rs", "");
-        // Two files called error are as near.
+        // Two files called error are equally near.
         check(&rust, "tests/error.rs", "", "b/src/main.rs");
         let web = [
             ("web/foo-bar/index.ts", "export * from './user.service'"),

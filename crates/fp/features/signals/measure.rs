@@ -1,7 +1,7 @@
-//! From a tree and a survey of the repository to the signals of each leaf.
+//! Combines a tree and a survey of the repository into the signals of each leaf.
 //!
-//! What a leaf lists is untrusted text: it is put into normal form once and then matched against the paths that a walk
-//! met. What leads out of the repository is never looked at.
+//! The paths in a leaf are untrusted: they are normalised once and then matched against the paths of a walk.
+//! Paths that lead out of the repository are never opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +17,16 @@ use super::score::{SignalInputs, SignalValues};
 /// One entry of a task's files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ListedEntry {
-    /// A file, or a folder with all that is below it, in normal form.
+    /// A file, or a folder with everything below it, in normal form.
     Path(String),
     /// A pattern such as `src/**/*.rs`, in normal form.
     Pattern(String),
-    /// Something that leads out of the repository, as it was written.
+    /// A path that leads out of the repository, as written.
     Outside(String),
 }
 
 impl ListedEntry {
-    /// `*` and `?` make a pattern, and nothing else does: brackets and braces are in the names of real files.
+    /// Only `*` and `?` make a pattern: brackets and braces occur in the names of real files.
     fn new(text: &str) -> Self {
         match normal(text) {
             Err(_) => Self::Outside(text.to_owned()),
@@ -35,7 +35,7 @@ impl ListedEntry {
         }
     }
 
-    /// The entries of `task`, each once, in their order.
+    /// The entries of `task` in their order, without duplicates.
     pub(super) fn all_of(task: &Task) -> Vec<Self> {
         let mut known = BTreeSet::new();
         task.files().map(Self::new).filter(|entry| known.insert(entry.clone())).collect()
@@ -47,7 +47,7 @@ impl ListedEntry {
         }
     }
 
-    /// The positions of the files that it covers among `paths`, which are sorted.
+    /// The positions of the files that it covers in the sorted `paths`.
     pub(super) fn covered(&self, paths: &[String]) -> Vec<usize> {
         match self {
             Self::Outside(_) => Vec::new(),
@@ -68,7 +68,7 @@ impl ListedEntry {
     }
 }
 
-/// A pattern in which only `*`, `**` and `?` stand for something else.
+/// A pattern in which only `*`, `**` and `?` are special.
 fn glob(pattern: &str) -> Option<GlobMatcher> {
     let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
     let pattern: String = pattern.chars().map(literal).collect();
@@ -76,7 +76,7 @@ fn glob(pattern: &str) -> Option<GlobMatcher> {
     Some(glob.compile_matcher())
 }
 
-/// What a listed path is.
+/// The kind of a listed path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum FilePresence {
@@ -87,7 +87,7 @@ pub(super) enum FilePresence {
     NotRead,
 }
 
-/// What git knows of a file in the last six months.
+/// The history of a file in the last six months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileHistory {
@@ -97,7 +97,7 @@ pub(super) struct FileHistory {
     pub(super) fix_commits: usize,
 }
 
-/// What a walk found in the repository.
+/// The results of a walk over the repository.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RepositorySurvey {
     /// The regular files, sorted.
@@ -106,15 +106,15 @@ pub(super) struct RepositorySurvey {
     pub(super) words: BTreeMap<usize, BTreeSet<String>>,
     /// The source files that have tests inside.
     pub(super) with_tests: BTreeSet<usize>,
-    /// The lines of listed files, by position; what is no text has none.
+    /// The line counts of listed files, by position; none for a binary file.
     pub(super) lines: BTreeMap<usize, usize>,
-    /// The listed paths that are there and are not read.
+    /// The listed paths that exist but are not read.
     pub(super) unread: BTreeSet<String>,
-    /// What git knows of the files, by path.
+    /// The history of the files, by path.
     pub(super) history: BTreeMap<String, FileHistory>,
 }
 
-/// Where the test of a file is.
+/// The place of a file's test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum TestOfFile {
@@ -125,11 +125,11 @@ pub(super) enum TestOfFile {
     Itself,
 }
 
-/// What was measured on one file.
+/// The measurements of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct MeasuredFile {
-    /// Its path, or what the task lists where that is no file.
+    /// Its path, or the task's entry if that is no file.
     pub(super) path: String,
     pub(super) presence: FilePresence,
     pub(super) lines: usize,
@@ -150,7 +150,7 @@ pub(super) struct TaskSignals {
     pub(super) inputs: SignalInputs,
 }
 
-/// All that was measured for a tree.
+/// All measurements for a tree.
 #[derive(Debug)]
 pub(super) struct MeasuredTree<'s> {
     survey: &'s RepositorySurvey,
@@ -188,8 +188,8 @@ impl<'s> MeasuredTree<'s> {
         Self { survey, files: wanted.iter().copied().map(measured).collect() }
     }
 
-    /// The files of `task` in the order in which it lists them. A file counts once, however often it is listed; a
-    /// listed path that is no file counts as one without lines, links or history.
+    /// The files of `task` in the order of its list. A file counts once, however often it is listed; a listed
+    /// path that is no file counts as one without lines, links or history.
     pub(super) fn files_of(&self, task: &Task) -> Vec<MeasuredFile> {
         let mut known = BTreeSet::new();
         let mut files = Vec::new();
@@ -232,7 +232,7 @@ impl<'s> MeasuredTree<'s> {
     }
 }
 
-/// Whether `text`, that of a Rust file, has tests inside.
+/// True if `text`, the content of a Rust file, has tests inside.
 pub(super) fn has_tests_inside(text: &str) -> bool {
     text.lines().filter_map(|line| line.trim().strip_prefix("#[")).any(|attribute| {
         let name = attribute.split(['(', ']', ' ']).next().unwrap_or("");

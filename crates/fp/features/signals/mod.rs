@@ -1,4 +1,5 @@
-//! `fp signals`: how large and how risky each task is, measured on the files that it lists.
+//! `fp signals` measures the size and risk of each task on its files, so that planning and runs can order and
+//! size tasks by more than a model's guess.
 
 mod coupling;
 mod measure;
@@ -23,7 +24,7 @@ use crate::source::PlanSource;
 
 /// Most columns of an id.
 const ID: usize = 20;
-/// Most files that an explanation shows, and most names of each of their links.
+/// Most files in an explanation, and most names of each of their links.
 const FILES: usize = 40;
 const NAMES: usize = 8;
 
@@ -37,14 +38,14 @@ pub(crate) struct SignalsArgs {
     explain: Option<String>,
 }
 
-/// `signals.json`.
+/// The content of `signals.json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SignalsFile<'m> {
     schema_version: u32,
     /// The leaves in document order.
     tasks: &'m [TaskSignals],
-    /// What could not be measured, and why.
+    /// Measurements that failed, and why.
     notes: &'m [String],
 }
 
@@ -128,7 +129,7 @@ fn table(tasks: &[TaskSignals]) -> String {
     text
 }
 
-/// Each signal with its formula and its band, then what was measured on each file.
+/// Each signal with its formula and its band, then the measurements of each file.
 fn explanation(task: &TaskSignals, formulas: &[ExplainedSignal], files: &[MeasuredFile]) -> String {
     let head = format!("Task {}: {}", fitted(&task.id, ID), task.title);
     let mut text = format!("{}\n\n", fitted(&head, WIDTH));
@@ -183,7 +184,7 @@ fn file_text(file: &MeasuredFile) -> String {
     text
 }
 
-/// `head` and `items` with commas between them, on as many lines as it takes, all but the first further in.
+/// `head` and `items`, separated by commas, on as many lines as needed, all but the first indented.
 fn listed(head: &str, items: &[String], indent: usize) -> String {
     let lines = wrapped(&format!("{head}{}", items.join(", ")), WIDTH - indent);
     lines.join(&format!("\n{:indent$}", "")) + "\n"

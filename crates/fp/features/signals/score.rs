@@ -1,5 +1,5 @@
-//! Five integers out of sums: the bands, the composite, and how they came about. Everything is compared in whole
-//! numbers, so that a value on a boundary is on the side that the table says, on every machine.
+//! Turns sums into five integers: the bands, the composite, and their explanation. All comparisons are of
+//! whole numbers, so that a value on a boundary falls on the side that the table says, on every machine.
 
 use fp_plan::text::counted;
 use serde::Serialize;
@@ -11,9 +11,9 @@ pub(super) struct SignalInputs {
     /// Files that the task lists; a folder or a pattern counts as the files that it covers.
     pub(super) files: usize,
     pub(super) lines: usize,
-    /// How many files import each of them.
+    /// Number of files that import each of them, summed.
     pub(super) fan_in: usize,
-    /// How many files and folders of the repository each of them imports.
+    /// Number of files and folders of the repository that each of them imports, summed.
     pub(super) fan_out: usize,
     /// Files that changed in the last six months; the next three are about these.
     pub(super) files_with_history: usize,
@@ -22,7 +22,7 @@ pub(super) struct SignalInputs {
     pub(super) fix_commits: usize,
     /// Files that have a test.
     pub(super) tested: usize,
-    /// Whether the task has to write tests.
+    /// True if the task has to write tests.
     pub(super) tests_required: bool,
 }
 
@@ -38,13 +38,13 @@ pub(super) struct SignalValues {
     pub(super) composite: u8,
 }
 
-/// One signal, and how it came about.
+/// One signal and its explanation.
 #[derive(Debug, Serialize)]
 pub(super) struct ExplainedSignal {
     /// Its name in `signals.json`.
     pub(super) signal: &'static str,
     pub(super) value: u8,
-    /// The formula with the values put in.
+    /// The formula with its values filled in.
     pub(super) formula: String,
     /// The values that the band covers.
     pub(super) band: &'static str,
@@ -53,7 +53,7 @@ pub(super) struct ExplainedSignal {
 /// A band and the values that it covers.
 type SignalBand = (u8, &'static str);
 
-/// Most files, and fewer lines than this, for each band.
+/// For each band, most files, and the number of lines that it stays below.
 const FILE_SCOPE: [((usize, usize), &str); 5] = [
     ((1, 100), "at most 1 file and fewer than 100 lines"),
     ((2, 300), "at most 2 files and fewer than 300 lines"),
@@ -69,7 +69,7 @@ const COUPLING: [(usize, &str); 5] = [
     (20, "above 10, at most 20"),
     (usize::MAX, "above 20"),
 ];
-/// The risk of each band is below this.
+/// Upper bound of the risk in each band, exclusive.
 const GIT_RISK: [(usize, &str); 5] = [
     (1, "below 1"),
     (2, "from 1, below 2"),
@@ -108,7 +108,7 @@ impl SignalValues {
 }
 
 impl SignalInputs {
-    /// The five signals in their order, with the formulas that these values were put into.
+    /// The five signals in their order, with the values filled into their formulas.
     pub(super) fn explain(&self) -> [ExplainedSignal; 5] {
         let values = SignalValues::of(self);
         let signal =
@@ -194,8 +194,8 @@ impl SignalInputs {
     }
 }
 
-/// round((fileScope + 1.5 coupling + 1.25 gitRisk + 0.75 testCoverage) / 4.5), clamped to 1–5: with everything
-/// times four, the weights are 4, 6, 5 and 3, and their sum is 18.
+/// round((fileScope + 1.5 coupling + 1.25 gitRisk + 0.75 testCoverage) / 4.5), clamped to 1–5. Multiplied by
+/// four, the weights are 4, 6, 5 and 3, and their sum is 18.
 fn composite(file_scope: u8, coupling: u8, git_risk: u8, test_coverage: u8) -> u8 {
     let [scope, coupling, risk, coverage] = [file_scope, coupling, git_risk, test_coverage].map(u32::from);
     let rounded = (4 * scope + 6 * coupling + 5 * risk + 3 * coverage + 9) / 18;

@@ -1,6 +1,6 @@
-//! What signals rest on: one walk over the repository and one `git log`, however many tasks and files there are. The
-//! paths that tasks list come from a model: they are compared with those that the walk met, and looked at by themselves
-//! only where they stay inside the repository and no link is on the way.
+//! Gathers the input of the signals with one walk over the repository and one `git log`, no matter how many
+//! tasks and files there are. A model wrote the paths in tasks, so they are compared with the paths of the
+//! walk. One is opened by itself only if it stays inside the repository and no link is on the way.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -19,15 +19,15 @@ use jiff::{Timestamp, ToSpan as _};
 use super::coupling::imported_words;
 use super::measure::{FileHistory, ListedEntry, RepositorySurvey, has_tests_inside};
 
-/// Largest part of a listed file that is read, in bytes; what is behind it counts as no lines.
+/// Largest part of a listed file that is read, in bytes; anything beyond doesn't count as lines.
 const LISTED_CAP: u64 = 8 * 1024 * 1024;
-/// Largest file that is read only for its imports, in bytes; nobody wrote a larger one by hand.
+/// Largest file that is read only for its imports, in bytes; nobody writes a larger one by hand.
 const SOURCE_CAP: u64 = 1024 * 1024;
-/// Bytes in which a file that is no text gives itself away.
+/// Bytes examined for signs of a binary file.
 const SAMPLE: usize = 8000;
 
-/// Everything but history that the signals of `plan` need of the repository at `root`, absolute and without links. The
-/// folder `plans_dir` of plans is nobody's source.
+/// Everything except history that the signals of `plan` need from the repository at `root`, which is absolute
+/// and without links. Skips `plans_dir`, the folder of plans: it is no source.
 pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySurvey {
     let mut survey = RepositorySurvey::default();
     let mut files = walk(root, plans_dir);
@@ -55,7 +55,7 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySur
     survey
 }
 
-/// The files that are not ignored, by their names in the repository. What can't be read is left out.
+/// The files that are not ignored, by their paths in the repository. Skips anything that can't be read.
 fn walk(root: &Path, plans_dir: &str) -> BTreeMap<String, PathBuf> {
     let plans = root.join(plans_dir);
     let walk = WalkBuilder::new(root)
@@ -74,8 +74,8 @@ fn walk(root: &Path, plans_dir: &str) -> BTreeMap<String, PathBuf> {
     files.filter_map(named).collect()
 }
 
-/// git's own folder, that of the plans, what only tools write, and other repositories, such as a submodule or a
-/// linked worktree with a copy of every file.
+/// True for git's own folder, the folder of plans, folders that only tools write, and other repositories,
+/// such as a submodule or a linked worktree with a copy of every file.
 fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
     let (name, path) = (entry.file_name(), entry.path());
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -84,13 +84,13 @@ fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
     entry.depth() > 0 && (is_repository || is_internal)
 }
 
-/// Whether no link is on the way from `root` to `path`, which is in normal form.
+/// True if no link is on the way from `root` to `path`, which is in normal form.
 fn is_without_links(root: &Path, path: &str) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     real(&root.join(path)).is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
 }
 
-/// Reads the file `at`, where somebody needs what is in it, and at most once.
+/// Reads the file `at` if its content matters, and at most once.
 fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySurvey) {
     let language = Language::of(&survey.paths[at]).filter(|language| language.has_imports());
     if !is_listed && language.is_none() {
@@ -118,8 +118,8 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     }
 }
 
-/// The history of the files in the six months before `now`, by the paths that they have now. What couldn't be learnt is
-/// said in `notes`.
+/// The history of the files in the six months before `now`, by their current paths. Gaps in it are added to
+/// `notes`.
 pub(super) fn file_history(
     git: Result<&Git, &GitError>,
     now: Timestamp,
@@ -144,17 +144,17 @@ pub(super) fn file_history(
     }
 }
 
-/// Counts what [`Git::file_log`] printed, without the commits `left_out`. Every record is taken by its place alone, so
-/// that no name and no message is mistaken for anything else.
+/// Counts the output of [`Git::file_log`], without the commits `left_out`. Relies on the position of records
+/// alone, so that no name and no message is mistaken for anything else.
 fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     let mut authors: HashSet<(String, Vec<u8>)> = HashSet::new();
-    // The present names of files that had others; a log goes back in time.
+    // The current names of files that had others; a log goes back in time.
     let mut names: HashMap<String, String> = HashMap::new();
     let (mut counts, mut author, mut fixes) = (false, Vec::new(), false);
     while let Some(record) = records.next() {
-        // Ids are in lower case, and a capital letter says what happened to a file.
+        // Ids are in lower case; a capital letter tells the kind of a change.
         let Some(first) = record.trim_ascii_start().first() else { continue };
         let mut next = || records.next().unwrap_or_default();
         if !first.is_ascii_uppercase() {

@@ -1,4 +1,4 @@
-//! What leaves have to say: fields that are dropped, emptied, misspelt, repeated, or in the wrong place.
+//! Fields of leaves, dropped, emptied, misspelt, repeated, or in the wrong place.
 
 use fp_plan::diagnostic::Span;
 use fp_plan::plan::FieldKind;
@@ -6,7 +6,7 @@ use fp_plan::plan::FieldKind;
 use super::{of_leaves, parents};
 use crate::mutation::base::{Base, Mutant, field, lines_of};
 
-/// Fields that a leaf has to have, and the rule that says so.
+/// Fields that a leaf must have, and the rule that requires them.
 const NEEDED: [(FieldKind, &str); 5] = [
     (FieldKind::Acceptance, "missing-acceptance"),
     (FieldKind::Files, "missing-files"),

@@ -48,7 +48,7 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
             .map(|id| {
                 let mutant =
                     base.mutant("malformed-id", leaf, format!("called {id}"), renamed(base, leaf, id));
-                // Whoever waits for it was changed with it.
+                // The tasks that depend on it were changed with it.
                 let waiting =
                     base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
                 let touched = waiting.map(|other| other.id.to_string()).chain([id.to_owned()]).collect();
@@ -58,7 +58,7 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// A leaf changes ids with one that has another parent.
+/// A leaf swaps ids with one that has another parent.
 pub(super) fn swapped_ids(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let nested = base.above(leaf).count() > 1;
@@ -91,7 +91,7 @@ pub(super) fn unknown_dependencies(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// Each leaf that another one waits for waits for that one too.
+/// A cycle for each leaf with dependents: it also depends on one of them.
 pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let waiting = base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));

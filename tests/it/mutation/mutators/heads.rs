@@ -62,7 +62,7 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
                 .filter(|(_, changed)| changed != head)
                 .map(|(what, changed)| {
                     let mutant = base.mutant("syntax", task, what, base.replaced(line, &changed));
-                    // The finding is about the line, whatever can be made out of its id.
+                    // The finding is about the line, whatever its id looks like.
                     let touched = BTreeSet::from([task.id.to_string(), String::new()]);
                     Mutant { at: At::Line(number), touched, ..mutant }
                 })

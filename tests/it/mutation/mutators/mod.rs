@@ -1,4 +1,4 @@
-//! The mutators: each breaks a base in one way, for one rule, at every place where that way is open.
+//! The mutators: each breaks a base in one way, for one rule, at every place where that is possible.
 
 mod fields;
 mod graph;
@@ -12,7 +12,7 @@ use crate::mutation::base::{Base, Mutant};
 
 type Mutator = fn(&Base) -> Vec<Mutant>;
 
-/// All of them.
+/// All mutators.
 pub(crate) const ALL: &[Mutator] = &[
     fields::dropped_fields,
     fields::emptied_fields,

@@ -38,7 +38,7 @@ pub(super) fn escaping_paths(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// Two leaves without an order between them change the same file, a folder over it, or a pattern that has it.
+/// Two unordered leaves change the same file, a folder above it, or a pattern that covers it.
 pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let earlier = base.leaves().take_while(|other| other.id != leaf.id);

@@ -1,4 +1,4 @@
-//! What is said: criteria, requirements, scope.
+//! Texts of criteria, requirements and scope.
 
 use fp_plan::diagnostic::Span;
 use fp_plan::plan::FieldKind;
