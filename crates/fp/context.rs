@@ -11,10 +11,11 @@ use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::Store;
+use fp_host::trust::{Consent, TrustStore};
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_run::report::status::StatusReport;
-use fp_run::run::State;
 use fp_run::run::state::RunStatus;
+use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -215,6 +216,31 @@ impl Context {
             }
         })?;
         self.opened(folder)
+    }
+
+    /// Opens a plan to go on with its run. Fails if its approval is not this user's.
+    pub(crate) fn open_trusted(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
+        let plan = self.open(selector)?;
+        let state = plan.load()?.state;
+        if state.approval.is_some() && !self.trusts(&plan, &state)? {
+            return Err(CommandError::refused(format!(
+                "{} was approved elsewhere, and not by you here",
+                plan.id()
+            ))
+            .hint(format!("look at it with `fp show {0}`, then run `fp approve {0}`", plan.id())));
+        }
+        Ok(plan)
+    }
+
+    /// True if the user of this machine agreed to everything that `state` has as approved.
+    pub(crate) fn trusts(&self, plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
+        let consent = Consent::Plan { plan: plan.id().clone(), tree: approval::consent_hash(state) };
+        Ok(self.trust()?.trusts(&consent)?)
+    }
+
+    /// The trust store of this user, for this repository.
+    pub(crate) fn trust(&self) -> Result<TrustStore, CommandError> {
+        Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
     }
 
     /// Opens the plan that `selector` names, or else the archived one.

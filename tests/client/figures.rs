@@ -28,7 +28,7 @@ fn sample() -> Sample {
     let leaves: String = (1..=TASKS).map(leaf).collect();
     let tree = format!("# Task Decomposition\n\n{leaves}");
     sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), &tree);
-    sample.fp(&["approve", PLAN]);
+    sample.fp(&["approve", PLAN, "--yes"]);
     sample
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn sample() -> Sample {
     let sample = Sample::new();
     sample.fp(&["new", "Add a greeting command", "--mode", "pipeline"]);
     sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), TASKS);
-    sample.fp(&["approve", PLAN]);
+    sample.fp(&["approve", PLAN, "--yes"]);
     sample
 }
 

@@ -54,7 +54,7 @@ impl Environment {
 
     /// Approves and starts [`PLAN`] in the session `s1`.
     pub(crate) fn start(&self, flags: &[&str]) {
-        self.done(&["approve", PLAN]);
+        self.done(&["approve", PLAN, "--yes"]);
         self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
     }
 

@@ -30,7 +30,7 @@ fn plan_file(name: &str) -> String {
 /// Each command of a run, for the plan `selector`.
 fn every_command(selector: &str) -> Vec<Vec<&str>> {
     vec![
-        vec!["approve", selector],
+        vec!["approve", selector, "--yes"],
         vec!["run", "start", selector, "--session", "s1"],
         vec!["next", selector],
         vec!["claim", selector, "--as", "builder-1"],

@@ -122,7 +122,7 @@ fn three_rounds_end_with_the_user() {
     hint: `fp critique show PLAN` prints the last one: show the user what it still finds
     ");
     assert_eq!(environment.page(), page);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
     exit status: 0
     --- stdout

@@ -41,7 +41,7 @@ fn what_is_noted_stays_until_it_is_closed() {
     No open debts
     ");
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["debt", "add", "Refresh expired tokens"]), @"
     exit status: 0
     --- stdout
@@ -459,7 +459,7 @@ fn links_are_not_followed() {
 fn what_is_no_debt() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let told = [
         &["debt", "add", " "][..],
         &["debt", "add", "one", "--file", "../a"],

@@ -87,7 +87,7 @@ fn a_task_to_be_revised_waits_for_a_new_approval() {
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
     environment.write(&path, revised);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(asked(&environment), None);
     environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
 }

@@ -195,7 +195,7 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
         "  - Dependencies: none\n\n  - Acceptance Criteria:\n    - `b.txt`",
         "  - Acceptance Criteria:\n    - `b.txt`",
     ));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["fmt", PLAN]), @r"
     exit status: 0
     --- stderr

@@ -156,7 +156,7 @@ impl Session {
         let environment = if shared { environment.shared() } else { environment }.repo();
         environment.plan(&tree(leaves));
         let mut session = Self { environment, said: Vec::new() };
-        session.tell(&["approve", PLAN]);
+        session.tell(&["approve", PLAN, "--yes"]);
         session.tell(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
         session
     }

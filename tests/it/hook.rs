@@ -250,7 +250,7 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
 
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(check("the run has not begun", &environment, &[]), none);
 }
 

@@ -12,7 +12,7 @@ fn started(goal: &str, configured: Option<&str>) -> Environment {
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     let record = serde_json::json!({ "goal": goal });
     environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), record.to_string());
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment
 }
 

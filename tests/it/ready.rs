@@ -50,7 +50,7 @@ fn nothing_is_ready_before_the_approval() {
 #[test]
 fn nothing_is_ready_before_the_start() {
     let environment = planned();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(ready(&environment), @r"
     exit status: 3
     --- stdout
@@ -159,7 +159,7 @@ fn a_failure_is_named_by_what_it_blocks() {
     let mut more = leaves().to_vec();
     more.push(leaf("5", "2", "d.txt"));
     environment.plan(&tree(&more));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let late = ready(&environment);
     assert!(late.stdout.contains("it waits for 2, which was given up: retry that first"), "{late}");
 }

@@ -127,7 +127,7 @@ fn before_the_run() {
       - 3 Write part 3
       - 4 Write part 4
     ");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["report", PLAN]), @r"
     exit status: 0
     --- stdout

@@ -57,7 +57,7 @@ impl Environment {
         let files = [format!("{layer}-a.txt"), format!("{layer}-b.txt")];
         let leaves = [leaf("1", "none", &files[0]), leaf("2", "none", &files[1])];
         self.write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&leaves));
-        self.done(&["approve", &plan]);
+        self.done(&["approve", &plan, "--yes"]);
         self.done(&["run", "start", &plan, "--session", "s1"]);
         for file in files.iter().take(done) {
             let claim = self.done(&["claim", &plan, "--as", "builder-1", "--format", "json"]).json();

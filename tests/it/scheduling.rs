@@ -52,7 +52,7 @@ fn the_order_is_the_one_that_was_set_when_the_run_began() {
 #[test]
 fn the_sequential_model_has_one_builder() {
     let environment = planned(&tree(&CHAIN), r#"{"executionModel": "sequential"}"#);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--builders", "3", "--format", "json"]).json();
     assert_eq!(started["builders"], 1);
 }

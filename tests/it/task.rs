@@ -63,7 +63,7 @@ fn a_waiting_task_is_revised_and_built_when_it_is_approved() {
         assert!(why.stdout.contains(expect), "{why}");
     };
     ready("edited");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
     assert_eq!(environment.statuses()[1].1, "IMPLEMENTING");
     let claim = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
@@ -81,7 +81,7 @@ fn a_task_is_added_and_nothing_else_is_touched() {
     Next: fp approve sample-20261121 when the user has seen it; until then it is not built
     ");
     assert_eq!(environment.tasks(), format!("{before}{}", new_leaf("4", "d.txt")));
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let statuses = environment.statuses();
     assert_eq!(statuses.len(), 4);
     assert_eq!(statuses[0].1, "COMPLETED");

@@ -194,7 +194,7 @@ fn what_it_does_not_know() {
     error: the plan is not approved yet
     hint: validate the plan and run `fp approve PLAN`
     ");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(why(&environment, "1"), @r"
     exit status: 0
     --- stdout

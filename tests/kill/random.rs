@@ -86,7 +86,7 @@ impl Run {
 
     /// The run from its approval to its last commit; how many processes were killed.
     fn play(mut self) -> u32 {
-        self.run(&["approve", PLAN]);
+        self.run(&["approve", PLAN, "--yes"]);
         self.run(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
         let mut ended: Vec<String> = Vec::new();
         for _ in 0..100 {

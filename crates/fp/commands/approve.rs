@@ -1,9 +1,14 @@
-//! `fp approve`: nothing runs before somebody has approved the tree with its commands.
+//! `fp approve`: records that the user agreed to a plan and to its commands, in the log and in the trust store of this
+//! machine. Without a word of the user it prints the question to ask.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use fp_host::plan::OpenPlan;
+use fp_host::trust::{Consent, ConsentSource};
+use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::counted;
+use fp_run::run::consent::{PrintedQuestion, commands_by_program};
 use fp_run::run::decide::Approve;
 use fp_run::run::event::Decider;
 use fp_run::run::{State, approval};
@@ -11,54 +16,47 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input;
 use crate::printer::Format;
 use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
+///
+/// Shows the size of the plan and its commands, and asks. Where nobody can be asked it prints the question for the user
+/// instead and approves nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApproveArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
-    /// Who approves.
-    #[arg(long, value_enum, default_value_t)]
-    by: By,
-}
-
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum By {
-    /// The user has seen the plan and agreed.
-    #[default]
-    User,
-    /// The user asked for no review.
-    Auto,
+    /// Approve without asking.
+    #[arg(long)]
+    yes: bool,
 }
 
 pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;
-    let parsed = source.valid_tree(&text)?;
-    let leaves = approval::leaves(&parsed, &plan.settings.exclusive).map_err(CommandError::failed)?;
-    let commands: BTreeSet<&str> =
-        parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
-    // Approval works without git; only `fp run start` needs it.
-    let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
-    let by = match args.by {
-        By::User => Decider::User,
-        By::Auto => Decider::Auto,
+    let tree = source.valid_tree(&text)?;
+    let total = tree.leaves().count();
+    let state = plan.load()?.state;
+    let is_of_this_text =
+        state.approval.as_ref().is_some_and(|approval| approval.tree_hash == approval::hash(text.as_bytes()));
+    let given = match is_of_this_text && context.trusts(plan, &state)? {
+        true => Some(ConsentSource::Flag),
+        false => consent_given(&args, plan, &tree, &state, context)?,
     };
-    let total = leaves.len();
-    let mut ledger = plan.lock()?;
-    let events =
-        ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
-    let changed = !events.is_empty();
-    ledger.append(events, context.now())?;
-    let before = Before::of(ledger.state());
+    let Some(how) = given else {
+        return ask_for_consent(plan, &text, &tree, context);
+    };
+    let Approved { changed, state } = approve(plan, &text, &tree, how, context)?;
+    let before = Before::of(&state);
     for id in before.others.iter().filter(|_| changed) {
         context.printer.note(&format!(
             "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
     }
+    let commands = commands_by_program(&tree);
     match context.format {
         Format::Json => {
             let mut json = json!({
@@ -76,10 +74,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             text.push_str(&before.text());
-            if !commands.is_empty() {
-                text.push_str("These commands may run:\n");
-                commands.iter().for_each(|command| text.push_str(&format!("  {command}\n")));
-            }
+            text.push_str(&commands_text(&commands));
             text.push_str(&format!("Next: /fp:implement {}\n", plan.id()));
             context.printer.data(&text);
         }
@@ -87,11 +82,96 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Work that was done before the plan was imported.
+fn commands_text(commands: &[String]) -> String {
+    match commands.is_empty() {
+        true => String::new(),
+        false => format!("These commands may run:\n{}\n", commands.join("\n")),
+    }
+}
+
+/// How the user has agreed, or agrees now at a terminal; `None` if there is no word of the user.
+fn consent_given(
+    args: &ApproveArgs,
+    plan: &OpenPlan,
+    tree: &Plan,
+    state: &State,
+    context: &Context,
+) -> Result<Option<ConsentSource>, CommandError> {
+    if args.yes {
+        return Ok(Some(ConsentSource::Flag));
+    }
+    if state.approval.is_none() && context.trust()?.trusts(&Consent::Auto { plan: plan.id().clone() })? {
+        return Ok(Some(ConsentSource::Prompt));
+    }
+    if !input::can_ask(context) {
+        return Ok(None);
+    }
+    let tasks = counted(tree.leaves().count(), "task");
+    let commands = commands_text(&commands_by_program(tree));
+    context.printer.note(&format!("Plan {} has {tasks}. {commands}", plan.id()));
+    match input::agrees("Approve it?", context) {
+        true => Ok(Some(ConsentSource::Terminal)),
+        false => Err(CommandError::refused(format!("plan {} is not approved", plan.id()))
+            .hint(format!("`fp show {}` shows it", plan.id()))),
+    }
+}
+
+/// An approval that was recorded.
+pub(crate) struct Approved {
+    /// False if the log had it already.
+    changed: bool,
+    state: Arc<State>,
+}
+
+/// Records that the user agreed to `tree`, first in the log, since the store names what the log has.
+pub(crate) fn approve(
+    plan: &OpenPlan,
+    text: &str,
+    tree: &Plan,
+    how: ConsentSource,
+    context: &Context,
+) -> Result<Approved, CommandError> {
+    let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    // Without git a plan can be approved; `fp run start` is what needs it.
+    let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
+    let mut ledger = plan.lock()?;
+    let events =
+        ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
+    let changed = !events.is_empty();
+    ledger.append(events, context.now())?;
+    let state = ledger.into_state();
+    let consent = Consent::Plan { plan: plan.id().clone(), tree: approval::consent_hash(&state) };
+    context.trust()?.add(consent, how, context.now())?;
+    Ok(Approved { changed, state })
+}
+
+/// Prints the question for the user. The plan is not approved.
+fn ask_for_consent(plan: &OpenPlan, text: &str, tree: &Plan, context: &Context) -> CommandResult {
+    let PrintedQuestion { question, header, options } =
+        PrintedQuestion::of_approval(plan.id(), tree, &approval::hash(text.as_bytes()));
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,
+        }))?,
+        Format::Text => {
+            let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
+            text.push_str(&format!("header: {header}\noptions:\n"));
+            for option in options {
+                text.push_str(&format!("- {}: {}\n", option.label, option.description));
+            }
+            text.push_str(&format!("\nThe answer is recorded when it is given. At a terminal: fp approve {}\n", plan.id()));
+            context.printer.data(&text);
+        }
+    }
+    Ok(Exit::Findings)
+}
+
+/// The work done before the plan was imported.
 struct Before {
     done: usize,
     unverified: usize,
-    /// The imported tasks that the approved tree no longer has.
+    /// The tasks of the import that the approved tree has no more.
     others: Vec<TaskId>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct ClaimArgs {
 }
 
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
     let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {

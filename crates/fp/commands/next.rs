@@ -33,7 +33,7 @@ pub(crate) struct NextArgs {
 
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let had_tracker = tracker_ended(&mut args.ended);
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_trusted(args.plan.as_deref())?;
     let works = |(name, agent): (&AgentName, &RunAgent)| {
         agent.activity != Activity::Idle && !args.ended.contains(name)
     };

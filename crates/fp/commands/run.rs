@@ -59,7 +59,7 @@ struct Start {
 
 pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let Action::Start(args) = args.action;
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_trusted(args.plan.as_deref())?;
     let git = plan.git()?;
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;

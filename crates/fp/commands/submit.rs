@@ -28,7 +28,7 @@ pub(crate) struct SubmitArgs {
 }
 
 pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open_trusted(Some(&args.plan))?;
     let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
     let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
     let (tree, changes) = {

@@ -142,7 +142,7 @@ fn an_approval_on_a_read_only_disk() {
     let environment = Environment::new().repo();
     environment.plan(&two_tasks());
     let Some(disk) = Disk::read_only(&environment) else { return };
-    assert_snapshot!(disk.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(disk.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock can't be used: read-only file system
@@ -178,7 +178,7 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
         assert!(with_room.code == 0 || full.code == 0, "{args:?}: {with_room}");
         (full, with_room)
     };
-    assert_snapshot!(step(&["approve", PLAN]).0, @r"
+    assert_snapshot!(step(&["approve", PLAN, "--yes"]).0, @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl can't be used: no space left on device

@@ -81,7 +81,7 @@ fn a_plan_folder_that_leads_out_of_the_repository() {
         let output = environment.fp(&args);
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
     }
-    assert_snapshot!(environment.fp(&["approve", "linked-20261121"]), @r"
+    assert_snapshot!(environment.fp(&["approve", "linked-20261121", "--yes"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/linked-20261121 is a symbolic link, which is not followed

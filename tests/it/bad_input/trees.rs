@@ -14,14 +14,14 @@ use crate::common::{Environment, Output};
 fn approve(content: impl AsRef<[u8]>) -> Output {
     let environment = Environment::new().repo();
     environment.write(&plan_file("tasks.md"), content);
-    environment.fp(&["approve", PLAN])
+    environment.fp(&["approve", PLAN, "--yes"])
 }
 
 #[test]
 fn what_is_no_tree_is_not_approved() {
     let environment = Environment::new().repo();
     environment.write(&plan_file("interview.json"), "{}");
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/tasks.md can't be read: no such file or directory
@@ -52,7 +52,7 @@ fn what_is_no_tree_is_not_approved() {
     hint: `fp validate sample-20261121` shows them
     ");
     fs::create_dir(environment.path(&plan_file("tasks.md"))).unwrap();
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/tasks.md is not a file
@@ -128,7 +128,7 @@ fn fifty_megabytes_are_read_in_seconds() {
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     let junk = "- [ID: x] (Complexity: 99)\n".repeat((5 << 20) / 27);
     environment.plan(&junk);
-    let output = environment.fp(&["approve", PLAN]);
+    let output = environment.fp(&["approve", PLAN, "--yes"]);
     assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{output}");
 }
 
@@ -146,7 +146,7 @@ fn ten_thousand_levels() {
     }
     let environment = Environment::new().repo();
     environment.plan(&text);
-    let output = environment.fp(&["approve", PLAN]);
+    let output = environment.fp(&["approve", PLAN, "--yes"]);
     assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
     assert!(output.stderr.contains("tasks.md is not valid: "), "{output}");
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());

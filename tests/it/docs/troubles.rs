@@ -35,13 +35,13 @@ fn no_commit() -> Output {
     environment.git(&["init", "--quiet"]);
     environment.plan(&sample_tree());
     environment.write("src/main.rs", "fn main() {}\n");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment.fp(&["run", "start", PLAN])
 }
 
 fn dirty() -> Output {
     let place = Place::planned();
-    place.0.done(&["approve", PLAN]);
+    place.0.done(&["approve", PLAN, "--yes"]);
     place.0.write("src/greeting.rs", "// begun\n");
     place.0.fp(&["run", "start", PLAN])
 }
@@ -72,7 +72,7 @@ fn frozen() -> Output {
     let place = Place::started();
     place.0.claim("builder-1").unwrap();
     place.edit_tree("Build the greeting", "Build a greeting");
-    place.0.fp(&["approve", PLAN])
+    place.0.fp(&["approve", PLAN, "--yes"])
 }
 
 fn damaged_log() -> Output {

@@ -151,7 +151,7 @@ fn nothing_is_said_where_nothing_is_on() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     check("planning", &environment, &[]);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     check("approved", &environment, &[]);
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
     environment.done(&["cancel", PLAN]);

@@ -51,7 +51,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
                          task 1: Write part 1, commit 1237c6c
                          task 2: Write part 2, not verified
     ");
-    assert_snapshot!(environment.done(&["approve", &plan]).stdout, @r"
+    assert_snapshot!(environment.done(&["approve", &plan, "--yes"]).stdout, @r"
     Approved: three-parts-20261121 with 3 tasks
     Done before the import: 2 tasks, 1 of them by nothing but what its source says
     Next: /fp:implement three-parts-20261121
@@ -88,7 +88,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
 #[test]
 fn reports_read_well_with_it() {
     let (environment, plan) = place();
-    environment.done(&["approve", &plan]);
+    environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["show", &plan]).stdout, @r"
     root  Three parts (5)
     ├─ 1  Write part 1 (2, done)
@@ -134,7 +134,7 @@ fn reports_read_well_with_it() {
 #[test]
 fn a_run_goes_on_behind_it() {
     let (environment, plan) = place();
-    environment.done(&["approve", &plan]);
+    environment.done(&["approve", &plan, "--yes"]);
     environment.done(&["run", "start", &plan, "--session", "s1"]);
     let payload = environment.done(&["claim", &plan, "--as", "builder-1"]).stdout;
     assert!(payload.contains("(task 3, iteration 1)"), "{payload}");
@@ -144,7 +144,7 @@ fn a_run_goes_on_behind_it() {
 #[test]
 fn a_task_that_was_done_before_is_done_again_on_request() {
     let (environment, plan) = place();
-    environment.done(&["approve", &plan]);
+    environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
     Task 2 is pending again
     Next: fp run start three-parts-20261121
@@ -174,7 +174,7 @@ fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     let (environment, plan) = place();
     let tree = format!(".fractal-planner/plans/{plan}/tasks.md");
     environment.write(&tree, environment.read(&tree).replace("Write part 2 ", "Write something else "));
-    assert_snapshot!(environment.done(&["approve", &plan]), @r"
+    assert_snapshot!(environment.done(&["approve", &plan, "--yes"]), @r"
     exit status: 0
     --- stdout
     Approved: three-parts-20261121 with 3 tasks

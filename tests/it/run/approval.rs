@@ -27,7 +27,7 @@ fn nothing_runs_before_the_approval() {
     error: the plan is not approved yet
     hint: validate the plan and run `fp approve PLAN`
     ");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
     --- stderr
@@ -98,7 +98,7 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     --- stderr
     note: edited since the approval: 1; `fp approve sample-20261121` lets them run
     ");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert!(environment.next(&[]).stdout.starts_with("1. spawn builder-1\n"));
     assert_eq!(environment.claim("builder-1").unwrap().0, "1");
 }
@@ -114,14 +114,14 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out_again() {
     error: task 1 was edited after the plan was approved
     hint: look at the change and run `fp approve PLAN` again
     ");
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
     error: task 1 is IMPLEMENTING and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first
     ");
     environment.done(&["release", PLAN, "1"]);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(environment.claim("builder-1").unwrap().0, "1");
 }
 
@@ -130,7 +130,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     let environment = started(&[]);
     environment.complete("a.txt");
     environment.plan(&tree(&[leaf("2", "none", "b.txt")]));
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
     error: task 1 is COMPLETED and can't be changed or removed any more
@@ -138,7 +138,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     ");
     let fourth = tree(&[leaf("4", "1", "d.txt")]);
     environment.plan(&(chain() + fourth.split_once("### Subtasks\n").unwrap().1));
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 4 tasks

@@ -9,13 +9,13 @@ use crate::run::{sample, started};
 #[test]
 fn from_approval_to_the_last_commit() {
     let environment = sample();
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 3 tasks
     Next: /fp:implement sample-20261121
     ");
-    assert_snapshot!(environment.fp(&["approve", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 0
     --- stdout
     Approved already: sample-20261121 with 3 tasks

@@ -12,7 +12,7 @@ use crate::run::{chain, sample, started};
 #[test]
 fn uncommitted_changes_of_the_plans_files_are_refused() {
     let environment = sample();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment.write("a.txt", "mine\n");
     environment.write("other.txt", "mine as well\n");
     assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s1"]), @r"
@@ -49,7 +49,7 @@ fn what_the_user_has_staged_stays_staged() {
 #[test]
 fn a_detached_head_is_refused_unless_nothing_is_committed() {
     let environment = sample();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment.git(&["switch", "--quiet", "--detach"]);
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 2
@@ -64,7 +64,7 @@ fn a_detached_head_is_refused_unless_nothing_is_committed() {
 #[test]
 fn a_rebase_in_progress_is_named() {
     let environment = sample();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     rebase(&environment);
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 2
@@ -79,7 +79,7 @@ fn a_repository_without_a_commit_is_refused_at_the_start() {
     let environment = Environment::new();
     environment.git(&["init", "--quiet", "--initial-branch", "main"]);
     environment.plan(&chain());
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 2
     --- stderr
@@ -98,7 +98,7 @@ fn a_repository_without_a_commit_is_refused_at_the_start() {
 fn without_a_repository_a_plan_can_be_approved_but_not_run() {
     let environment = Environment::new();
     environment.plan(&chain());
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 2
     --- stderr
@@ -122,7 +122,7 @@ fn without_a_repository_a_plan_can_be_approved_but_not_run() {
 #[test]
 fn without_git_the_run_does_not_start() {
     let environment = sample();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let environment = environment.env("PATH", "/nowhere");
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 2
@@ -137,7 +137,7 @@ fn a_linked_worktree_has_the_state_of_the_main_one_and_its_own_commits() {
     let environment = sample();
     environment.git(&["worktree", "add", "--quiet", "-b", "side", "../linked"]);
     let linked = |args: &[&str]| environment.fp_in("../linked", args);
-    assert_eq!(linked(&["approve", PLAN]).code, 0);
+    assert_eq!(linked(&["approve", PLAN, "--yes"]).code, 0);
     assert_eq!(linked(&["run", "start", PLAN, "--session", "s1"]).code, 0);
     let claim = linked(&["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
     environment.write("../linked/a.txt", "about 1\n");

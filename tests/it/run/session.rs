@@ -68,7 +68,7 @@ fn the_same_session_changes_nothing() {
 #[test]
 fn the_same_session_in_another_process_has_lost_its_agents() {
     let environment = sample().env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDE_PID", "100");
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment.done(&["run", "start", PLAN]);
     environment.next(&[]);
     environment.claim("builder-1");

@@ -55,7 +55,7 @@ fn a_risky_task_has_more_iterations() {
     );
     environment.git(&["add", "--all"]);
     environment.git(&["commit", "--quiet", "--message", "Configure"]);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--session", "s1"]);
     assert!(started.stdout.contains("iterations: 1 to 3"), "{started}");
     let started = environment.done(&["run", "start", PLAN, "--session", "s1", "--format", "json"]).json();
@@ -85,7 +85,7 @@ fn a_risky_task_has_more_iterations() {
 fn scaling_without_signals_says_what_to_do() {
     let environment = planned(&["src/a.rs"]);
     environment.write(".fractal-planner/config.json", r#"{"iterationScaling": {"enabled": true}}"#);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--session", "s1"]);
     assert!(started.stderr.contains("iterationScaling is on, and nothing was measured"), "{started}");
     environment.done(&["signals", PLAN]);

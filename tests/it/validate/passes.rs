@@ -161,7 +161,7 @@ fn a_file_has_no_passes() {
 fn an_approved_plan_stays_approved_and_a_running_one_is_not_counted() {
     let environment = place();
     environment.plan(&clean());
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     environment.done(&["validate", PLAN, "--fix"]);
     let status = environment.done(&["status", PLAN]);
     assert!(status.stdout.contains("(approved)"), "{status}");
@@ -179,7 +179,7 @@ fn an_approval_begins_anew() {
         environment.validated(&attempt(number));
     }
     environment.plan(&clean());
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(environment.validated(&attempt(3)).stderr, "note: pass 1 of 6\n");
 }
 

@@ -276,7 +276,7 @@ fn control_characters_are_made_visible() {
         vec!["plans"],
         vec!["explain", evil],
         vec!["validate", evil],
-        vec!["approve", PLAN],
+        vec!["approve", PLAN, "--yes"],
     ] {
         let output = environment.fp(&command);
         assert!(harmless(&output.stdout) && harmless(&output.stderr), "{command:?}: {output}");

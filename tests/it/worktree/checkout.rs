@@ -166,7 +166,7 @@ fn modes_links_deletions_and_folders_come_over() {
 fn commits_are_made_where_the_run_was_started() {
     let environment = sample();
     environment.git(&["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let start = environment.fp_in("../linked", &["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
     assert_eq!(start.code, 0, "{start}");
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
@@ -192,7 +192,7 @@ fn commits_are_made_where_the_run_was_started() {
 fn a_checkout_that_is_gone_is_named() {
     let environment = sample();
     environment.git(&["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     let start = environment.fp_in("../linked", &["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
     assert_eq!(start.code, 0, "{start}");
     environment.git(&["worktree", "remove", "../linked"]);

@@ -269,7 +269,7 @@ fn a_link_in_the_place_of_the_folder_is_refused() {
 #[test]
 fn where_there_can_be_none_builders_share_the_checkout() {
     let start = |environment: &Environment, flags: &[&str]| {
-        environment.done(&["approve", PLAN]);
+        environment.done(&["approve", PLAN, "--yes"]);
         environment.fp(&[&["run", "start", PLAN, "--session", "s1", "--builders", "2"], flags].concat())
     };
     let note = |environment: &Environment, flags: &[&str]| {

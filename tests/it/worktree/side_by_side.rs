@@ -8,7 +8,7 @@ use crate::worktree::{sample, started, worktree};
 #[test]
 fn a_run_says_where_builders_work() {
     let environment = sample();
-    environment.done(&["approve", PLAN]);
+    environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]), @r"
     exit status: 0
     --- stdout

@@ -2,37 +2,139 @@
 //! the whole line, so the line is read strictly: a single character that a shell could interpret leaves the decision to
 //! the user's own rules.
 
-/// Subcommands for people, or with effects beyond a plan: never allowed automatically.
-const NOT_FOR_AGENTS: [&str; 8] =
-    ["bundle", "commit", "demo", "hook", "import", "install", "uninstall", "update"];
+use super::{BUILDER, VERIFIER};
 
-/// Subcommands for an agent that talks with the user.
-const FOR_THE_LEAD: [&str; 3] = ["approve", "rollback", "task"];
-
-/// Returns the words of each `fp` call in `line`, a single call or several joined by `&&`, without substitution,
-/// redirection, pipe or background. `None` for anything else. `by_agent` means that the caller isn't the lead: only a
-/// lead, who talks with the user, may approve or undo finished work.
-pub fn own_calls(line: &str, by_agent: bool) -> Option<Vec<Vec<String>>> {
-    shell_calls(line).filter(|calls| calls.iter().all(|call| is_own_call(call, by_agent)))
+/// Who runs a command line, as the client tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// The main session, which talks with the user.
+    Lead,
+    Builder,
+    Verifier,
+    /// An agent that helps to plan.
+    Planner,
+    /// An agent that mirrors a plan in a tracker.
+    Tracker,
+    /// An agent that isn't this plugin's.
+    Stranger,
 }
 
-fn is_own_call(call: &[String], by_agent: bool) -> bool {
-    let [program, subcommand, ..] = call else { return false };
-    let has = |wanted: &str| call.iter().any(|word| word == wanted);
-    // A promoted note is a spec that every later task must meet.
-    let decides_for_the_user = has("note") && has("promote") && has("--yes")
-        || has("debt") && has("close")
-        || has("roadmap") && has("new");
-    // Settings keep agents to their tasks.
-    let changes_settings = subcommand == "config" && ["set", "unset", "edit"].into_iter().any(has);
-    // A path chosen by the caller may be any of the user's files, and `--client` may name any program.
-    let names_file = call.iter().any(|word| matches!(word.split('=').next(), Some("--out" | "--client")));
-    program == "fp"
-        && subcommand.bytes().all(|b| b.is_ascii_lowercase())
-        && !NOT_FOR_AGENTS.contains(&subcommand.as_str())
-        && !(by_agent && (FOR_THE_LEAD.contains(&subcommand.as_str()) || decides_for_the_user))
-        && !changes_settings
-        && !names_file
+impl Caller {
+    /// Tells the caller by the type and the id of its agent. A teammate's type is its name.
+    pub fn of(agent_type: Option<&str>, agent_id: Option<&str>) -> Self {
+        match agent_type {
+            Some(BUILDER) => Self::Builder,
+            Some(VERIFIER) => Self::Verifier,
+            Some("fp:linear-sync" | "fp:task-tracker") => Self::Tracker,
+            Some(plugin) if plugin.starts_with("fp:") => Self::Planner,
+            Some(name) if agent_id.is_some() && name.starts_with("builder-") => Self::Builder,
+            Some(name) if agent_id.is_some() && name.starts_with("verifier-") => Self::Verifier,
+            _ if agent_id.is_some() => Self::Stranger,
+            _ => Self::Lead,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lead => "the lead",
+            Self::Builder => "builders",
+            Self::Verifier => "verifiers",
+            Self::Planner => "planning agents",
+            Self::Tracker => "the tracker's agent",
+            Self::Stranger => "other agents",
+        }
+    }
+
+    /// The subcommands that it runs beside those that read.
+    fn own_subcommands(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Lead => &[LEADING, BUILDING, VERIFYING, PLANNING, TRACKING],
+            Self::Builder => &[BUILDING],
+            Self::Verifier => &[VERIFYING],
+            Self::Planner => &[PLANNING],
+            Self::Tracker => &[TRACKING],
+            Self::Stranger => &[],
+        }
+    }
+}
+
+/// Subcommands that read, or only add a note or a debt.
+const READING: &[&str] = &[
+    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "log", "note", "plans", "ready",
+    "report", "roadmap", "show", "specs", "status", "validate", "why",
+];
+const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
+const VERIFYING: &[&str] = &["verdict", "verify"];
+const PLANNING: &[&str] = &["critique", "fmt", "interview", "plan", "signals"];
+const TRACKING: &[&str] = &["linear"];
+const LEADING: &[&str] =
+    &["approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "task"];
+/// The user's words. Hooks record them where they are said, so no agent has to repeat them.
+const OF_THE_USER: &[&str] = &["answer"];
+
+/// The answer to a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineJudgement {
+    /// The line consists of calls of this program that the caller may make, each with its words.
+    Own(Vec<Vec<String>>),
+    /// The line has a call for another role; the reason.
+    NotYours(String),
+    /// The user's own rules decide.
+    Unknown,
+}
+
+/// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
+/// redirection, pipe or background, are its own.
+pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
+    let calls = shell_calls(line).filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
+    let Some(calls) = calls else { return LineJudgement::Unknown };
+    if let Some(reason) = calls.iter().find_map(|call| not_of(caller, call)) {
+        return LineJudgement::NotYours(reason);
+    }
+    match calls.iter().all(|call| is_harmless(call, caller)) {
+        true => LineJudgement::Own(calls),
+        false => LineJudgement::Unknown,
+    }
+}
+
+/// The reason why `call` is not for `caller`, an agent of this plugin.
+fn not_of(caller: Caller, call: &[String]) -> Option<String> {
+    let subcommand = call.get(1)?.as_str();
+    let is_in = |list: &&[&str]| list.contains(&subcommand);
+    let is_of_a_role = [BUILDING, VERIFYING, PLANNING, TRACKING, LEADING, OF_THE_USER].iter().any(is_in);
+    let is_own = caller.own_subcommands().iter().any(is_in);
+    let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
+    (is_of_plugin && is_of_a_role && !is_own)
+        .then(|| format!("`fp {subcommand}` is not for {}: end your turn, and the lead continues.", caller.name()))
+}
+
+fn is_harmless(call: &[String], caller: Caller) -> bool {
+    let [_, subcommand, rest @ ..] = call else { return false };
+    let has = |wanted: &str| rest.iter().any(|word| word == wanted);
+    let has_flag = |wanted: &str| rest.iter().any(|word| word.split('=').next() == Some(wanted));
+    let names_markdown = || rest.iter().any(|word| word.to_ascii_lowercase().contains(".md"));
+    let is_lead = caller == Caller::Lead;
+    let mut own = READING.iter().chain(caller.own_subcommands().iter().copied().flatten());
+    let is_harmless = match subcommand.as_str() {
+        // Consent is the user's.
+        "approve" => !has_flag("--yes"),
+        // A promoted note is a spec that every later task is held to.
+        "note" => is_lead || !(has("promote") && has_flag("--yes")),
+        "debt" => is_lead || !has("close"),
+        "roadmap" => is_lead || !has("new"),
+        "plans" => is_lead || !has("archive"),
+        // Settings keep agents to their tasks.
+        "config" => !["set", "unset", "edit", "trust"].into_iter().any(has),
+        "doctor" => is_lead || !has_flag("--fix"),
+        // A file of the caller's choice may be any that the user has.
+        "fmt" => !names_markdown(),
+        "validate" => !has_flag("--fix") || (caller != Caller::Stranger && !names_markdown()),
+        // Only the lead has heard the user.
+        "interview" => is_lead || !(has("user") || has("--by=user")),
+        _ => true,
+    };
+    // So is a file to write, and a program may be any program.
+    own.any(|own| own == subcommand) && is_harmless && !["--out", "--client", "--force"].into_iter().any(has_flag)
 }
 
 /// Splits `line` into calls and words; `None` if a character means more than itself.
@@ -85,13 +187,13 @@ mod tests {
 
     use super::*;
 
-    fn is_own(line: &str, by_agent: bool) -> bool {
-        own_calls(line, by_agent).is_some()
+    fn is_own(line: &str, caller: Caller) -> bool {
+        matches!(judge_line(line, caller), LineJudgement::Own(_))
     }
 
     #[test]
     fn only_plain_calls_are_own() {
-        let check = |line: &str, expect: bool| assert_eq!(is_own(line, false), expect, "{line:?}");
+        let check = |line: &str, expect: bool| assert_eq!(is_own(line, Caller::Lead), expect, "{line:?}");
         check("fp next p", true);
         check("  fp next p --ended builder-1  ", true);
         check("fp status p && fp next p", true);

@@ -23,6 +23,13 @@ pub fn hash(bytes: &[u8]) -> String {
     text
 }
 
+/// Hash of everything approved in `state`, as the trust store keeps it: a log with other leaves has another one, whatever
+/// hashes it claims for itself.
+pub fn consent_hash(state: &State) -> String {
+    let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
+    hash(&serde_json::to_vec(&leaves).unwrap_or_default())
+}
+
 /// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in
 /// `exclusive` or a lock file. Fails on a malformed id, which validation reports earlier.
 pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {

@@ -29,7 +29,8 @@ impl State {
     /// Approves the plan; approving the same tree again changes nothing. Finished and running leaves can't change, but
     /// a failed one may be fixed before its retry.
     pub fn approve(&self, approve: Approve) -> RunDecision {
-        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) {
+        let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
+        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) && same_leaves() {
             return Ok(Vec::new());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {

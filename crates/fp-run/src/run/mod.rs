@@ -2,6 +2,7 @@
 //! against it, and the next actions follow from it. Clock, files and processes come in as arguments.
 
 pub mod approval;
+pub mod consent;
 pub mod decide;
 pub mod drift;
 pub mod event;
