@@ -38,23 +38,28 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
-    match args.plan {
-        Some(plan) => of_plan(&plan, args.fix, context),
-        None => of_setup(args.client, context),
-    }
-}
-
-fn of_setup(client: Option<PathBuf>, context: &Context) -> CommandResult {
-    let version = env!("CARGO_PKG_VERSION");
-    let findings = setup::examine(context, client.as_deref());
+    let (mut report, head, findings) = match args.plan {
+        Some(plan) => of_plan(&plan, args.fix, context)?,
+        None => of_setup(args.client.as_deref(), context),
+    };
     let (errors, warnings) = counts(&findings);
-    let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
-    let report = json!({ "version": version, "errors": errors, "warnings": warnings, "checks": checks });
-    context.report(&report, &(format!("Setup of fp {version}\n") + &text(&findings)))?;
+    report["errors"] = errors.into();
+    report["warnings"] = warnings.into();
+    context.report(&report, &(head + &text(&findings)))?;
     Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
 }
 
-fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
+/// The report without its counts, the first lines of the text, and the findings.
+type DoctorReport = (Value, String, Vec<DoctorFinding>);
+
+fn of_setup(client: Option<&Path>, context: &Context) -> DoctorReport {
+    let version = env!("CARGO_PKG_VERSION");
+    let findings = setup::examine(context, client);
+    let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
+    (json!({ "version": version, "checks": checks }), format!("Setup of fp {version}\n"), findings)
+}
+
+fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, CommandError> {
     let folder = context.plans()?.resolve(plan)?;
     // Settings of the plan that can't be read are a finding of their own.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
@@ -65,13 +70,9 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
         mended = plan::fix(&plan, &findings)?;
         findings = plan::examine(&plan, context.now());
     }
-    let (errors, warnings) = counts(&findings);
-    let report = json!({
-        "planId": plan.id(), "errors": errors, "warnings": warnings, "mended": mended, "findings": findings,
-    });
     let fixed: String = mended.iter().map(|line| format!("  fixed    {line}\n")).collect();
-    context.report(&report, &(format!("Plan {}\n", plan.id()) + &fixed + &text(&findings)))?;
-    Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
+    let report = json!({ "planId": plan.id(), "mended": mended, "findings": findings });
+    Ok((report, format!("Plan {}\n{fixed}", plan.id()), findings))
 }
 
 /// How bad a finding is.

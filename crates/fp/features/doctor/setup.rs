@@ -25,7 +25,7 @@ const SCOPES: [&str; 3] = ["user", "project", "local"];
 
 /// Looks at everything that the program works with, even where it is missing.
 pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFinding> {
-    let bundle = bundle_folder(|name| context.env(name).map(OsString::from));
+    let bundle = bundle_folder();
     let (mut found, known) = ask_client(context, client, bundle.as_deref());
     let folder = known.as_ref().and_then(|known| known.folder(&context.cwd));
     let folder = folder.or_else(|| bundle.as_ref().map(|bundle| bundle.join(PLUGIN)));

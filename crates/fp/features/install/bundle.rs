@@ -9,6 +9,7 @@ use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::file::{FileError, reason};
 use serde_json::{Value, json};
 
+use super::VERSION;
 use super::target::{LAUNCHER, TargetProgram, places_of};
 use crate::assets::{self, PluginFile};
 use crate::context::{Context, this_program};
@@ -48,13 +49,13 @@ pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
         bundle.serve_platforms(&binary)?;
     }
     bundle.write(&out)?;
-    let (plugin, version) = (out.join(PLUGIN), bundle.version());
+    let plugin = out.join(PLUGIN);
     let mut text =
-        format!("plugin       {} ({PLUGIN} {version})\nmarketplace  {}\n", plugin.display(), out.display());
+        format!("plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n", plugin.display(), out.display());
     if !platforms.is_empty() {
         text += &format!("platforms    {}\n", platforms.join(", "));
     }
-    let report = json!({ "marketplace": out, "plugin": plugin, "version": version, "platforms": platforms });
+    let report = json!({ "marketplace": out, "plugin": plugin, "version": VERSION, "platforms": platforms });
     context.report(&report, &text)
 }
 
@@ -76,14 +77,9 @@ impl Bundle<'static> {
 }
 
 impl Bundle<'_> {
-    /// The version that the plugin's manifest states.
-    pub(super) fn version(&self) -> String {
-        self.manifest()["version"].as_str().expect("the manifest has a version").to_owned()
-    }
-
     /// Puts a program for each of several platforms in place of this one, and the launcher that chooses among them.
     pub(super) fn serve_platforms(&mut self, programs: &[TargetProgram]) -> Result<(), CommandError> {
-        self.programs = places_of(programs, &self.version())?;
+        self.programs = places_of(programs)?;
         let path = format!("{PROGRAMS}/{PLUGIN}");
         self.files.push(PluginFile { path, contents: LAUNCHER.as_bytes() });
         Ok(())
@@ -108,7 +104,11 @@ impl Bundle<'_> {
         set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
         for part in [PLUGIN, CATALOG_FOLDER] {
-            swap(&new.join(part), &out.join(part), &old.join(part)).map_err(failed)?;
+            // One that was cut short between its two moves has left nothing in this place.
+            match fs::rename(out.join(part), old.join(part)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                _ => fs::rename(new.join(part), out.join(part)).map_err(failed)?,
+            }
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Bundle<'_> {
         let manifest = self.manifest();
         let catalog = json!({
             "name": MARKETPLACE,
-            "description": format!("Fractal Planner {}, as written by `fp bundle`", self.version()),
+            "description": format!("Fractal Planner {VERSION}, as written by `fp bundle`"),
             "owner": manifest["author"],
             "plugins": [{
                 "name": manifest["name"],
@@ -198,20 +198,6 @@ fn staging_in(folder: &Path) -> io::Result<tempfile::TempDir> {
         }
     }
     tempfile::Builder::new().prefix(STAGING).tempdir_in(folder)
-}
-
-/// Moves `place` to `old` and `new` to `place`, and `old` back if that fails.
-fn swap(new: &Path, place: &Path, old: &Path) -> io::Result<()> {
-    let had_one = place.symlink_metadata().is_ok();
-    if had_one {
-        fs::rename(place, old)?;
-    }
-    fs::rename(new, place).inspect_err(|_| {
-        if had_one {
-            // The first failure is the one to report.
-            drop(fs::rename(old, place));
-        }
-    })
 }
 
 fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::program::{is_program, last_line, program_on_path, run_program, version_numbers};
 use crate::error::CommandError;
@@ -19,22 +20,19 @@ const NAMES: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ClientMarketplace {
     pub(crate) name: String,
-    /// Its kind, such as `directory` or `github`.
-    #[serde(default)]
-    source: String,
-    /// The folder of a marketplace of kind `directory`.
+    /// The folder of a marketplace that is one.
     pub(crate) path: Option<PathBuf>,
-    /// The repository of one of kind `github`, as `owner/name`.
-    repo: Option<String>,
-    /// The address of other remote ones.
-    url: Option<String>,
+    /// `repo`, `url` or just `source`, its kind, for a marketplace that is none.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl ClientMarketplace {
     /// Its place, for a person.
     pub(crate) fn origin(&self) -> String {
+        let field = |name: &str| self.rest.get(name)?.as_str().map(str::to_owned);
         let path = self.path.as_ref().map(|path| path.display().to_string());
-        path.or_else(|| self.repo.clone()).or_else(|| self.url.clone()).unwrap_or_else(|| self.source.clone())
+        path.or_else(|| ["repo", "url", "source"].iter().find_map(|name| field(name))).unwrap_or_default()
     }
 }
 

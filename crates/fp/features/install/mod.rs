@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
 const CLIENT_LIMIT: Duration = Duration::from_secs(120);
 
@@ -78,7 +79,7 @@ impl ClientArgs {
         let repo = context.repo();
         Ok(Installation {
             client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), CLIENT_LIMIT)?,
-            folder: own_bundle_folder()?,
+            folder: bundle_folder().ok_or_else(homeless)?,
             home: client_home(&|name| context.env(name)).ok_or_else(homeless)?,
             project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
         })
@@ -165,18 +166,15 @@ fn record_beside(bundle: &Path) -> PathBuf {
     bundle.with_file_name("installed.json")
 }
 
-fn own_bundle_folder() -> Result<PathBuf, CommandError> {
-    bundle_folder(|name| env::var_os(name)).ok_or_else(homeless)
-}
-
 fn homeless() -> CommandError {
     let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
     CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
 }
 
 /// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.
-pub(crate) fn bundle_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    data_folder(env::consts::OS, variable).map(|folder| folder.join(MARKETPLACE).join("bundle"))
+pub(crate) fn bundle_folder() -> Option<PathBuf> {
+    data_folder(env::consts::OS, |name| env::var_os(name))
+        .map(|folder| folder.join(MARKETPLACE).join("bundle"))
 }
 
 fn data_folder(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

@@ -12,7 +12,7 @@ use similar::TextDiff;
 use super::bundle::Bundle;
 use super::client::InstalledPlugin;
 use super::settings::{ClientSettingsFile, InstallRecord, SettingsOffer};
-use super::{ClientArgs, InstallChange, InstallScope, Installation, plugin_id, same_folder};
+use super::{ClientArgs, InstallChange, InstallScope, Installation, VERSION, plugin_id, same_folder};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     let InstallArgs { scope, dry_run, yes, .. } = args;
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
-    let prospect = installation.look_ahead(bundle.version(), scope)?;
+    let prospect = installation.look_ahead(scope)?;
     let settings = &prospect.files[0];
     let mut offer = SettingsOffer { permissions: args.permissions || yes, teams: args.teams || yes };
     let asks = offer == SettingsOffer::default() && !dry_run && input::can_ask(context);
@@ -115,7 +115,6 @@ fn diff_of(settings: &ClientSettingsFile, offer: SettingsOffer) -> Result<String
 #[derive(Debug)]
 struct InstallProspect {
     scope: InstallScope,
-    version: String,
     client_version: String,
     marketplace: InstallChange,
     plugin: InstallChange,
@@ -136,7 +135,7 @@ impl InstallProspect {
         let (permissions, teams) = offer.changes(&file.value);
         let report = json!({
             "bundle": installation.folder,
-            "version": self.version,
+            "version": VERSION,
             "client": installation.client.path,
             "clientVersion": self.client_version,
             "marketplace": MARKETPLACE,
@@ -158,7 +157,7 @@ impl InstallProspect {
         let (client, bundle) = (installation.client.path.display(), installation.folder.display());
         let mut lines = vec![
             format!("Claude Code  {client} ({})", self.client_version),
-            format!("bundle       {bundle} (fp {}): {}", self.version, done("written")),
+            format!("bundle       {bundle} (fp {VERSION}): {}", done("written")),
             format!("marketplace  {MARKETPLACE}: {}", words(self.marketplace)),
             format!("plugin       {}, scope {}: {}", plugin_id(), self.scope.name(), words(self.plugin)),
             format!("settings     {}", file.path.display()),
@@ -172,14 +171,14 @@ impl InstallProspect {
 
 impl Installation {
     /// Finds out what an installation would change. Writes nothing.
-    fn look_ahead(&self, version: String, scope: InstallScope) -> Result<InstallProspect, CommandError> {
+    fn look_ahead(&self, scope: InstallScope) -> Result<InstallProspect, CommandError> {
         let client_version = self.client.version()?;
         let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
-        let plugin = self.plugin_change(&self.client.plugins()?, scope, &version)?;
+        let plugin = self.plugin_change(scope)?;
         let mut paths = vec![self.settings_path(scope)?, self.settings_path(InstallScope::User)?];
         paths.dedup();
         let files = paths.into_iter().map(ClientSettingsFile::read).collect::<Result<_, _>>()?;
-        Ok(InstallProspect { scope, version, client_version, marketplace, plugin, files })
+        Ok(InstallProspect { scope, client_version, marketplace, plugin, files })
     }
 
     fn settings_path(&self, scope: InstallScope) -> Result<PathBuf, CommandError> {
@@ -196,12 +195,8 @@ impl Installation {
     }
 
     /// The change that brings the plugin into `scope`, enabled, in this version.
-    fn plugin_change(
-        &self,
-        plugins: &[InstalledPlugin],
-        scope: InstallScope,
-        version: &str,
-    ) -> Result<InstallChange, CommandError> {
+    fn plugin_change(&self, scope: InstallScope) -> Result<InstallChange, CommandError> {
+        let plugins = self.client.plugins()?;
         let prefix = format!("{PLUGIN}@");
         let is_foreign = |plugin: &&InstalledPlugin| {
             plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
@@ -221,7 +216,7 @@ impl Installation {
         Ok(match here {
             None => InstallChange::Added,
             Some(plugin) if !plugin.enabled => InstallChange::Enabled,
-            Some(plugin) if plugin.version != version => InstallChange::Updated,
+            Some(plugin) if plugin.version != VERSION => InstallChange::Updated,
             Some(_) => InstallChange::Kept,
         })
     }
@@ -314,21 +309,21 @@ pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
     if lacks_marketplace {
         installation.add_marketplace()?;
     }
-    let (folder, version) = (&installation.folder, bundle.version());
-    let mut lines = vec![format!("bundle       {} (fp {version}): written", folder.display())];
+    let folder = &installation.folder;
+    let mut lines = vec![format!("bundle       {} (fp {VERSION}): written", folder.display())];
     let mut updated = Vec::new();
     for plugin in &plugins {
         let InstalledPlugin { scope, project_path: project, version: from, .. } = plugin;
-        let done = if *from == version {
-            format!("already {version}")
+        let done = if from == VERSION {
+            format!("already {VERSION}")
         } else {
             installation.run_for_plugin("update", scope, project.as_deref())?;
-            format!("updated from {from} to {version}")
+            format!("updated from {from} to {VERSION}")
         };
         lines.push(format!("plugin       {}: {done}", plugin.place()));
         updated.push(json!({ "scope": scope, "project": project, "from": from }));
     }
-    let report = json!({ "bundle": folder, "version": version, "plugins": updated });
+    let report = json!({ "bundle": folder, "version": VERSION, "plugins": updated });
     context.report(&report, &(lines.join("\n") + "\n"))?;
     context.printer.note("Sessions that are open keep the version they have loaded");
     Ok(Exit::Done)

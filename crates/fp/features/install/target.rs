@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fp_host::claude::PLUGIN;
 
+use super::VERSION;
 use super::program::said_version;
 use crate::error::CommandError;
 
@@ -52,13 +53,13 @@ impl TargetProgram {
         self.target.starts_with(std::env::consts::ARCH) && self.target.contains(system)
     }
 
-    /// Fails if it runs on this machine and reports another version than `version`.
-    fn check(&self, version: &str) -> Result<(), CommandError> {
+    /// Fails if it runs on this machine and reports another version than this one.
+    fn check(&self) -> Result<(), CommandError> {
         // One that can't be started may need a system library that this machine doesn't have.
         match self.is_for_this_machine().then(|| said_version(&self.path)) {
-            Some(Ok(said)) if said != format!("{PLUGIN} {version}") => {
+            Some(Ok(said)) if said != format!("{PLUGIN} {VERSION}") => {
                 let path = self.path.display();
-                Err(CommandError::failed(format!("{path} is not fp {version}: `--version` says {said:?}"))
+                Err(CommandError::failed(format!("{path} is not fp {VERSION}: `--version` says {said:?}"))
                     .hint("build it from the same sources as the fp that writes the bundle"))
             }
             _ => Ok(()),
@@ -67,16 +68,13 @@ impl TargetProgram {
 }
 
 /// The place of each of `programs` below `bin`, where the launcher looks for it.
-pub(super) fn places_of(
-    programs: &[TargetProgram],
-    version: &str,
-) -> Result<Vec<(String, PathBuf)>, CommandError> {
+pub(super) fn places_of(programs: &[TargetProgram]) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let of_windows = programs.iter().filter(|program| program.is_for_windows());
     let of_hooks = of_windows.min_by_key(|program| TARGETS.iter().position(|name| *name == program.target));
     let of_hooks = of_hooks.map(|program| &program.target);
     let mut places = Vec::new();
     for program in programs {
-        program.check(version)?;
+        program.check()?;
         let TargetProgram { target, path } = program;
         let place = match program.is_for_windows() {
             true if of_hooks == Some(target) => format!("{PLUGIN}.exe"),

@@ -68,7 +68,7 @@ fn a_bundle_is_the_plugin_and_a_marketplace_that_offers_it() {
     let catalog = serde_json::from_str::<serde_json::Value>(&found[0].1).unwrap();
     let expect = json!({
         "name": "fractal-planner",
-        "description": "Fractal Planner 1.2.3, as written by `fp bundle`",
+        "description": format!("Fractal Planner {VERSION}, as written by `fp bundle`"),
         "owner": { "name": "us" },
         "plugins": [{
             "name": "fp",

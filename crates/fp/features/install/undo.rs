@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::settings::{ChangedSettings, ClientSettingsFile, InstallRecord, unwritable};
-use super::{ClientArgs, Installation, bundle, own_bundle_folder, record_beside};
+use super::{ClientArgs, Installation, bundle, bundle_folder, homeless, record_beside};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -23,7 +23,7 @@ pub(crate) struct UninstallArgs {
 }
 
 pub(crate) fn run(args: UninstallArgs, context: &Context) -> CommandResult {
-    let folder = own_bundle_folder()?;
+    let folder = bundle_folder().ok_or_else(homeless)?;
     let is_there = folder.exists() || record_beside(&folder).exists();
     let mut removed = RemovedParts::default();
     match args.client.installation(context) {
