@@ -175,10 +175,10 @@ fn hooks_that_are_not_run_are_told() {
         }
         let mut found = commit_hooks(folder.path()).unwrap().unwrap();
         let real = folder.path().canonicalize().unwrap().display().to_string();
-        let shown =
-            |text: &str| text.replace(&real, "/r").replace(&folder.path().display().to_string(), "/r");
-        found.detail = shown(&found.detail);
-        found.command = found.command.as_deref().map(shown);
+        let places = [real, folder.path().display().to_string()];
+        for text in [Some(&mut found.detail), found.command.as_mut()].into_iter().flatten() {
+            *text = places.iter().fold(text.clone(), |text, place| text.replace(place, "/r"));
+        }
         check(&found, level, detail, command);
     };
     told("hooks", &[("other", 0o755)], DoctorLevel::Ok, "none", None);

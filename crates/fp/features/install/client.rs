@@ -20,9 +20,9 @@ const NAMES: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ClientMarketplace {
     pub(crate) name: String,
-    /// The folder of a marketplace that is one.
+    /// The folder that it is, unless it is remote.
     pub(crate) path: Option<PathBuf>,
-    /// `repo`, `url` or just `source`, its kind, for a marketplace that is none.
+    /// Other fields, such as `repo` or `url` of a remote one, and `source`, its kind.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
