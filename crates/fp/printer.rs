@@ -50,6 +50,14 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 /// Columns of a terminal that text is made for.
 pub(crate) const WIDTH: usize = 80;
 
+/// The word that JSON has for a value of a plain enum.
+pub(crate) fn word_of(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        other => format!("{other:?}"),
+    }
+}
+
 /// Prints results, notes and errors.
 #[derive(Debug, Default)]
 pub(crate) struct Printer;

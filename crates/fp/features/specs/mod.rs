@@ -17,11 +17,10 @@ use fp_run::run::state::TaskState;
 use serde_json::{Value, json};
 
 use self::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};
-use self::model::{Spec, SpecCategory, applicable_specs, named_line, payload_section, word_of, work_of_task};
+use self::model::{Spec, SpecCategory, applicable_specs, named_line, payload_section, work_of_task};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, WIDTH, word_of};
 
 /// Columns of a name.
 const NAME: usize = 20;

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use fp_plan::plan::Task;
 use fp_plan::text::{clipped, one_line};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Longest title in characters; the rest is cut.
 const MAX_TITLE: usize = 120;
@@ -97,14 +96,6 @@ pub(super) enum SpecPriority {
     #[default]
     Medium,
     Low,
-}
-
-/// The word for a value of these enums.
-pub(super) fn word_of(value: impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        other => format!("{other:?}"),
-    }
 }
 
 /// What is wrong with frontmatter, and where.
