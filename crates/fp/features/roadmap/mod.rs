@@ -9,7 +9,6 @@ mod model;
 mod tests;
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fp_host::file::{self, FileError};
@@ -27,6 +26,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use self::check::{UNMADE_INPUT, check_roadmap};
 use self::model::{FORM, LayerPlan, LayerState, Roadmap, RoadmapLayer, empty_page, plan_goal, read_roadmap};
+use crate::commands::new::PlanGoal;
 use crate::commands::validate::finding_text;
 use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult, Exit};
@@ -37,37 +37,26 @@ const TITLE: usize = 44;
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
 
-/// A layer for which `fp new` makes a plan.
-pub(crate) struct LayerToPlan {
-    /// The user's words, or else the layer's goal.
-    pub(crate) words: String,
-    /// The words with the layer's inputs, outputs and end.
-    pub(crate) goal: String,
-    pub(crate) title: String,
-    pub(crate) of: OfLayer,
-    /// Names the layers before it that are not done.
-    pub(crate) warning: Option<String>,
-}
-
-/// The layer `id` of the roadmap that `selector` means, or else the only layer that is due. Fails where it has a plan.
+/// The goal of a plan for the layer `id` of the roadmap that `selector` means, or else for the only layer that is due.
+/// Fails where the layer has a plan.
 pub(crate) fn layer_to_plan(
     selector: &str,
     id: Option<&TaskId>,
     words: String,
     context: &Context,
-) -> Result<LayerToPlan, CommandError> {
+) -> Result<PlanGoal, CommandError> {
     let RoadmapPage { id: name, roadmap, .. } = open_valid_page(Some(selector), context)?;
     let layer = roadmap.layer_to_plan(&name, id)?;
     let missing = roadmap.missing_before(layer);
     let warning = format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
     let of = TaskId::new(&*layer.id).expect("a page without errors has no other ids");
     let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
-    Ok(LayerToPlan {
+    Ok(PlanGoal {
         goal: plan_goal(&words, &name, layer),
-        title: layer.title.clone(),
+        name: layer.title.clone(),
         words,
         warning: (!missing.is_empty()).then_some(warning),
-        of: OfLayer { id: name, layer: of },
+        roadmap: Some(OfLayer { id: name, layer: of }),
     })
 }
 
@@ -235,7 +224,7 @@ struct RoadmapPage {
 
 /// The page that `selector` means, an id or a part of exactly one. Without it, the only page there is.
 fn open_page(selector: Option<&str>, repo: &Repo) -> Result<RoadmapPage, CommandError> {
-    let id = choose_id(list_ids(repo)?, selector.unwrap_or_default())?;
+    let id = choose_id(repo, selector.unwrap_or_default())?;
     let path = page_path(repo, &id);
     if !is_inside(repo, &path) {
         return Err(FileError::Link { path }.into());
@@ -251,44 +240,34 @@ fn is_inside(repo: &Repo, path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|real| real.starts_with(&repo.root))
 }
 
-/// The one of `ids` that is `part`, or else the only one that contains it.
-fn choose_id(ids: Vec<RoadmapId>, part: &str) -> Result<RoadmapId, CommandError> {
-    if let Some(exact) = ids.iter().find(|id| id.as_str() == part) {
-        return Ok(exact.clone());
+/// The id of the page that is called `part`, or else of the only one that contains it.
+fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
+    let folder = repo.root.join(ROADMAPS);
+    let mut ids = Vec::new();
+    if folder.exists() {
+        let failed = |source| FileError::Read { path: folder.clone(), source };
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".md"));
+            ids.extend(id.and_then(|id| RoadmapId::new(id).ok()));
+        }
+    }
+    ids.sort();
+    if ids.is_empty() {
+        return Err(CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one"));
     }
     let has_part = |id: &&RoadmapId| id.as_str().to_lowercase().contains(&part.to_lowercase());
     let matching: Vec<&RoadmapId> = ids.iter().filter(has_part).collect();
-    match matching.as_slice() {
-        [id] => Ok((*id).clone()),
-        _ if ids.is_empty() => {
-            Err(CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one"))
-        }
-        _ => {
+    match (ids.iter().find(|id| id.as_str() == part), matching.as_slice()) {
+        (Some(id), _) => Ok(id.clone()),
+        (None, [id]) => Ok((*id).clone()),
+        (None, matching) => {
             let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
             let matching = counted(matching.len(), "roadmap");
             Err(CommandError::failed(format!("{matching} match; there are:{listed}"))
                 .hint("name a roadmap by its id or a part of it"))
         }
     }
-}
-
-/// The ids of all pages, sorted; none where there is no such folder.
-fn list_ids(repo: &Repo) -> Result<Vec<RoadmapId>, CommandError> {
-    let folder = repo.root.join(ROADMAPS);
-    let failed = |source| FileError::Read { path: folder.clone(), source };
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error).into()),
-    };
-    let mut ids = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(failed)?.file_name();
-        let id = name.to_str().and_then(|name| name.strip_suffix(".md"));
-        ids.extend(id.and_then(|id| RoadmapId::new(id).ok()));
-    }
-    ids.sort();
-    Ok(ids)
 }
 
 fn page_path(repo: &Repo, id: &RoadmapId) -> PathBuf {
