@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use fp_plan::text::one_line;
 use regex::Regex;
 
-use crate::words::bare_entry;
+use crate::words::{bare_entry, pattern};
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -110,12 +110,10 @@ fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
 
 /// `text` on one line, without the marks of emphasis, code and links around words.
 pub(crate) fn plain_text(text: &str) -> String {
-    static LINK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("the pattern is valid"));
+    static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]]*)\]\([^)]*\)"));
     // Patterns of paths have the same characters, and `__init__.py` has them as well.
-    static STRONG: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)").expect("the pattern is valid")
-    });
+    static STRONG: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)"));
     STRONG.replace_all(&LINK.replace_all(&one_line(text), "$1"), "$1$2").replace('`', "").trim().to_owned()
 }
 
@@ -215,11 +213,11 @@ pub(crate) fn list_entries(lines: &[PageLine<'_>]) -> Vec<ListEntry> {
 }
 
 /// What stands before and behind the first colon of a line that says `Label: value`, without marks.
-pub(crate) fn label_and_value(text: &str) -> Option<(String, String)> {
+pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
     let label = plain_text(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));
     let wordlike = label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
-    wordlike.then(|| (label, one_line(value.trim().trim_start_matches("**"))))
+    wordlike.then(|| (label, value.trim().trim_start_matches("**").trim()))
 }
 
 #[cfg(test)]
@@ -244,8 +242,8 @@ mod tests {
         let listed = list_entries(&page_lines(text));
         let found: Vec<_> = listed.iter().map(|e| (e.ticked, e.text.as_str(), e.indent)).collect();
         assert_eq!(found, [(Some(true), "one goes on", 0), (Some(false), "two", 2), (None, "three", 0)]);
-        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done".into())));
-        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료".into())));
+        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done")));
+        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료")));
         assert_eq!(label_and_value("12:30 o'clock"), None);
         assert_eq!(
             plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),

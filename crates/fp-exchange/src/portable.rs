@@ -14,6 +14,31 @@ pub struct PortablePlan {
     pub tasks: Vec<PortableTask>,
     /// What the source says about the whole plan and no other field has, by the source's names.
     pub ext: Map<String, Value>,
+    /// What an import has to report about it.
+    pub notices: Vec<ImportNotice>,
+}
+
+impl PortablePlan {
+    /// Reports what is wrong with the plan as a whole.
+    pub(crate) fn problem(&mut self, text: String) {
+        self.notices.push(ImportNotice::problem(text));
+    }
+
+    /// Reports what is wrong in the file `path`.
+    pub(crate) fn problem_in(&mut self, path: &str, text: impl Into<String>) {
+        self.notices.push(ImportNotice::problem(text).in_file(path));
+    }
+
+    /// Reports what is wrong on a line of the file `path`.
+    pub(crate) fn problem_at(&mut self, path: &str, line: usize, text: impl Into<String>) {
+        let notice = ImportNotice::problem(text).in_file(path);
+        self.notices.push(ImportNotice { line: Some(line), ..notice });
+    }
+
+    /// Reports what is worth knowing.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notices.push(ImportNotice { is_problem: false, ..ImportNotice::problem(text) });
+    }
 }
 
 /// A leaf, or a parent that only holds other tasks. An absent list means that the source doesn't mention it; an empty
@@ -143,17 +168,8 @@ impl ImportNotice {
         Self { is_problem: true, file: None, line: None, column: None, text: text.into() }
     }
 
-    pub(crate) fn note(text: impl Into<String>) -> Self {
-        Self { is_problem: false, ..Self::problem(text) }
-    }
-
     pub fn in_file(mut self, file: &str) -> Self {
         self.file = Some(file.to_owned());
-        self
-    }
-
-    pub(crate) fn at_line(mut self, line: usize) -> Self {
-        self.line = Some(line);
         self
     }
 }

@@ -7,6 +7,11 @@ use regex::Regex;
 
 use crate::portable::{PortableFile, TaskWork};
 
+/// The regular expression of a constant.
+pub(crate) fn pattern(pattern: &'static str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
 /// Most characters of a title; a longer one becomes a description as well.
 const TITLE: usize = 160;
 
@@ -44,9 +49,8 @@ pub(crate) fn entries_of(text: &str) -> Vec<String> {
 
 /// A line of a list without its bullet, its number and its box.
 pub(crate) fn bare_entry(line: &str) -> &str {
-    static MARK: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?").expect("the pattern is valid")
-    });
+    static MARK: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?"));
     &line[MARK.find(line).map_or(0, |mark| mark.end())..]
 }
 
@@ -115,10 +119,8 @@ pub(crate) fn work_of_box(mark: &str) -> TaskWork {
 
 /// The commit that `text` names behind the word for it.
 pub(crate) fn commit_in(text: &str) -> Option<String> {
-    static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b")
-            .expect("the pattern is valid")
-    });
+    static COMMIT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b"));
     COMMIT.captures(text).map(|found| found[1].to_lowercase())
 }
 
@@ -166,8 +168,7 @@ pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<S
 
 /// Whether a text is a command line, and not a sentence about one.
 pub(crate) fn is_command(text: &str) -> bool {
-    static FIRST: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)").expect("the pattern is valid"));
+    static FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
     let text = text.trim();
     let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
     !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
@@ -182,8 +183,7 @@ pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
 /// The paths that a sentence names: words with an extension, and folders that end with `/`.
 pub(crate) fn paths_in(text: &str) -> Vec<String> {
     static PATH: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:[\w.@~-]*/)*(?:[\w.@~\[\]{}*-]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w.@~-]+/)$")
-            .expect("the pattern is valid")
+        pattern(r"^(?:[\w.@~-]*/)*(?:[\w.@~\[\]{}*-]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w.@~-]+/)$")
     });
     const NOT_EXTENSIONS: [&str; 6] = ["js", "io", "com", "org", "net", "g"];
     let mut found: Vec<String> = Vec::new();

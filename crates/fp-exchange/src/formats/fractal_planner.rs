@@ -9,16 +9,12 @@ use fp_plan::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{ReadResult, SourceFormat};
+use super::ReadResult;
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{page_lines, plain_text, tables_in};
 use crate::portable::{ImportNotice, TaskWork};
-use crate::words::work_of;
-
-fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is valid")
-}
+use crate::words::{pattern, work_of};
 
 /// A task of the list dialect.
 static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]"));
@@ -35,34 +31,23 @@ static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verif
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
-fn trees(folder: &SourceFolder) -> Vec<(&str, &str)> {
-    let alone = folder.files_in("md").count() == 1;
-    let is_tree = |path: &str, text: &str| {
-        (alone || name_of(path).eq_ignore_ascii_case("tasks.md"))
-            && (TASK.is_match(text) || HEADING.is_match(text))
-    };
-    folder.files_in("md").filter(|(path, text)| is_tree(path, text)).collect()
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+    folder.task_pages(|text| TASK.is_match(text) || HEADING.is_match(text))
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    trees(folder).first().map(|(path, _)| *path)
-}
-
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let trees = trees(folder);
-    let base = folder.only(SourceFormat::FractalPlanner, trees.iter().map(|(path, _)| folder_of(path)))?;
-    let (path, text) = trees.into_iter().find(|(path, _)| folder_of(path) == base).expect("it has a tree");
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+    let path = files(folder).into_iter().find(|path| folder_of(path) == base).unwrap_or_default();
+    let text = folder.text(path).unwrap_or_default();
     let (tree, faults) = parse(text);
     let lines = Lines::new(text);
-    let mut notices = Vec::new();
-    for fault in faults {
-        let place = lines.position(fault.span.start);
-        let notice = ImportNotice::problem(fault.detail).in_file(path).at_line(place.line);
-        notices.push(ImportNotice { column: Some(place.column), ..notice });
-    }
     let record = folder.object(base, "plan.json");
     let goal = record.and_then(|record| record.get("goal")?.as_str());
     let mut plan = portable_plan(&tree, goal, |_| TaskWork::Todo);
+    for fault in faults {
+        let place = lines.position(fault.span.start);
+        let notice = ImportNotice::problem(fault.detail).in_file(path);
+        plan.notices.push(ImportNotice { line: Some(place.line), column: Some(place.column), ..notice });
+    }
     let state = folder.object(base, "execution-state.json");
     let mut known = known_work(folder, base, state);
     for task in &mut plan.tasks {
@@ -77,7 +62,7 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
         let kept: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
         plan.ext.insert("executionState".into(), kept.into());
     }
-    Ok((plan, notices))
+    Ok(plan)
 }
 
 type WorkById = BTreeMap<String, TaskWork>;
