@@ -183,21 +183,11 @@ fn work_table(plan: &PortablePlan) -> String {
     let is_parent = |at: usize| plan.tasks.iter().any(|task| task.parent == Some(at));
     let mut table = "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
     for (_, task) in plan.tasks.iter().enumerate().filter(|(at, _)| !is_parent(*at)) {
-        let (state, commit) = state_and_commit(&task.work);
-        table.push_str(&format!("| {} | {state} | {} |\n", task.id, commit.unwrap_or_default()));
+        let work = serde_json::to_value(&task.work).expect("a state is plain data");
+        let [state, commit] = ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
+        table.push_str(&format!("| {} | {state} | {commit} |\n", task.id));
     }
     table
-}
-
-/// The word for a state, and the commit that there is when it is done.
-fn state_and_commit(work: &TaskWork) -> (&'static str, Option<&str>) {
-    match work {
-        TaskWork::Todo | TaskWork::Deferred => ("todo", None),
-        TaskWork::Running => ("running", None),
-        TaskWork::Done { commit } => ("done", commit.as_deref()),
-        TaskWork::Failed { .. } => ("failed", None),
-        TaskWork::Skipped | TaskWork::Cancelled => ("skipped", None),
-    }
 }
 
 pub(crate) fn pretty_json(value: &impl Serialize) -> String {

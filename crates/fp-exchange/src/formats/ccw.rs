@@ -27,9 +27,10 @@ fn is_plan(map: &Map<String, Value>) -> bool {
     map.contains_key("task_ids") || map.contains_key("task_count") || holds_tasks
 }
 
-/// Whether the tasks are those of the newer maestro.
-pub(super) fn reads_first(folder: &SourceFolder) -> bool {
-    folder.objects().any(|(_, map)| map.contains_key("read_first") && id_of(map).is_some())
+/// A task of the newer maestro: where there is one, the folder is maestro's.
+pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
+    let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
+    folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
 }
 
 pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {

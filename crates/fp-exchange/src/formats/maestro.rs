@@ -64,15 +64,15 @@ fn tables(folder: &SourceFolder) -> Vec<(&str, &str)> {
 }
 
 pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
-    if reads_first(folder) {
-        return ccw::files(folder);
+    if let Some(first) = reads_first(folder) {
+        return std::iter::once(first).chain(ccw::files(folder)).collect();
     }
     let json = folder.values().filter(|(_, value)| is_plan(value)).map(|(path, _)| path);
     json.chain(tables(folder).into_iter().map(|(path, _)| path)).collect()
 }
 
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    if reads_first(folder) {
+    if reads_first(folder).is_some() {
         return ccw::read(folder, base);
     }
     let mut reader = MaestroReader::default();

@@ -180,7 +180,7 @@ fn first_of(names: &[&str]) -> String {
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
         // The newer maestro writes the same files, and has a key of its own in them.
-        let is_maestro = source == SourceFormat::Ccw && ccw::reads_first(folder);
+        let is_maestro = source == SourceFormat::Ccw && ccw::reads_first(folder).is_some();
         let because = format!("by {}", source.reader().1(folder).first().filter(|_| !is_maestro)?);
         Some(RecognisedSource { source, because })
     };
