@@ -143,18 +143,9 @@ pub(crate) fn read_json_task(
         let status = one_line(&status.unwrap_or_default());
         plan.problem_in(path, format!("{id} has an unknown status: {status}"));
     }
-    let work = work_with_detail(work.unwrap_or_default(), &map);
+    let reason = text_at(&map, &["error"]).map(|error| one_line(&error));
+    let work = work.unwrap_or_default().detailed(text_at(&map, &["commit"]), reason);
     PortableTask { work, ext: source.clone(), ..said_by(id, &map) }
-}
-
-fn work_with_detail(work: TaskWork, map: &Map<String, Value>) -> TaskWork {
-    match work {
-        TaskWork::Done { .. } => TaskWork::Done { commit: text_at(map, &["commit"]) },
-        TaskWork::Failed { .. } => {
-            TaskWork::Failed { reason: text_at(map, &["error"]).map(|error| one_line(&error)) }
-        }
-        work => work,
-    }
 }
 
 /// What a portable task has fields for.
@@ -220,7 +211,7 @@ fn pattern_at(map: &Map<String, Value>) -> Option<Vec<String>> {
 }
 
 /// Both lists as one; `None` where neither has an entry.
-pub(crate) fn joined_lists(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
+fn joined_lists(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for entry in first.into_iter().chain(second).flatten() {
         if !all.contains(&entry) {

@@ -101,6 +101,19 @@ impl PortableTask {
         }
         description.push_str(line.trim());
     }
+
+    /// Adds dependencies, and returns those that it didn't have.
+    pub(crate) fn wait_for<'i>(&mut self, ids: impl IntoIterator<Item = &'i String>) -> Vec<&'i str> {
+        let own = self.dependencies.get_or_insert_default();
+        let mut added = Vec::new();
+        for id in ids {
+            if !own.contains(id) {
+                own.push(id.clone());
+                added.push(id.as_str());
+            }
+        }
+        added
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -142,6 +155,17 @@ pub enum TaskWork {
     Deferred,
     /// Cancelled or deleted.
     Cancelled,
+}
+
+impl TaskWork {
+    /// The same with its commit if it is done, or with its reason if it failed.
+    pub(crate) fn detailed(self, commit: Option<String>, reason: Option<String>) -> Self {
+        match self {
+            Self::Done { .. } => Self::Done { commit },
+            Self::Failed { .. } => Self::Failed { reason },
+            work => work,
+        }
+    }
 }
 
 /// Something that an import has to tell about its source.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{ReadResult, place_tasks, report_mismatch};
 use crate::folder::{SourceFolder, base_of, folder_of, name_of};
-use crate::json_task::{id_of, ids_in, joined_lists, read_json_task, text_at};
+use crate::json_task::{id_of, ids_in, read_json_task, text_at};
 use crate::page::{list_entries, page_lines, plain_text, sections_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{joined_paragraphs, title_of};
@@ -118,7 +118,7 @@ impl TaskFolderReader {
             let end = |key: &str| edge.get(key).and_then(Value::as_str).map(one_line);
             let (Some(from), Some(to)) = (end("from"), end("to")) else { continue };
             if let Some(task) = self.plan.tasks.iter_mut().find(|task| task.id == to) {
-                task.dependencies = joined_lists(task.dependencies.take(), Some(vec![from]));
+                task.wait_for([&from]);
             }
         }
     }
@@ -187,13 +187,7 @@ impl TaskFolderReader {
         let waves: Vec<&Vec<String>> = self.waves.values().collect();
         for pair in waves.windows(2) {
             for task in self.plan.tasks.iter_mut().filter(|task| pair[1].contains(&task.id)) {
-                let own = task.dependencies.get_or_insert_default();
-                for id in pair[0].iter().filter(|id| !pair[1].contains(id)) {
-                    if !own.contains(id) {
-                        own.push(id.clone());
-                        added = true;
-                    }
-                }
+                added |= !task.wait_for(pair[0].iter().filter(|id| !pair[1].contains(id))).is_empty();
             }
         }
         if added {

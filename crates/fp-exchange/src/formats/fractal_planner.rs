@@ -97,9 +97,8 @@ fn read_row(row: &[String], known: &mut WorkById) {
     let Some((id, cells)) = row.split_first() else { return };
     let commit = cells.iter().find_map(|cell| COMMIT.captures(cell)).map(|found| found[1].to_lowercase());
     match cells.iter().find_map(|cell| work_of(cell)) {
-        Some(TaskWork::Done { .. }) => set_work(known, &plain_text(id), TaskWork::Done { commit }),
         Some(TaskWork::Todo) | None => {}
-        Some(work) => set_work(known, &plain_text(id), work),
+        Some(work) => set_work(known, &plain_text(id), work.detailed(commit, None)),
     }
 }
 
@@ -140,15 +139,9 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
                 .and_then(Value::as_str)
         };
         let word = text("fpStatus").or_else(|| text("status")).or(task.as_str());
-        match word.and_then(work_of) {
-            Some(TaskWork::Done { .. }) => {
-                set_work(known, id, TaskWork::Done { commit: text("commit").map(str::to_owned) });
-            }
-            Some(TaskWork::Failed { .. }) => {
-                set_work(known, id, TaskWork::Failed { reason: text("reason").map(one_line) });
-            }
-            Some(work) => set_work(known, id, work),
-            None => {}
+        if let Some(work) = word.and_then(work_of) {
+            let work = work.detailed(text("commit").map(str::to_owned), text("reason").map(one_line));
+            set_work(known, id, work);
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{ImportError, ReadResult, SourceFormat, place_tasks};
 use crate::folder::{SourceFolder, base_of};
 use crate::json_task::text_at;
-use crate::portable::{PortablePlan, PortableTask};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 
 const VERSION: u64 = 1;
 const PLAN_FIELDS: [&str; 5] = ["schemaVersion", "title", "goal", "tasks", "ext"];
@@ -29,7 +29,9 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     };
     let version = map.get("schemaVersion").and_then(Value::as_u64).unwrap_or(VERSION);
     if version > VERSION {
-        return Err(ImportError::Newer { file: path.to_owned(), version });
+        let text =
+            format!("written by a newer fp (version {version} of the format, this fp reads {VERSION})");
+        return Err(ImportError::Newer(ImportNotice::problem(text).in_file(path)));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut plan = PortablePlan {

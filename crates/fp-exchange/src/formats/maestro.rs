@@ -206,14 +206,11 @@ impl MaestroReader {
         for task in &mut self.plan.tasks {
             let Some(waits) = graph.get(&task.id) else { continue };
             let known = task.dependencies.is_some();
-            let own = task.dependencies.get_or_insert_default();
-            let more: Vec<String> = waits.iter().filter(|other| !own.contains(other)).cloned().collect();
+            let more = task.wait_for(waits).join(", ");
             if known && !more.is_empty() {
-                let text =
-                    format!("{} waits for {} by the graph alone; that counts too", task.id, more.join(", "));
+                let text = format!("{} waits for {more} by the graph alone; that counts too", task.id);
                 self.plan.notices.push(ImportNotice::problem(text).in_file(path));
             }
-            own.extend(more);
         }
     }
 }

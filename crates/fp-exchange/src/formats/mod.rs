@@ -137,8 +137,8 @@ pub enum ImportError {
     NoTask(SourceFormat),
     #[error("{0}")]
     Broken(ImportNotice),
-    #[error("{file}: written by a newer fp (version {version} of the format, this fp reads 1)")]
-    Newer { file: String, version: u64 },
+    #[error("{0}")]
+    Newer(ImportNotice),
 }
 
 impl ImportError {
@@ -160,7 +160,7 @@ impl Hint for ImportError {
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
             Self::NoTask(format) => format!("it is known by {}", format.reader().0).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
-            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
+            Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
         })
     }
 }

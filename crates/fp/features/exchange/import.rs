@@ -108,17 +108,12 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
 
 /// An error with its place, as the user would name it.
 fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
-    let shown = |file: &str| if is_folder { path.join(file) } else { path.to_owned() }.display().to_string();
-    match error {
-        ImportError::Broken(notice) => {
-            let file = notice.file.as_deref().map(shown);
-            ImportNotice { file, ..notice.clone() }.to_string()
-        }
-        ImportError::Newer { file, version } => {
-            ImportError::Newer { file: shown(file), version: *version }.to_string()
-        }
-        error => format!("{}: {error}", path.display()),
-    }
+    let (ImportError::Broken(notice) | ImportError::Newer(notice)) = error else {
+        return format!("{}: {error}", path.display());
+    };
+    let shown =
+        |file: &String| if is_folder { path.join(file) } else { path.to_owned() }.display().to_string();
+    ImportNotice { file: notice.file.as_ref().map(shown), ..notice.clone() }.to_string()
 }
 
 /// The path from the repository where it is inside, else from the root of the disk.
