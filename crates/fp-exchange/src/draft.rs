@@ -1,7 +1,7 @@
 //! From a portable plan to the text of a task tree, and to the record of where each of its tasks came from.
 //!
-//! Texts of strangers can begin anything in Markdown. So each task is written, read again and compared. What would be
-//! read as something else stays out of the tree and is kept beside it.
+//! Texts of strangers can begin anything in Markdown. So each task is written, read again and compared. A text that
+//! would be read as something else stays out of the tree, and `import.json` keeps it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::settle::settle;
 use crate::words::pattern;
 
-/// The name in `ext` of what can't be written in a tree.
+/// The name in `ext` of texts that can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";
 /// Longest id of the source that stays an id: a longer one is no help in a tree.
 const MAX_OWN_ID: usize = 40;
@@ -29,7 +29,7 @@ const MAX_OWN_ID: usize = 40;
 /// A tree that can be written to `tasks.md`, and the record of its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanDraft {
-    /// The plan without what a tree can't hold. `ext` of a task keeps that.
+    /// The settled plan. The `ext` of a task keeps texts that the tree can't hold.
     pub plan: PortablePlan,
     /// The canonical text.
     pub text: String,
@@ -146,7 +146,7 @@ fn own_id(task: &PortableTask) -> Option<String> {
     (is_id && !is_word).then(|| task.id.clone())
 }
 
-/// Whether each id is used once, on disks that ignore case as well, and extends its parent's.
+/// Each id is used once, on disks that ignore case as well, and extends its parent's.
 fn are_valid_ids(plan: &PortablePlan, ids: &[String]) -> bool {
     let mut seen = HashSet::new();
     let unique = ids.iter().all(|id| id != "root" && seen.insert(id.to_lowercase()));
@@ -175,7 +175,7 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
     ids
 }
 
-/// The task of the tree with everything of `portable` that is read back as it was meant; `ext` keeps the rest.
+/// The task of the tree with all texts of `portable` that are read back as they were meant; `ext` keeps the others.
 /// Dependencies are the caller's.
 fn readable_task(portable: &mut PortableTask, id: &str) -> Task<'static> {
     let title = one_line(&portable.title);
@@ -204,7 +204,7 @@ fn readable_task(portable: &mut PortableTask, id: &str) -> Task<'static> {
     Task { fields, ..bare }
 }
 
-/// Those of `items` that are read back from the field `kind` of the task `bare`, in a form in which they are.
+/// The `items` that are read back from the field `kind` of the task `bare`.
 fn readable_items(bare: &Task<'static>, kind: FieldKind, items: &[Item<'static>]) -> Vec<Item<'static>> {
     let reads = |items: &[Item<'static>]| {
         let mut alone = bare.clone();
@@ -240,7 +240,7 @@ fn json_name(kind: FieldKind) -> String {
     label[..1].to_lowercase() + &label[1..]
 }
 
-/// What a task says, field by field, in the texts that a tree can hold.
+/// The fields of a task as texts of a tree.
 fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
     let lists = [
         (FieldKind::Acceptance, &task.acceptance),
@@ -285,7 +285,7 @@ fn file_item(file: &PortableFile) -> Item<'static> {
     Item { note: note.map(Into::into), ..text_item(one_line(&file.path)) }
 }
 
-/// Whether a task is read as it was meant, and what follows it too.
+/// The task is read as it was meant, and so is the one behind it.
 fn reads_back(task: &Task<'static>) -> bool {
     let next = Task { id: "next".into(), description: "The task behind it".into(), ..Task::default() };
     let plan = tree_of("Plan".into(), None, vec![(task.clone(), None), (next, None)]);
@@ -326,8 +326,8 @@ fn tree_of(
     Plan { tasks: all, root: Some(0), ..Plan::default() }
 }
 
-/// The text of the whole tree. If something is read as something else in it though not by itself, tasks keep no fields
-/// but their dependencies.
+/// The text of the whole tree. Should it be read as another tree although each task by itself is read right, the tasks
+/// keep no fields but their dependencies.
 fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     let title = one_line(&plan.title);
     let title = if title.is_empty() { "Imported plan".to_owned() } else { readable_title(&title, "root") };
@@ -367,7 +367,7 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     write(&tree_of(title, complexity, drafted))
 }
 
-/// The positions of the tasks, each parent directly before what is below it.
+/// The positions of the tasks, each parent directly before its children.
 fn document_order(plan: &PortablePlan) -> Vec<usize> {
     let mut children = vec![Vec::new(); plan.tasks.len() + 1];
     for (at, task) in plan.tasks.iter().enumerate() {
@@ -382,7 +382,7 @@ fn document_order(plan: &PortablePlan) -> Vec<usize> {
     order
 }
 
-/// Whether a tree would read a text as that there is nothing.
+/// A tree reads such a text as an empty field.
 fn says_nothing(text: &str) -> bool {
     let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
     bare.is_empty() || bare.eq_ignore_ascii_case("none")

@@ -8,7 +8,7 @@ use crate::portable::ImportNotice;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Text files by their path within what is imported, with `/` between the parts. A single file is a folder of one.
+/// Text files by their path within the imported folder, with `/` between the parts. A single file is a folder of one.
 /// JSON is parsed once for all formats.
 #[derive(Debug, Default)]
 pub struct SourceFolder {

@@ -65,7 +65,7 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
     keys.iter().filter_map(text).find(|text| !text.trim().is_empty())
 }
 
-/// What the lists under `keys` say, a line for each entry; `None` for nothing.
+/// The entries of the lists under `keys`, a line each; `None` without any.
 fn list_at(map: &Map<String, Value>, keys: &[&str]) -> Option<Vec<String>> {
     let entries = |value: &Value| match value {
         Value::Array(items) => items.iter().filter_map(sentence_of).collect(),
@@ -90,7 +90,7 @@ pub(crate) fn ids_in(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// What an entry of a list says, in one line.
+/// An entry of a list as one line.
 fn sentence_of(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => one_line(text),
@@ -148,7 +148,7 @@ pub(crate) fn read_json_task(
     PortableTask { work, ext: source.clone(), ..said_by(id, &map) }
 }
 
-/// What a portable task has fields for.
+/// The fields of a portable task.
 fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
     let line_at = |keys: &[&str]| text_at(map, keys).map(|text| one_line(&text));
     let (title, more) = title_of(&text_at(map, &["title", "name"]).unwrap_or_default());

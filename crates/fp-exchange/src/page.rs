@@ -1,4 +1,4 @@
-//! Markdown by lines: headings with what is below them, tables, lists and code, as their authors wrote them.
+//! Markdown by lines: headings with their sections, tables, lists and code, as their authors wrote them.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,6 @@ pub(crate) struct PageLine<'t> {
     /// From 1.
     pub(crate) number: usize,
     pub(crate) text: &'t str,
-    /// Whether it is within fences, or is one.
     pub(crate) in_code: InCode,
 }
 
@@ -23,7 +22,7 @@ impl PageLine<'_> {
     }
 }
 
-/// How a line stands to fenced code.
+/// The relation of a line to fenced code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InCode {
     No,
@@ -31,10 +30,10 @@ pub(crate) enum InCode {
     Yes,
 }
 
-/// A heading and what is below it, up to the next heading.
+/// A heading and the lines up to the next one.
 #[derive(Debug)]
 pub(crate) struct PageSection<'t> {
-    /// 1 to 6; 0 for what is above the first heading.
+    /// 1 to 6; 0 above the first heading.
     pub(crate) level: usize,
     pub(crate) heading: String,
     pub(crate) line: usize,
@@ -42,7 +41,7 @@ pub(crate) struct PageSection<'t> {
 }
 
 impl PageSection<'_> {
-    /// What it says, as written.
+    /// Its lines, as written.
     pub(crate) fn text(&self) -> String {
         let text: Vec<&str> = self.lines.iter().map(|line| line.text).collect();
         text.join("\n").trim().to_owned()
@@ -180,9 +179,9 @@ fn cells(row: &str) -> Vec<String> {
 #[derive(Debug)]
 pub(crate) struct ListEntry {
     pub(crate) line: usize,
-    /// Whether it has a box, and whether that is ticked.
+    /// The state of its box; `None` without one.
     pub(crate) ticked: Option<bool>,
-    /// What is behind bullet and box, with the lines that go on with it, on one line.
+    /// The text behind bullet and box on one line, with its continuation lines.
     pub(crate) text: String,
     /// Blanks before the bullet.
     pub(crate) indent: usize,
@@ -212,7 +211,7 @@ pub(crate) fn list_entries(lines: &[PageLine<'_>]) -> Vec<ListEntry> {
     entries
 }
 
-/// What stands before and behind the first colon of a line that says `Label: value`, without marks.
+/// The two parts of a line that says `Label: value`, without marks.
 pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
     let label = plain_text(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));

@@ -1,4 +1,4 @@
-//! A plan in no system's own words, and what an import has to report about one.
+//! A plan in no system's own words, with the reports of an import about it.
 
 use std::fmt;
 
@@ -12,30 +12,30 @@ pub struct PortablePlan {
     pub goal: Option<String>,
     /// Parents before their children, otherwise in the order of the source.
     pub tasks: Vec<PortableTask>,
-    /// What the source says about the whole plan and no other field has, by the source's names.
+    /// The rest of what the source says about the plan, by the source's names.
     pub ext: Map<String, Value>,
-    /// What an import has to report about it.
+    /// Reports of an import about it.
     pub notices: Vec<ImportNotice>,
 }
 
 impl PortablePlan {
-    /// Reports what is wrong with the plan as a whole.
+    /// Reports a fault of the plan as a whole.
     pub(crate) fn problem(&mut self, text: String) {
         self.notices.push(ImportNotice::problem(text));
     }
 
-    /// Reports what is wrong in the file `path`.
+    /// Reports a fault in the file `path`.
     pub(crate) fn problem_in(&mut self, path: &str, text: impl Into<String>) {
         self.notices.push(ImportNotice::problem(text).in_file(path));
     }
 
-    /// Reports what is wrong on a line of the file `path`.
+    /// Reports a fault on a line of the file `path`.
     pub(crate) fn problem_at(&mut self, path: &str, line: usize, text: impl Into<String>) {
         let notice = ImportNotice::problem(text).in_file(path);
         self.notices.push(ImportNotice { line: Some(line), ..notice });
     }
 
-    /// Reports what is worth knowing.
+    /// Reports something worth knowing.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notices.push(ImportNotice { is_problem: false, ..ImportNotice::problem(text) });
     }
@@ -87,7 +87,7 @@ pub struct PortableTask {
     pub priority: Option<String>,
     #[serde(default)]
     pub work: TaskWork,
-    /// What the source says about the task and no other field has, by the source's names.
+    /// The rest of what the source says about the task, by the source's names.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub ext: Map<String, Value>,
 }
@@ -133,7 +133,7 @@ impl fmt::Display for PortableFile {
     }
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "camelCase")]
 pub enum TaskWork {
@@ -168,13 +168,13 @@ impl TaskWork {
     }
 }
 
-/// Something that an import has to tell about its source.
+/// A report of an import about its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
-    /// Whether something is wrong with the source, and not merely worth knowing.
+    /// Something is wrong with the source; the others are worth knowing.
     #[serde(skip)]
     pub is_problem: bool,
-    /// The file, as its path within what is imported.
+    /// The path within the folder that is imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// From 1.

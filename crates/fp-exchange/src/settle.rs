@@ -1,4 +1,4 @@
-//! What is wrong with a plan as a whole, and how it becomes one that a task tree can hold.
+//! Makes a plan one that a task tree can hold, and reports the faults of the plan as a whole.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -18,7 +18,7 @@ pub(crate) fn settle(plan: &mut PortablePlan) {
     begin_anew(plan);
 }
 
-/// Takes out cancelled tasks with all that is below them; returns their ids.
+/// Takes out cancelled tasks with their subtasks; returns their ids.
 fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
     let mut kept_at: Vec<Option<usize>> = Vec::with_capacity(plan.tasks.len());
     let mut cancelled: Vec<String> = Vec::new();
@@ -39,7 +39,7 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
     cancelled.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
 }
 
-/// The positions of what each task waits for.
+/// The dependencies of each task, by position.
 fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) -> Vec<Vec<usize>> {
     let PortablePlan { tasks, notices, .. } = plan;
     let mut all_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) ->
     let is_above = |above: usize, below: usize| {
         std::iter::successors(tasks[below].parent, |&at| tasks[at].parent).any(|at| at == above)
     };
-    // Who waits for each id that is not there.
+    // The tasks that wait for each missing id.
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut waits = vec![Vec::new(); tasks.len()];
     for (at, task) in tasks.iter().enumerate() {
@@ -105,11 +105,11 @@ fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     children
 }
 
-/// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing. Returns what each leaf
-/// waits for.
+/// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing. Returns those of
+/// each leaf.
 fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let children = children_of(plan);
-    // What each task waits for together with everything above it.
+    // The dependencies of each task and of everything above it.
     let mut whole: Vec<Vec<usize>> = Vec::with_capacity(plan.tasks.len());
     for (task, own) in plan.tasks.iter().zip(waits) {
         let above = task.parent.map(|parent| whole[parent].as_slice()).unwrap_or_default();

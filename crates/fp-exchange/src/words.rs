@@ -15,7 +15,7 @@ pub(crate) fn pattern(pattern: &'static str) -> Regex {
 /// Most characters of a title; a longer one becomes a description as well.
 const TITLE: usize = 160;
 
-/// A title, and what of `text` it does not say.
+/// A title, and all of `text` if it says more.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
     let whole = one_line(text) == first;
@@ -35,7 +35,7 @@ pub(crate) fn joined_paragraphs(parts: impl IntoIterator<Item = String>) -> Opti
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Whether a text says that there is nothing.
+/// The text says that there is nothing.
 pub(crate) fn is_none(text: &str) -> bool {
     const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
     let bare = text.trim().trim_matches(['(', ')', '[', ']', '*', '_', '`', '.', '-', '–', '—', '"']).trim();
@@ -61,7 +61,7 @@ pub(crate) fn pieces_of(text: &str) -> Vec<String> {
     pieces.filter(|piece| !is_none(piece)).collect()
 }
 
-/// How far a task is, by any system's word or sign for it; `None` for an unknown word.
+/// The progress that any system's word or sign means; `None` for an unknown word.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
     let letters = |c: char| if c.is_alphabetic() || c == '\'' { c } else { ' ' };
     let bare = one_line(&word.chars().map(letters).collect::<String>()).to_lowercase();
@@ -108,7 +108,7 @@ fn work_of_sign(sign: char) -> Option<TaskWork> {
     }
 }
 
-/// How far a box says its task is.
+/// The progress that a box shows.
 pub(crate) fn work_of_box(mark: &str) -> TaskWork {
     match mark {
         "x" | "X" => TaskWork::Done { commit: None },
@@ -124,7 +124,7 @@ pub(crate) fn commit_in(text: &str) -> Option<String> {
     COMMIT.captures(text).map(|found| found[1].to_lowercase())
 }
 
-/// A file that is to be changed, `action` being what with and `what` what is done in it.
+/// A file that a task changes: `action` is such as `create`, and `what` describes the change.
 pub(crate) fn portable_file(path: &str, action: Option<&str>, what: Option<&str>) -> Option<PortableFile> {
     const NEW: &[&str] = &["create", "created", "new", "add", "added", "생성", "추가", "신규"];
     const GONE: &[&str] = &["delete", "deleted", "remove", "removed", "삭제"];
@@ -166,7 +166,7 @@ pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<S
     if commands.iter().any(builds_on) { vec![commands.join(" && ")] } else { commands }
 }
 
-/// Whether a text is a command line, and not a sentence about one.
+/// The text is a command line, and not a sentence about one.
 pub(crate) fn is_command(text: &str) -> bool {
     static FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
     let text = text.trim();

@@ -1,5 +1,5 @@
-//! `github-issues`: what the GitHub API takes to make an issue, for each task. Numbers are not known before an issue
-//! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
+//! `github-issues`: the fields that the GitHub API takes for an issue, of each task. Nobody knows the number of an
+//! issue before it is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
 //! anybody there, or refers to an issue, a request or a commit.
 
 use fp_plan::markdown;
@@ -15,7 +15,7 @@ const TITLE: usize = 256;
 const BODY: usize = 65_536;
 /// Longest label that it takes, in characters.
 const LABEL: usize = 50;
-/// What keeps a mention or a reference from being one, and is not seen.
+/// An invisible character that keeps a mention or a reference from being one.
 const BREAK: char = '\u{200b}';
 
 /// The issues, and the ids of the tasks whose text is longer than GitHub takes.
@@ -147,7 +147,7 @@ fn quiet(text: &str) -> String {
     quiet
 }
 
-/// Whether GitHub could take `word` for the hash of a commit.
+/// GitHub could take `word` for the hash of a commit.
 fn is_commit(word: &str) -> bool {
     (7..=40).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())

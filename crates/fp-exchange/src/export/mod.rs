@@ -49,7 +49,7 @@ pub fn portable_plan(
     plan
 }
 
-/// What `task` says by itself.
+/// The fields of `task` itself.
 fn portable_task(task: &Task<'_>) -> PortableTask {
     let fields = &task.fields;
     let list = |kind: FieldKind| {
@@ -89,8 +89,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     }
 }
 
-/// What no field of a portable task has, by label: fields that are not of the language or can't be read, and what
-/// stands behind a dependency.
+/// The texts that no field of a portable task has, by label: unknown and unreadable fields, and notes of dependencies.
 fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     let mut unread = Map::new();
     let mut add = |label: &str, text: &str| match unread.get_mut(label) {
@@ -112,7 +111,7 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     unread
 }
 
-/// How far each task of the tree is: a parent by its leaves.
+/// The progress of each task of the tree; that of a parent follows from its leaves.
 fn all_works(tree: &Plan<'_>, work_of_leaf: impl Fn(&Task<'_>) -> TaskWork) -> Vec<TaskWork> {
     let mut works = vec![TaskWork::Todo; tree.tasks.len()];
     for (index, task) in tree.tasks.iter().enumerate().rev() {
@@ -170,12 +169,12 @@ pub fn json_text(plan: &PortablePlan) -> String {
     pretty_json(&JsonPlan { schema_version: SCHEMA_VERSION, title, goal, tasks, ext })
 }
 
-/// The tree as `fp fmt` writes it, with how far each leaf of `plan` is.
+/// The tree as `fp fmt` writes it, with the progress of each leaf of `plan`.
 pub fn markdown_text(plan: &PortablePlan, tree: &Plan<'_>) -> String {
     write(tree) + &work_table(plan)
 }
 
-/// How far each leaf is; nothing where none has begun.
+/// A table of the progress of each leaf; empty where none has begun.
 fn work_table(plan: &PortablePlan) -> String {
     if plan.tasks.iter().all(|task| task.work == TaskWork::Todo) {
         return String::new();

@@ -20,7 +20,7 @@ fn has_issues(text: &str) -> bool {
         map.get("id").is_some_and(Value::is_string)
             && (map.contains_key("issue_type") || (map.contains_key("title") && map.contains_key("status")))
     };
-    // What is no issue at the beginning is none further down.
+    // A file whose first lines are no issues has none further down.
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(20);
     lines.any(|line| serde_json::from_str(line).is_ok_and(|map| is_issue(&map)))
 }
@@ -66,7 +66,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// Adds an issue, and returns the id of what it is a part of.
+/// Adds an issue, and returns the id of its parent.
 fn read_issue(plan: &mut PortablePlan, path: &str, id: &str, map: &Map<String, Value>) -> Option<String> {
     let (waits, part_of) = links_of(map);
     let mut own = map.clone();
@@ -84,7 +84,7 @@ fn read_issue(plan: &mut PortablePlan, path: &str, id: &str, map: &Map<String, V
     part_of
 }
 
-/// What blocks an issue, and what it is a part of.
+/// The ids of the issues that block an issue, and the id of its parent.
 fn links_of(map: &Map<String, Value>) -> (Vec<String>, Option<String>) {
     let (mut waits, mut part_of) = (Vec::new(), None);
     for link in map.get("dependencies").and_then(Value::as_array).into_iter().flatten() {

@@ -57,7 +57,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// Reads the tasks of a section: `add` makes one of each line that fits `is_task`, and what is indented below belongs
+/// Reads the tasks of a section: `add` makes one of each line that fits `is_task`, and the indented lines below belong
 /// to it.
 pub(super) fn read_boxes(
     plan: &mut PortablePlan,

@@ -14,7 +14,7 @@ use crate::page::{list_entries, page_lines, plain_text, sections_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{joined_paragraphs, title_of};
 
-/// What belongs in `.task` and is no task.
+/// A task by its folder, or by keys that only tasks of this format have.
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
     let in_tasks = folder_of(path) == ".task" || folder_of(path).ends_with("/.task");
@@ -123,7 +123,7 @@ impl TaskFolderReader {
         }
     }
 
-    /// Reads what else names the plan: the session, or the heading of the planning document.
+    /// Takes the title from the session or from the heading of the planning document, if there is none yet.
     fn read_session(&mut self, folder: &SourceFolder, base: &str) {
         if let Some(session) = folder.object(base, "workflow-session.json") {
             let name = text_at(session, &["project", "description"]);
@@ -152,7 +152,7 @@ impl TaskFolderReader {
         self.plan.tasks.push(task);
     }
 
-    /// The list says what is done: it is kept up while the files are not.
+    /// The list wins over the files: it is kept up while they are not.
     fn read_todo_list(&mut self, path: &str, text: &str) {
         let mut unknown = Vec::new();
         for entry in list_entries(&page_lines(text)) {
@@ -196,7 +196,7 @@ impl TaskFolderReader {
     }
 }
 
-/// What ids are sorted by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
+/// The key to sort ids by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
 pub(super) fn natural_order(id: &str) -> Vec<(String, u64)> {
     let mut runs: Vec<(String, u64)> = vec![(String::new(), 0)];
     let mut in_number = false;

@@ -1,5 +1,5 @@
-//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, what is done from the state of its run,
-//! from its reports, and from what its verifiers wrote.
+//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, the progress from the state of its run,
+//! from its reports, and from its evidence.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -57,7 +57,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
         }
     }
     if let Some(state) = state {
-        // Without what this program keeps in it for itself.
+        // Without the entries that this program keeps for itself.
         let kept = state.iter().filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
         let kept: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
         plan.ext.insert("executionState".into(), kept.into());
@@ -67,7 +67,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
 
 type WorkById = BTreeMap<String, TaskWork>;
 
-/// How far each task is, the surest source last: what verifiers wrote, what reports say, what the state says.
+/// The progress of each task. The surest source comes last: evidence, reports, state.
 fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
     let mut known = WorkById::new();
     let evidence = if base.is_empty() { "evidence".to_owned() } else { format!("{base}/evidence") };
@@ -122,7 +122,7 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
         set_work(known, id, TaskWork::Failed { reason: reason.as_str().map(one_line) });
     }
     entries("skippedTasks").for_each(|(id, _)| set_work(known, id, TaskWork::Skipped));
-    // What has an iteration and no end was under way.
+    // A task with an iteration and no end was under way.
     for (id, _) in entries("iterationMap") {
         known.entry(plain_id(id).to_owned()).or_insert(TaskWork::Running);
     }

@@ -66,7 +66,7 @@ fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     Ok((task, parent))
 }
 
-/// What stands under `ext`, and what is no field.
+/// The entries of `ext`, and those that are no field.
 fn ext_of(map: &Map<String, Value>, is_field: impl Fn(&str) -> bool) -> Map<String, Value> {
     let mut ext = map.get("ext").and_then(Value::as_object).cloned().unwrap_or_default();
     let others = map.iter().filter(|(key, value)| !is_field(key) && !value.is_null());

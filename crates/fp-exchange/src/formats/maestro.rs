@@ -39,7 +39,7 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// Whether a file has tasks, or an analysis of them.
+/// A file with tasks, or with an analysis of them.
 fn is_plan(value: &Value) -> bool {
     let is_analysis = |map: &Map<String, Value>| {
         map.get("dependency_graph").is_some_and(Value::is_object) || analysed_tasks(map).next().is_some()
@@ -215,7 +215,7 @@ impl MaestroReader {
     }
 }
 
-/// Takes the first line of what is said for the title, where there is no better one.
+/// Takes the first line of the description for the title, where there is no better one.
 fn with_goal_as_title(mut task: PortableTask) -> PortableTask {
     if let Some(said) = task.description.as_deref().filter(|_| task.title == task.id) {
         let purpose = said.trim_start().trim_start_matches("PURPOSE:");

@@ -1,7 +1,7 @@
 //! The formats that can be read: one file each, and which of them a folder has.
 //!
-//! Reading is lenient. What can't be read is reported with its place and left out, what is unknown is kept, and only
-//! what leaves no task at all is an error.
+//! Reading is lenient: it reports and leaves out what it can't read, and keeps what it doesn't know. Only a folder
+//! without any task is an error.
 
 mod beads;
 mod boxes;
@@ -87,7 +87,7 @@ impl SourceFormat {
         }
     }
 
-    /// What a person knows it by, and its reader.
+    /// The sign by which a person knows it, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
             Self::Uctm => ("PLAN.md with `# WORK-NN`, or TASK-NN.md", uctm::files, uctm::read),
@@ -196,7 +196,7 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
     }
 }
 
-/// Reads `folder` as a plan of `format`, with notices of what is wrong in its files.
+/// Reads `folder` as a plan of `format`, with notices of faults in its files.
 ///
 /// # Errors
 /// There is no task to import, or more than one plan.
@@ -251,7 +251,7 @@ fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool
         }
         parents.push(parent);
     }
-    // Where each task goes; `None` while it is on the way there.
+    // The new position of each task; `None` until it is known.
     let mut place: Vec<Option<usize>> = vec![None; tasks.len()];
     for start in 0..tasks.len() {
         let mut way = Vec::new();
@@ -579,7 +579,7 @@ mod tests {
         check(&[("a", Some("b")), ("b", Some("a"))], &[("b", None), ("a", Some(0))], 1);
     }
 
-    /// The tasks of what is read, each with what it waits for and a `+` where it is done.
+    /// The tasks that were read, each with its dependencies and a `+` where it is done; and the notices.
     fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut plan = read_source(format, &folder(files)).unwrap();
         settle(&mut plan);

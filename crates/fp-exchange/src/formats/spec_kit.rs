@@ -65,15 +65,15 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// What the next task of the page waits for.
+/// The tasks that the next one of the page waits for.
 #[derive(Default)]
 struct PageOrder {
     before: Vec<String>,
     /// Tasks with `[P]` since then.
     beside: Vec<String>,
-    /// What all stories wait for, once there was one, and the last tasks of each.
+    /// Once there was a story: the tasks that all stories wait for, and the last tasks of each.
     stories: Option<(Vec<String>, Vec<String>)>,
-    /// Whether a task waits for another by it.
+    /// A task waits for another by it.
     counts: bool,
 }
 

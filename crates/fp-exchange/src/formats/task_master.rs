@@ -14,7 +14,7 @@ use crate::words::title_of;
 /// The tag that new plans have.
 const MAIN_TAG: &str = "master";
 
-/// Whether a list of tasks is of this format, and of no other that has one.
+/// A list of tasks of this format, and of no other that has one.
 fn is_list(value: Option<&Value>) -> bool {
     let Some(all) = value.and_then(Value::as_array) else { return false };
     let objects = || all.iter().filter_map(Value::as_object);

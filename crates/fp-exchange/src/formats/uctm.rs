@@ -27,7 +27,7 @@ static HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)\b[\s:—–.-]*(.*)$"));
 static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
 
-/// What a heading, a label or the heading of a column is about.
+/// The subject of a heading, a label or a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UctmLabel {
     Goal,
@@ -246,7 +246,7 @@ impl UctmReader {
         }
     }
 
-    /// Reads what stands below a heading or behind a label.
+    /// Reads the text below a heading or behind a label.
     fn read_part(&mut self, id: &str, path: &str, part: &PageSection<'_>) {
         let text = part.text();
         let nothing = is_none(&plain_text(bare_entry(&text)));

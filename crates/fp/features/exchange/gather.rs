@@ -47,7 +47,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         let name = if cfg!(windows) { name.replace('\\', "/") } else { name.to_owned() };
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
-                // Where it leads within the folder, that is read by itself.
+                // A target within the folder is read by itself.
                 let target = fs::canonicalize(entry.path());
                 let is_inside = target.is_ok_and(|target| target.starts_with(&root));
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {

@@ -38,7 +38,7 @@ use crate::printer::Format;
 const ORIGIN: &str = "import.json";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
-/// What builders noted, in the plan's folder.
+/// The notes of builders, in the plan's folder.
 const NOTEPAD: &str = "notepad.md";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
 const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
@@ -63,13 +63,13 @@ pub(crate) struct ImportArgs {
     dry_run: bool,
 }
 
-/// What was read, and what will be written.
+/// A plan that was read and will be written.
 struct Import {
     recognised: RecognisedSource,
-    /// What was named, as it is known later.
+    /// The imported path, from the repository where it is inside.
     path: String,
     draft: PlanDraft,
-    /// With the commits that the repository has.
+    /// Leaves that are done, with the commits that the repository has.
     done: Vec<DoneBefore>,
     /// The record of the interview, where it comes along.
     interview: Option<Interview>,
@@ -215,7 +215,7 @@ impl Import {
         Ok(file::atomic_write(&into.file(TASKS), self.draft.text.as_bytes())?)
     }
 
-    /// How much planning a plan of so many leaves would have had, and why.
+    /// The mode that a plan of this size would have had, and the reason.
     fn mode(&self) -> (Mode, String) {
         let mode = match self.leaves {
             0 | 1 => Mode::Direct,
@@ -225,7 +225,7 @@ impl Import {
         (mode, format!("imported with {}", counted(self.leaves, "task")))
     }
 
-    /// What happened before: the work that was done, and what its builders noted.
+    /// The events before the import: finished work, and notes of builders.
     fn events(&self, folder: &SourceFolder) -> Vec<Event> {
         let tasks = self.done.iter().filter_map(|done| {
             let task = TaskId::new(done.id.as_str()).ok()?;
@@ -239,14 +239,14 @@ impl Import {
         done.into_iter().chain(notepad.into_iter().map(|note| Event::Noted { note })).collect()
     }
 
-    /// Whether it is a plan of fractal-planner in which each task has the id that it had.
+    /// A plan of fractal-planner in which each task has the id that it had.
     fn keeps_ids(&self) -> bool {
         let PlanDraft { plan, ids, .. } = &self.draft;
         self.recognised.source == SourceFormat::FractalPlanner
             && plan.tasks.iter().zip(ids).all(|(task, id)| task.id == *id)
     }
 
-    /// What comes along from a folder of fractal-planner.
+    /// The other files that come along from a folder of fractal-planner.
     fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
         if self.recognised.source != SourceFormat::FractalPlanner {
             return Vec::new();
@@ -302,7 +302,7 @@ impl Import {
         json
     }
 
-    /// The report of what was found, before anything is written.
+    /// The report of the findings, before anything is written.
     fn found_text(&self) -> String {
         let RecognisedSource { source, because } = &self.recognised;
         let (plan, leaves) = (&self.draft.plan, self.leaves);
@@ -324,7 +324,7 @@ impl Import {
         text + &format!("\nWhat the tree still lacks ({errors}, {warnings}):\n  {rules}\n")
     }
 
-    /// The report of what was written, or would be.
+    /// The report of the written plan, or of the tree that would be written.
     fn written_text(&self, written: Option<&PlanFolder>, context: &Context) -> String {
         let Some(folder) = written else {
             return format!("\nNothing is written (--dry-run). tasks.md would be:\n\n{}", self.draft.text);
