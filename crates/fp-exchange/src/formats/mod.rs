@@ -15,11 +15,10 @@ mod uctm;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
-use std::str::FromStr;
 
 use fp_plan::hint::Hint;
 use serde::Serialize;
+use strum::VariantArray as _;
 use thiserror::Error;
 
 use crate::folder::{SourceFolder, base_of};
@@ -29,8 +28,20 @@ use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 const MAX_LISTED: usize = 5;
 
 /// A format that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum SourceFormat {
     Uctm,
     Maestro,
@@ -60,33 +71,6 @@ type PlanFiles = fn(&SourceFolder) -> Vec<&str>;
 type ReadPlan = fn(&SourceFolder, &str) -> ReadResult;
 
 impl SourceFormat {
-    pub const ALL: [Self; 9] = [
-        Self::Uctm,
-        Self::Maestro,
-        Self::Ccw,
-        Self::TaskMaster,
-        Self::SpecKit,
-        Self::Boxes,
-        Self::Beads,
-        Self::FractalPlanner,
-        Self::Json,
-    ];
-
-    /// The name on the command line and in `import.json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uctm => "uctm",
-            Self::Maestro => "maestro",
-            Self::Ccw => "ccw",
-            Self::TaskMaster => "task-master",
-            Self::SpecKit => "spec-kit",
-            Self::Boxes => "boxes",
-            Self::Beads => "beads",
-            Self::FractalPlanner => "fractal-planner",
-            Self::Json => "json",
-        }
-    }
-
     /// The sign by which a person knows it, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
@@ -109,20 +93,6 @@ impl SourceFormat {
 
 const MAESTRO_SIGN: &str = "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`";
 const BOXES_SIGN: &str = "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it";
-
-impl fmt::Display for SourceFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for SourceFormat {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|format| format.name() == name);
-        known.ok_or_else(|| format!("{name:?} is no format that can be read"))
-    }
-}
 
 /// Why nothing can be imported.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -153,8 +123,10 @@ impl Hint for ImportError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotRecognised(_) => {
-                let signs = SourceFormat::ALL.map(|format| format!("\n  {format}: {}", format.reader().0));
-                format!("name the folder of a plan, which is known by:{}", signs.concat()).into()
+                let signs = SourceFormat::VARIANTS
+                    .iter()
+                    .map(|format| format!("\n  {format}: {}", format.reader().0));
+                format!("name the folder of a plan, which is known by:{}", signs.collect::<String>()).into()
             }
             Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
@@ -184,7 +156,8 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
         let because = format!("by {}", source.reader().1(folder).first().filter(|_| !is_maestro)?);
         Some(RecognisedSource { source, because })
     };
-    let mut found: Vec<RecognisedSource> = SourceFormat::ALL.into_iter().filter_map(recognised).collect();
+    let mut found: Vec<RecognisedSource> =
+        SourceFormat::VARIANTS.iter().copied().filter_map(recognised).collect();
     match (found.len(), folder.broken().next()) {
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
         (0, None) => {
@@ -535,7 +508,7 @@ mod tests {
         fn nothing_panics(files in prop::collection::vec((prop::sample::select(NAMES.to_vec()), file_text()), 0..5)) {
             let folder: SourceFolder = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
             let _ = recognise_source(&folder);
-            for source in SourceFormat::ALL {
+            for &source in SourceFormat::VARIANTS {
                 let Ok(mut plan) = read_source(source, &folder) else { continue };
                 prop_assert!(!plan.tasks.is_empty());
                 let above = plan.tasks.iter().enumerate().all(|(at, task)| task.parent.is_none_or(|parent| parent < at));
@@ -547,11 +520,10 @@ mod tests {
 
     #[test]
     fn every_format_has_its_name() {
-        for source in SourceFormat::ALL {
-            assert_eq!(source.name().parse(), Ok(source));
-            assert_eq!(json!(source), json!(source.name()));
+        for source in SourceFormat::VARIANTS {
+            assert_eq!(source.into_str().parse(), Ok(*source));
+            assert_eq!(json!(source), json!(source.into_str()));
         }
-        assert_eq!("jira".parse::<SourceFormat>(), Err("\"jira\" is no format that can be read".to_owned()));
     }
 
     fn arranged(tasks: &[(&str, Option<&str>)]) -> (Vec<(String, Option<usize>)>, usize) {

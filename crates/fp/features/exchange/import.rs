@@ -27,6 +27,7 @@ use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use fp_run::run::notepad;
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
 use super::gather::gather_texts;
 use crate::context::Context;
@@ -56,7 +57,7 @@ pub(crate) struct ImportArgs {
     /// The plan's folder, or its file; it may lie outside the repository
     path: PathBuf,
     /// The format; recognised by what the files say where left out
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::ALL.map(SourceFormat::name)).try_map(|name| name.parse::<SourceFormat>()))]
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::VARIANTS.iter().map(|format| format.into_str())).try_map(|name| name.parse::<SourceFormat>()))]
     from: Option<SourceFormat>,
     /// Show the report and the tree, and write nothing
     #[arg(long)]
@@ -232,7 +233,7 @@ impl Import {
             Some(ImportedTask { task, title: done.title.clone(), commit: done.commit.clone() })
         });
         let tasks: Vec<ImportedTask> = tasks.collect();
-        let from = self.recognised.source.name().to_owned();
+        let from = self.recognised.source.into_str().to_owned();
         let done = (!tasks.is_empty()).then_some(Event::Imported { from, tasks });
         let notepad =
             folder.text(NOTEPAD).filter(|_| self.keeps_ids()).map(notepad::read).unwrap_or_default();
