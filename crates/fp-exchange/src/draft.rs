@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::export::pretty_json;
 use crate::formats::SourceFormat;
 use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
-use crate::settle::settle;
+use crate::settle::{children_of, settle};
 use crate::words::pattern;
 
 /// The name in `ext` of texts that can't be written in a tree.
@@ -369,12 +369,10 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
 
 /// The positions of the tasks, each parent directly before its children.
 fn document_order(plan: &PortablePlan) -> Vec<usize> {
-    let mut children = vec![Vec::new(); plan.tasks.len() + 1];
-    for (at, task) in plan.tasks.iter().enumerate() {
-        children[task.parent.unwrap_or(plan.tasks.len())].push(at);
-    }
+    let children = children_of(plan);
     let mut order = Vec::with_capacity(plan.tasks.len());
-    let mut open: Vec<usize> = children[plan.tasks.len()].iter().rev().copied().collect();
+    let mut open: Vec<usize> =
+        (0..plan.tasks.len()).rev().filter(|&at| plan.tasks[at].parent.is_none()).collect();
     while let Some(at) = open.pop() {
         order.push(at);
         open.extend(children[at].iter().rev());

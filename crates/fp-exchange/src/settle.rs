@@ -97,7 +97,7 @@ fn name_ids(ids: &[String]) -> String {
 }
 
 /// The positions of the children of each task.
-fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
+pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); plan.tasks.len()];
     for (at, task) in plan.tasks.iter().enumerate() {
         task.parent.into_iter().for_each(|parent| children[parent].push(at));

@@ -86,8 +86,7 @@ pub fn manifest_kind(path: &str) -> Option<(Language, ReadPackages)> {
     Some(match name {
         "cargo.toml" => (Rust, cargo),
         "package.json" => (JavaScript, npm),
-        "pyproject.toml" => (Python, pyproject),
-        "pipfile" => (Python, pipfile),
+        "pyproject.toml" | "pipfile" => (Python, python),
         "go.mod" => (Go, go),
         "gemfile" => (Ruby, ruby),
         "pom.xml" => (Jvm, maven),
@@ -117,36 +116,29 @@ fn found(text: &str, patterns: &[&str]) -> Option<PackageNames> {
     Some(names)
 }
 
-fn toml(text: &str) -> Option<DocumentMut> {
-    text.parse().ok()
+/// The items at `path` of a document, where `*` stands for every key.
+fn items_at<'t>(document: &'t DocumentMut, path: &str) -> Vec<&'t Item> {
+    path.split('.').fold(vec![document.as_item()], |items, part| {
+        let tables = items.into_iter().filter_map(Item::as_table_like);
+        let entries = tables.flat_map(TableLike::iter).filter(|(key, _)| part == "*" || *key == part);
+        entries.map(|(_, item)| item).collect()
+    })
 }
 
-fn table<'t>(parent: &'t dyn TableLike, path: &[&str]) -> Option<&'t dyn TableLike> {
-    let (first, rest) = path.split_first()?;
-    let inner = parent.get(first)?.as_table_like()?;
-    if rest.is_empty() { Some(inner) } else { table(inner, rest) }
+/// The entries of the tables at `paths`.
+fn entries_at<'t>(document: &'t DocumentMut, paths: &[&str]) -> Vec<(&'t str, &'t Item)> {
+    let items = paths.iter().flat_map(|path| items_at(document, path));
+    items.filter_map(Item::as_table_like).flat_map(TableLike::iter).collect()
 }
 
 fn cargo(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
+    let document: DocumentMut = text.parse().ok()?;
     let mut names = PackageNames::new();
-    cargo_tables(document.as_table(), &mut names);
-    if let Some(workspace) = table(document.as_table(), &["workspace"]) {
-        cargo_tables(workspace, &mut names);
-    }
-    for (_, target) in table(document.as_table(), &["target"]).into_iter().flat_map(|t| t.iter()) {
-        if let Some(target) = target.as_table_like() {
-            cargo_tables(target, &mut names);
-        }
-    }
-    Some(names)
-}
-
-fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
     for key in
         ["dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies"]
     {
-        for (name, item) in table(parent, &[key]).into_iter().flat_map(|t| t.iter()) {
+        let (workspace, target) = (format!("workspace.{key}"), format!("target.*.{key}"));
+        for (name, item) in entries_at(&document, &[key, &workspace, &target]) {
             let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
             let local = field("path").is_some() && field("git").is_none();
             if !local {
@@ -155,17 +147,13 @@ fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
             }
         }
     }
+    Some(names)
 }
 
 fn catalog(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let mut names = PackageNames::new();
-    for key in ["libraries", "plugins"] {
-        for (name, _) in table(document.as_table(), &[key]).into_iter().flat_map(|t| t.iter()) {
-            names.insert(name.to_owned());
-        }
-    }
-    Some(names)
+    let document = text.parse().ok()?;
+    let entries = entries_at(&document, &["libraries", "plugins"]);
+    Some(entries.into_iter().map(|(name, _)| name.to_owned()).collect())
 }
 
 /// The name at the beginning of a requirement, as package indexes compare it.
@@ -192,54 +180,30 @@ fn requirement_line(line: &str) -> Option<String> {
     }
 }
 
-fn strings(item: &Item) -> impl Iterator<Item = &str> {
-    item.as_array().into_iter().flatten().filter_map(toml_edit::Value::as_str)
-}
-
-fn pyproject(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let root: &dyn TableLike = document.as_table();
-    let list = |path: &[&str], key: &str| -> Vec<String> {
-        let item = if path.is_empty() { root.get(key) } else { table(root, path).and_then(|t| t.get(key)) };
-        item.into_iter().flat_map(strings).filter_map(requirement).collect()
-    };
-    let mut names = PackageNames::from_iter(list(&["project"], "dependencies"));
-    names.extend(list(&["build-system"], "requires"));
-    names.extend(list(&["tool", "uv"], "dev-dependencies"));
-    for groups in [
-        &["project", "optional-dependencies"][..],
-        &["dependency-groups"],
-        &["tool", "pdm", "dev-dependencies"],
-    ] {
-        let groups = table(root, groups).into_iter().flat_map(|t| t.iter());
-        names.extend(groups.flat_map(|(_, group)| strings(group)).filter_map(requirement));
-    }
-    if let Some(poetry) = table(root, &["tool", "poetry"]) {
-        for key in ["dependencies", "dev-dependencies"] {
-            names.extend(python_table(poetry, key));
-        }
-        for (_, group) in table(poetry, &["group"]).into_iter().flat_map(|t| t.iter()) {
-            names.extend(
-                group.as_table_like().into_iter().flat_map(|group| python_table(group, "dependencies")),
-            );
-        }
-    }
-    Some(names)
-}
-
-fn python_table(parent: &dyn TableLike, key: &str) -> Vec<String> {
-    let entries = table(parent, &[key]).into_iter().flat_map(|t| t.iter());
+/// The packages of `pyproject.toml` and `Pipfile`.
+fn python(text: &str) -> Option<PackageNames> {
+    const LISTS: [&str; 6] = [
+        "project.dependencies",
+        "project.optional-dependencies.*",
+        "build-system.requires",
+        "dependency-groups.*",
+        "tool.uv.dev-dependencies",
+        "tool.pdm.dev-dependencies.*",
+    ];
+    const TABLES: [&str; 5] = [
+        "packages",
+        "dev-packages",
+        "tool.poetry.dependencies",
+        "tool.poetry.dev-dependencies",
+        "tool.poetry.group.*.dependencies",
+    ];
+    let document = text.parse().ok()?;
+    let lists = LISTS.iter().flat_map(|path| items_at(&document, path)).filter_map(Item::as_array).flatten();
+    let listed = lists.filter_map(toml_edit::Value::as_str);
     let local = |item: &Item| item.as_table_like().is_some_and(|t| t.contains_key("path"));
-    entries
-        .filter(|(name, item)| *name != "python" && !local(item))
-        .filter_map(|(name, _)| requirement(name))
-        .collect()
-}
-
-fn pipfile(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let keys = ["packages", "dev-packages"];
-    Some(keys.iter().flat_map(|key| python_table(document.as_table(), key)).collect())
+    let entries = entries_at(&document, &TABLES).into_iter();
+    let named = entries.filter(|(name, item)| *name != "python" && !local(item)).map(|(name, _)| name);
+    Some(listed.chain(named).filter_map(requirement).collect())
 }
 
 fn npm(text: &str) -> Option<PackageNames> {
