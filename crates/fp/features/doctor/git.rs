@@ -108,24 +108,11 @@ pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
     };
     let program = setting(cwd, &format!("gpg.{format}.program"))?.or(old_name);
     let program = program.unwrap_or_else(|| usual.into());
-    let wrong = |fault: String, command: &str| {
-        DoctorFinding::error(check, format!("commits have to be signed, and {fault}")).fixed_by(command)
-    };
     if !is_there(cwd, &program) {
-        return Ok(wrong(format!("{program} is not on PATH"), "git config --show-origin commit.gpgSign"));
+        let detail = format!("commits have to be signed, and {program} is not on PATH");
+        return Ok(DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign"));
     }
-    let key = setting(cwd, "user.signingKey")?.filter(|_| format == "ssh");
-    let is_literal = |key: &str| ["ssh-", "key::", "ecdsa-"].iter().any(|start| key.starts_with(start));
-    Ok(match key {
-        Some(key) if !is_literal(&key) && !path_of(cwd, &key).exists() => {
-            wrong(format!("the key {key} is not there"), "git config --show-origin user.signingKey")
-        }
-        None if format == "ssh" && setting(cwd, "gpg.ssh.defaultKeyCommand")?.is_none() => wrong(
-            "no key for ssh is configured".into(),
-            "git config --global user.signingKey ~/.ssh/id_ed25519.pub",
-        ),
-        _ => DoctorFinding::ok(check, format!("commits are signed by {program}")),
-    })
+    Ok(DoctorFinding::ok(check, format!("commits are signed by {program}")))
 }
 
 /// The file that a setting names, as git reads it: `~/` is the home.

@@ -1,6 +1,4 @@
-//! The place of work: the repository, the settings, the leftovers of interrupted runs, and the disk.
-
-use std::path::Path;
+//! The place of work: the repository, the settings, and the leftovers of interrupted runs.
 
 use fp_host::config::{Config, client_file, read_plugin_options, user_file};
 use fp_host::config_file::{ConfigError, read_layer};
@@ -14,10 +12,6 @@ use fp_plan::text::counted;
 use super::plan::{claims, is_led, leftovers as left_in, way_of_commit};
 use super::{DoctorFinding, DoctorLevel};
 use crate::context::Context;
-
-/// Free bytes below which the doctor warns: a gigabyte.
-#[cfg(unix)]
-const LITTLE: u64 = 1_000_000_000;
 
 /// The repository of the current folder, in which a run can start.
 pub(super) fn repository(context: &Context) -> DoctorFinding {
@@ -109,32 +103,4 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
         left.push(DoctorFinding::ok(check, detail));
     }
     left
-}
-
-/// The disk of the repository.
-#[cfg(unix)]
-pub(super) fn disk(cwd: &Path) -> DoctorFinding {
-    match rustix::fs::statvfs(cwd) {
-        Ok(found) => space(found.f_bavail.saturating_mul(found.f_frsize)),
-        Err(error) => {
-            let reason = fp_host::file::reason(&error.into());
-            DoctorFinding::ok("disk", format!("its free space is unknown: {reason}"))
-        }
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn disk(_cwd: &Path) -> DoctorFinding {
-    DoctorFinding::ok("disk", "not checked on this system")
-}
-
-/// The free space, in bytes.
-#[cfg(unix)]
-pub(super) fn space(bytes: u64) -> DoctorFinding {
-    let (whole, tenth) = (bytes / LITTLE, bytes % LITTLE * 10 / LITTLE);
-    let detail = format!("{whole}.{tenth} GB free for the repository");
-    if bytes < LITTLE {
-        return DoctorFinding::warning("disk", format!("{detail}; below 1 GB a build or a commit may fail"));
-    }
-    DoctorFinding::ok("disk", detail)
 }

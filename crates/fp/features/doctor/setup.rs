@@ -42,7 +42,6 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.push(place::repository(context));
     found.extend(place::settings(context));
     found.extend(place::leftovers(context));
-    found.push(place::disk(&context.cwd));
     let home = context.env(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
     if context.repo().git_dir.is_some() {

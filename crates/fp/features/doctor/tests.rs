@@ -11,7 +11,6 @@ use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 
 use super::git::{commit_hooks, identity, signing};
 #[cfg(unix)]
-use super::place::space;
 use super::plan::{approval, claims, log, snapshot};
 use super::setup::{agent_teams, permissions, program};
 use super::*;
@@ -193,7 +192,7 @@ fn hooks_that_are_not_run_are_told() {
 
 #[cfg(unix)]
 #[test]
-fn a_signature_needs_a_program_and_a_key() {
+fn a_signature_needs_a_program() {
     let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
         let folder =
             repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
@@ -201,39 +200,16 @@ fn a_signature_needs_a_program_and_a_key() {
         settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
         check(&signing(folder.path()).unwrap(), level, detail, command);
     };
-    let (key, ssh) = (("user.signingKey", "ABCD"), ("gpg.format", "ssh"));
+    let ssh = ("gpg.format", "ssh");
     told(&[("commit.gpgSign", "false")], DoctorLevel::Ok, "commits are not signed", None);
-    told(&[key], DoctorLevel::Ok, "commits are signed by sh", None);
     told(&[], DoctorLevel::Ok, "commits are signed by sh", None);
-    told(
-        &[ssh],
-        DoctorLevel::Error,
-        "commits have to be signed, and no key for ssh is configured",
-        Some("git config --global user.signingKey ~/.ssh/id_ed25519.pub"),
-    );
-    let by_command = [ssh, ("gpg.ssh.defaultKeyCommand", "ssh-add -L")];
-    told(&by_command, DoctorLevel::Ok, "commits are signed by sh", None);
-    told(
-        &[ssh, key],
-        DoctorLevel::Error,
-        "commits have to be signed, and the key ABCD is not there",
-        Some("git config --show-origin user.signingKey"),
-    );
+    told(&[ssh], DoctorLevel::Ok, "commits are signed by sh", None);
     told(
         &[ssh, ("gpg.ssh.program", "no-such-program")],
         DoctorLevel::Error,
         "commits have to be signed, and no-such-program is not on PATH",
         Some("git config --show-origin commit.gpgSign"),
     );
-}
-
-#[cfg(unix)]
-#[test]
-fn little_room_is_a_warning() {
-    check(&space(12_340_000_000), DoctorLevel::Ok, "12.3 GB free for the repository", None);
-    check(&space(1_000_000_000), DoctorLevel::Ok, "1.0 GB free for the repository", None);
-    let little = "0.9 GB free for the repository; below 1 GB a build or a commit may fail";
-    check(&space(999_999_999), DoctorLevel::Warning, little, None);
 }
 
 fn settings_file(path: &str, value: Value) -> ClientSettingsFile {
