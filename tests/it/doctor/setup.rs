@@ -210,7 +210,7 @@ fn nothing_is_there() {
                             folder to PATH
       warning  repository   the current folder is in none, and plans need one
                             → git init
-      ok       settings     user: no home to look in, project: none
+      ok       settings     project: none
       ok       leftovers    none; there is no plan
 
     3 errors, 4 warnings

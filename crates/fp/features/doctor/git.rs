@@ -101,33 +101,23 @@ pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
         return Ok(DoctorFinding::ok(check, "commits are not signed"));
     }
     let format = setting(cwd, "gpg.format")?.unwrap_or_else(|| "openpgp".into());
-    let (usual, old_name) = match format.as_str() {
-        "ssh" => ("ssh-keygen", None),
-        "x509" => ("gpgsm", None),
-        _ => ("gpg", setting(cwd, "gpg.program")?),
+    let usual = match format.as_str() {
+        "ssh" => "ssh-keygen",
+        "x509" => "gpgsm",
+        _ => "gpg",
     };
-    let program = setting(cwd, &format!("gpg.{format}.program"))?.or(old_name);
-    let program = program.unwrap_or_else(|| usual.into());
-    if !is_there(cwd, &program) {
+    // Git expands the `~` of a path.
+    let path = |name: &str| ask(cwd, &["config", "--type=path", "--get", name]).ok();
+    let old_name = || path("gpg.program").filter(|_| usual == "gpg");
+    let program = path(&format!("gpg.{format}.program")).or_else(old_name).unwrap_or_else(|| usual.into());
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = match program.contains(['/', '\\']) {
+        true => cwd.join(&program).exists(),
+        false => program_on_path(&[&format!("{program}{}", std::env::consts::EXE_SUFFIX)], &search).is_some(),
+    };
+    if !is_there {
         let detail = format!("commits have to be signed, and {program} is not on PATH");
         return Ok(DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign"));
     }
     Ok(DoctorFinding::ok(check, format!("commits are signed by {program}")))
-}
-
-/// The file that a setting names, as git reads it: `~/` is the home.
-fn path_of(cwd: &Path, written: &str) -> PathBuf {
-    match (written.strip_prefix("~/"), std::env::var_os("HOME")) {
-        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
-        _ => cwd.join(written),
-    }
-}
-
-/// The program `name` is at that path, or on PATH.
-fn is_there(cwd: &Path, name: &str) -> bool {
-    if name.contains(['/', '\\']) {
-        return path_of(cwd, name).exists();
-    }
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    program_on_path(&[&format!("{name}{}", std::env::consts::EXE_SUFFIX)], &search).is_some()
 }

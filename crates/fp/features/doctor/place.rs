@@ -46,10 +46,7 @@ pub(super) fn settings(context: &Context) -> Vec<DoctorFinding> {
     let (user, project) = (user_file(&env), context.repo().config_file());
     let (mut faults, mut shown) = (Vec::new(), Vec::new());
     for (whose, path) in [("user", user.as_deref()), ("project", Some(project.as_path()))] {
-        let Some(path) = path else {
-            shown.push(format!("{whose}: no home to look in"));
-            continue;
-        };
+        let Some(path) = path else { continue };
         match read_layer(path) {
             Ok(None) => shown.push(format!("{whose}: none")),
             Ok(Some(_)) => shown.push(format!("{whose}: {}", path.display())),
