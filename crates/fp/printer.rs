@@ -51,6 +51,14 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 /// Columns of a terminal for which text is laid out.
 pub(crate) const WIDTH: usize = 80;
 
+/// The word that JSON has for a value of a plain enum.
+pub(crate) fn word_of(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        other => format!("{other:?}"),
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Printer;
 

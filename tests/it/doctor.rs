@@ -86,16 +86,15 @@ fn a_healthy_plan() {
     exit status: 0
     --- stdout
     Plan sample-20261121
-      ok       files        all that are there can be read
+      ok       files        all can be read
       ok       log          10 entries
-      ok       snapshot     what the log adds up to
+      ok       snapshot     matches the log
       ok       approval     the tree is the one that was approved
-      ok       claims       held: task 2; the session is there
+      ok       claims       held: task 2
       ok       evidence     1 file
       ok       notepad      1 note
-      ok       commits due  none
       ok       commits      1 commit in the history of HEAD
-      ok       git          nothing is in the way of a commit
+      ok       git          ready to commit
       ok       leftovers    none
 
     Everything looks good
@@ -110,16 +109,15 @@ fn a_healthy_plan() {
     exit status: 0
     --- stdout
     Plan sample-20261121
-      ok       files        all that are there can be read
+      ok       files        all can be read
       ok       log          0 entries
-      ok       snapshot     not there; the next change writes it
+      ok       snapshot     none; the next change writes it
       ok       approval     the plan is not approved yet
       ok       claims       no task is held
       ok       evidence     0 files
       ok       notepad      no note
-      ok       commits due  none
       ok       commits      0 commits in the history of HEAD
-      ok       git          nothing is in the way of a commit
+      ok       git          ready to commit
       ok       leftovers    none
 
     Everything looks good
@@ -146,27 +144,25 @@ fn everything_at_once_and_what_is_mended() {
     exit status: 1
     --- stdout
     Plan sample-20261121
-      ok       files        all that are there can be read
+      ok       files        all can be read
       ok       log          10 entries
-      warning  snapshot     damaged, edited by hand, or of another plan or version
+      warning  snapshot     damaged, edited by hand, or from another plan or version
                             → fp doctor sample-20261121 --fix
       warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
-      warning  claims       held: task 2; the session is gone
+      warning  claims       held: task 2; the session that led the run is gone
                             → fp run start sample-20261121
-      warning  evidence     no file of task 1; the log has what belongs in it
+      warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
-      warning  notepad      notepad.md is not what the log says
+      warning  notepad      notepad.md does not match the log
                             → fp doctor sample-20261121 --fix
-      ok       commits due  none
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
-      error    git          .git/index.lock is there: git makes no commit; where no
-                            git is running, one that was killed has left it: remove
-                            it
+      error    git          .git/index.lock keeps git from committing; if no git is
+                            running, a killed one has left it: remove it
                             → rm [ROOT]/work/.git/index.lock
-      warning  leftovers    left by a process that was killed: .fp-aB3.tmp,
+      warning  leftovers    left by a killed process: .fp-aB3.tmp,
                             execution-state.json.tmp,
                             evidence/task-9-verification.md.tmp
                             → fp doctor sample-20261121 --fix
@@ -181,22 +177,20 @@ fn everything_at_once_and_what_is_mended() {
       fixed    wrote 1 evidence file from the log
       fixed    wrote notepad.md from the log
       fixed    removed 3 temporary files
-      ok       files        all that are there can be read
+      ok       files        all can be read
       ok       log          10 entries
-      ok       snapshot     what the log adds up to
+      ok       snapshot     matches the log
       warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
-      warning  claims       held: task 2; the session is gone
+      warning  claims       held: task 2; the session that led the run is gone
                             → fp run start sample-20261121
       ok       evidence     1 file
       ok       notepad      1 note
-      ok       commits due  none
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
-      error    git          .git/index.lock is there: git makes no commit; where no
-                            git is running, one that was killed has left it: remove
-                            it
+      error    git          .git/index.lock keeps git from committing; if no git is
+                            running, a killed one has left it: remove it
                             → rm [ROOT]/work/.git/index.lock
       ok       leftovers    none
 
@@ -219,7 +213,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "files",
           "command": null,
-          "detail": "all that are there can be read",
+          "detail": "all can be read",
           "level": "ok"
         },
         {
@@ -231,7 +225,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "snapshot",
           "command": null,
-          "detail": "what the log adds up to",
+          "detail": "matches the log",
           "level": "ok"
         },
         {
@@ -243,7 +237,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "claims",
           "command": "fp run start sample-20261121",
-          "detail": "held: task 2; the session is gone",
+          "detail": "held: task 2; the session that led the run is gone",
           "level": "warning"
         },
         {
@@ -256,12 +250,6 @@ fn everything_at_once_and_what_is_mended() {
           "check": "notepad",
           "command": null,
           "detail": "1 note",
-          "level": "ok"
-        },
-        {
-          "check": "commits due",
-          "command": null,
-          "detail": "none",
           "level": "ok"
         },
         {
@@ -298,7 +286,7 @@ fn a_torn_line_is_dropped() {
     let whole = environment.read(&log);
     environment.write(&log, format!("{whole}{{\"schemaVer"));
     let found = environment.fp(&["doctor", PLAN]);
-    assert!(found.stdout.contains("its last line was torn off"), "{found}");
+    assert!(found.stdout.contains("its last line was cut off"), "{found}");
     assert_eq!(environment.read(&log).len(), whole.len() + 11, "looking changes nothing");
     let mended = environment.fp(&["doctor", PLAN, "--fix"]);
     assert!(mended.stdout.contains("fixed    dropped the torn line of the log"), "{mended}");
@@ -315,7 +303,7 @@ fn a_log_that_is_none_is_left_alone() {
     exit status: 1
     --- stdout
     Plan sample-20261121
-      ok       files        all that are there can be read
+      ok       files        all can be read
       error    log          events.jsonl:3: not an entry of this log: seq 4 where 3
                             is due; mend or remove line 3 of events.jsonl: every
                             line is one JSON object, numbered by `seq`
@@ -332,18 +320,16 @@ fn a_log_that_is_none_is_left_alone() {
     exit status: 0
     --- stdout
     Plan sample-20261121
-      ok       files        all that are there can be read
+      ok       files        all can be read
       ok       log          10 entries
-      warning  snapshot     not what the log adds up to: one of them was edited by
-                            hand
+      warning  snapshot     does not match the log: one of them was edited by hand
                             → fp doctor sample-20261121 --fix
       ok       approval     the tree is the one that was approved
-      ok       claims       held: task 2; the session is there
+      ok       claims       held: task 2
       ok       evidence     1 file
       ok       notepad      1 note
-      ok       commits due  none
       ok       commits      1 commit in the history of HEAD
-      ok       git          nothing is in the way of a commit
+      ok       git          ready to commit
       ok       leftovers    none
 
     1 warning
@@ -353,7 +339,7 @@ fn a_log_that_is_none_is_left_alone() {
     let shorter = shorter[..shorter.len() - 1].join("\n") + "\n";
     environment.write(&log, &shorter);
     let cut = environment.fp(&["doctor", PLAN, "--fix"]);
-    assert!(cut.code == 1 && cut.stdout.contains("entries are gone"), "{cut}");
+    assert!(cut.code == 1 && cut.stdout.contains("the log ends at entry 9"), "{cut}");
     assert_eq!(environment.read(&log), shorter);
 }
 
@@ -381,16 +367,15 @@ fn files_that_can_not_be_read() {
       error    files        interview.json: 1:1: an interview is a JSON object, and
                             this is none; correct that place, or delete the file to
                             begin anew
-      warning  files        worktrees is a symbolic link, which is not followed; put
-                            the real one in its place
+      warning  files        worktrees is a symbolic link, which fp does not follow;
+                            put the real one in its place
       ok       log          10 entries
-      ok       snapshot     what the log adds up to
-      ok       claims       held: task 2; the session is there
+      ok       snapshot     matches the log
+      ok       claims       held: task 2
       ok       evidence     1 file
       ok       notepad      1 note
-      ok       commits due  none
       ok       commits      1 commit in the history of HEAD
-      ok       git          nothing is in the way of a commit
+      ok       git          ready to commit
       error    linear       linear-mapping.json: it is about another plan,
                             other-20261121; update fp if a newer one wrote it;
                             otherwise correct that place, or move the file away:
@@ -416,7 +401,7 @@ fn a_run_that_is_over_leaves_nothing() {
     environment.done(&["cancel", PLAN]);
     assert_eq!(leftovers(&environment), "none", "the end of a run takes its worktrees away");
     environment.write(&left, "work\n");
-    assert_eq!(leftovers(&environment), "working trees of a run that is over, in worktrees/: builder-1");
+    assert_eq!(leftovers(&environment), "worktrees of a run that is over, in worktrees/: builder-1");
 }
 
 #[test]

@@ -253,13 +253,12 @@ fn a_round_is_in_the_log_when_it_records_something() {
     Plan add-greeting-20261121
       error    files        there is no tasks.md; plan again, or put it back
       ok       log          2 entries
-      ok       snapshot     what the log adds up to
+      ok       snapshot     matches the log
       ok       claims       no task is held
       ok       evidence     0 files
       ok       notepad      no note
-      ok       commits due  none
       ok       commits      0 commits in the history of HEAD
-      ok       git          nothing is in the way of a commit
+      ok       git          ready to commit
       ok       leftovers    none
 
     1 error

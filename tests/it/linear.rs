@@ -59,7 +59,8 @@ impl Environment {
                 break;
             }
             for issue in issues {
-                let (key, task) = (issue["key"].as_str().unwrap(), issue["task"].as_str().unwrap());
+                let key = issue["key"].as_str().unwrap();
+                let task = key.strip_prefix("create/").unwrap();
                 self.done(&["linear", "ack", PLAN, key, "--id", &format!("i-{task}")]);
             }
         }
@@ -122,22 +123,21 @@ fn issues_are_created_in_two_passes() {
     exit status: 0
     --- stdout
     create/root
-      title:   Sample goal
-      team:    ENG
+      marker:  fp: sample-20261121/root
       project: Greetings
       status:  st-todo
-      marker:  fp: sample-20261121/root
+      team:    ENG
+      title:   Sample goal
       description:
         Complexity: 5
 
         fp: sample-20261121/root
 
-    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
-    After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
+    Before a call with a marker: search Linear for the marker. If you find it, don't make the call: acknowledge it
+    After each call: fp linear ack sample-20261121 KEY --id ISSUE
       or: fp linear ack sample-20261121 KEY --failed REASON
-    2 more when these are acknowledged
     ");
-    assert_snapshot!(environment.linear("ack PLAN create/root --id i-root --identifier ENG-1"), @"
+    assert_snapshot!(environment.linear("ack PLAN create/root --id i-root"), @"
     exit status: 0
     --- stdout
     create/root is done
@@ -146,12 +146,12 @@ fn issues_are_created_in_two_passes() {
     exit status: 0
     --- stdout
     create/1
-      title:   Write part 1
-      team:    ENG
-      project: Greetings
-      parent:  i-root
-      status:  st-todo
       marker:  fp: sample-20261121/1
+      parent:  i-root
+      project: Greetings
+      status:  st-todo
+      team:    ENG
+      title:   Write part 1
       description:
         ## Acceptance
 
@@ -165,12 +165,12 @@ fn issues_are_created_in_two_passes() {
 
         fp: sample-20261121/1
     create/2
-      title:   Write part 2
-      team:    ENG
-      project: Greetings
-      parent:  i-root
-      status:  st-todo
       marker:  fp: sample-20261121/2
+      parent:  i-root
+      project: Greetings
+      status:  st-todo
+      team:    ENG
+      title:   Write part 2
       description:
         ## Acceptance
 
@@ -188,8 +188,8 @@ fn issues_are_created_in_two_passes() {
 
         fp: sample-20261121/2
 
-    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
-    After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
+    Before a call with a marker: search Linear for the marker. If you find it, don't make the call: acknowledge it
+    After each call: fp linear ack sample-20261121 KEY --id ISSUE
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
     assert_snapshot!(environment.linear("create PLAN --format json"), @r###"
@@ -198,36 +198,27 @@ fn issues_are_created_in_two_passes() {
     {
       "calls": [
         {
-          "call": "create",
           "description": "## Acceptance\n\n- `a.txt` has a line about 1\n\n## Files\n\n- `a.txt`\n\nComplexity: 2\n\nfp: sample-20261121/1",
-          "failure": null,
           "key": "create/1",
           "marker": "fp: sample-20261121/1",
-          "parentId": "i-root",
+          "parent": "i-root",
           "project": "Greetings",
-          "statusId": "st-todo",
-          "task": "1",
+          "status": "st-todo",
           "team": "ENG",
-          "teamId": null,
           "title": "Write part 1"
         },
         {
-          "call": "create",
           "description": "## Acceptance\n\n- `b.txt` has a line about 2\n\n## Files\n\n- `b.txt`\n\n## Waits for\n\n- 1\n\nComplexity: 2\n\nfp: sample-20261121/2",
-          "failure": null,
           "key": "create/2",
           "marker": "fp: sample-20261121/2",
-          "parentId": "i-root",
+          "parent": "i-root",
           "project": "Greetings",
-          "statusId": "st-todo",
-          "task": "2",
+          "status": "st-todo",
           "team": "ENG",
-          "teamId": null,
           "title": "Write part 2"
         }
       ],
-      "givenUp": [],
-      "remaining": 0,
+      "givenUp": {},
       "schemaVersion": 1,
       "unresolved": []
     }
@@ -240,7 +231,6 @@ fn issues_are_created_in_two_passes() {
     ");
     assert_snapshot!(environment.mapping(), @r#"
     {
-      "schemaVersion": 1,
       "planId": "sample-20261121",
       "teamId": null,
       "resolvedStatuses": {
@@ -252,18 +242,16 @@ fn issues_are_created_in_two_passes() {
       },
       "tasks": {
         "1": {
-          "linearIssueId": "i-1",
-          "linearIdentifier": null
+          "linearIssueId": "i-1"
         },
         "2": {
-          "linearIssueId": "i-2",
-          "linearIdentifier": null
+          "linearIssueId": "i-2"
         },
         "root": {
-          "linearIssueId": "i-root",
-          "linearIdentifier": "ENG-1"
+          "linearIssueId": "i-root"
         }
-      }
+      },
+      "schemaVersion": 1
     }
     "#);
 }
@@ -289,14 +277,14 @@ fn what_the_log_implies_is_sent_once() {
     assert_snapshot!(environment.linear("outbox PLAN"), @"
     exit status: 0
     --- stdout
-    status/1/in-progress/1
+    status/1/in-progress
       issue:   i-1
       status:  st-doing
-    status/root/in-progress/1
+    status/root/in-progress
       issue:   i-root
       status:  st-doing
 
-    After each: fp linear ack sample-20261121 KEY
+    After each call: fp linear ack sample-20261121 KEY
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
     // Whoever was to make that call died; meanwhile the task has passed.
@@ -305,13 +293,13 @@ fn what_the_log_implies_is_sent_once() {
     assert_snapshot!(without_digits(&environment.linear("outbox PLAN")), @"
     exit status: 0
     --- stdout
-    status/1/review/1
+    status/1/review
       issue:   i-1
       status:  st-review
     comment/1/[DIGITS]
       issue:   i-1
       marker:  fp: sample-20261121/1 [DIGITS]
-      comment:
+      body:
         Passed in iteration 1 of 3. Commit [DIGITS].
 
         fine
@@ -319,31 +307,26 @@ fn what_the_log_implies_is_sent_once() {
         - Criterion 1, met: seen
 
         fp: sample-20261121/1 [DIGITS]
-    status/root/in-progress/1
+    status/root/in-progress
       issue:   i-root
       status:  st-doing
 
-    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
-    After each: fp linear ack sample-20261121 KEY
+    Before a call with a marker: search Linear for the marker. If you find it, don't make the call: acknowledge it
+    After each call: fp linear ack sample-20261121 KEY
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
     let parent = environment.linear("outbox PLAN --format json").json()["calls"][2].clone();
     assert_snapshot!(serde_json::to_string_pretty(&parent).unwrap(), @r#"
     {
-      "call": "status",
-      "failure": null,
-      "identifier": null,
-      "issueId": "i-root",
-      "key": "status/root/in-progress/1",
-      "stage": "in-progress",
-      "statusId": "st-doing",
-      "task": "root"
+      "issue": "i-root",
+      "key": "status/root/in-progress",
+      "status": "st-doing"
     }
     "#);
     assert_eq!((environment.send("outbox"), environment.send("outbox")), (3, 0));
     environment.build("builder-1", "b.txt", "about 2\n");
     environment.pass("2");
-    assert_eq!(environment.due("outbox").last().unwrap(), "status/root/completed/2");
+    assert_eq!(environment.due("outbox").last().unwrap(), "status/root/completed");
     assert_eq!(environment.send("outbox"), 3);
 }
 
@@ -358,13 +341,13 @@ fn a_failed_task_says_why() {
     assert_snapshot!(without_digits(&environment.linear("outbox PLAN")), @"
     exit status: 0
     --- stdout
-    status/1/failed/1
+    status/1/failed
       issue:   i-1
       status:  st-no
     comment/1/[DIGITS]
       issue:   i-1
       marker:  fp: sample-20261121/1 [DIGITS]
-      comment:
+      body:
         Given up in iteration 1 of 1: Criterion 1 (`a.txt` has a line about 1): not seen
 
         not yet
@@ -372,19 +355,19 @@ fn a_failed_task_says_why() {
         - Criterion 1, not met: not seen
 
         fp: sample-20261121/1 [DIGITS]
-    status/root/failed/1
+    status/root/failed
       issue:   i-root
       status:  st-no
 
-    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
-    After each: fp linear ack sample-20261121 KEY
+    Before a call with a marker: search Linear for the marker. If you find it, don't make the call: acknowledge it
+    After each call: fp linear ack sample-20261121 KEY
       or: fp linear ack sample-20261121 KEY --failed REASON
     ");
     // The skipped one stays where it is.
     assert_eq!(environment.due("outbox").len(), 3);
     assert_eq!(environment.send("outbox"), 3);
     environment.done(&["retry", PLAN, "1"]);
-    assert_eq!(environment.due("outbox"), ["status/1/pending/2", "status/root/pending/2"]);
+    assert_eq!(environment.due("outbox"), ["status/1/pending", "status/root/pending"]);
 }
 
 #[test]
@@ -398,10 +381,10 @@ fn what_fails_is_tried_three_times() {
     exit status: 0
     --- stdout
     create/1
-      title:   Write part 1
-      team:    ENG
-      project: Greetings
       marker:  fp: sample-20261121/1
+      project: Greetings
+      team:    ENG
+      title:   Write part 1
       description:
         ## Acceptance
 
@@ -415,10 +398,10 @@ fn what_fails_is_tried_three_times() {
 
         fp: sample-20261121/1
     create/2
-      title:   Write part 2
-      team:    ENG
-      project: Greetings
       marker:  fp: sample-20261121/2
+      project: Greetings
+      team:    ENG
+      title:   Write part 2
       description:
         ## Acceptance
 
@@ -436,11 +419,11 @@ fn what_fails_is_tried_three_times() {
 
         fp: sample-20261121/2
 
-    Before each with a marker: search for the marker: what has it was made before, and is acknowledged instead of being made again
-    After each: fp linear ack sample-20261121 KEY --id ISSUE --identifier NAME
+    Before a call with a marker: search Linear for the marker. If you find it, don't make the call: acknowledge it
+    After each call: fp linear ack sample-20261121 KEY --id ISSUE
       or: fp linear ack sample-20261121 KEY --failed REASON
     Given up: create/root: down
-      fp linear retry sample-20261121 tries again what was given up
+      `fp linear retry sample-20261121` offers these again
     ");
     environment.linear("retry PLAN");
     assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
@@ -452,8 +435,8 @@ fn an_absent_server_is_said_once() {
     assert_snapshot!(environment.linear("absent PLAN"), @"
     exit status: 0
     --- stderr
-    warning: Linear can't be reached, and is left alone: the plan goes on without it
-    hint: once it is there, run `fp linear retry sample-20261121`
+    warning: Linear can't be reached: the plan goes on without it
+    hint: once it can be reached, run `fp linear retry sample-20261121`
     ");
     for words in ["absent PLAN", "create PLAN", "outbox PLAN"] {
         let output = environment.linear(words);
@@ -462,7 +445,7 @@ fn an_absent_server_is_said_once() {
     assert_snapshot!(environment.linear("retry PLAN"), @"
     exit status: 0
     --- stdout
-    What failed is tried again, and Linear is taken for present
+    Failed calls are offered again, and Linear counts as reachable
     ");
     assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
 }
@@ -480,31 +463,25 @@ fn what_can_not_be_is_refused() {
     exit status: 1
     --- stderr
     error: create/root needs the id of the issue
-    hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
+    hint: add `--id ISSUE`
     ");
     environment.linear("ack PLAN create/root --id a");
     assert_snapshot!(environment.linear("ack PLAN create/root --id b"), @"
     exit status: 1
     --- stderr
-    error: task root has the issue a already
-    hint: the task keeps its issue: close the other one in Linear, with a word on why
+    error: task root already has the issue a
+    hint: the task keeps its issue: close the other one in Linear, and say there why
     ");
-    assert_snapshot!(environment.linear("ack PLAN status/root/failed/7"), @"
+    assert_snapshot!(environment.linear("ack PLAN status/1/failed"), @"
     exit status: 1
     --- stderr
-    error: status/root/failed/7 was never offered
-    hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
-    ");
-    assert_snapshot!(environment.linear("ack PLAN status/1/failed/1"), @"
-    exit status: 1
-    --- stderr
-    error: status/1/failed/1 was never offered
-    hint: `fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key
+    error: status/1/failed was never offered
+    hint: `fp linear create sample-20261121` and `fp linear outbox sample-20261121` print the keys of what is due
     ");
     assert_snapshot!(environment.linear("ack PLAN create/../../x --id b"), @r#"
     exit status: 2
     --- stderr
-    error: invalid value 'create/../../x' for '<KEY>': "create/../../x" is no key: keys are `create/TASK`, `status/TASK/STAGE/NUMBER` and `comment/TASK/DIGEST`
+    error: invalid value 'create/../../x' for '<KEY>': "create/../../x" is not a key: keys are `create/TASK`, `status/TASK/STAGE` and `comment/TASK/DIGEST`
 
     For more information, try '--help'.
     "#);
@@ -524,8 +501,8 @@ fn what_can_not_be_is_refused() {
     assert_snapshot!(environment.tell_statuses("{}"), @r#"
     exit status: 2
     --- stderr
-    error: standard input is no list of statuses
-    hint: it has to be a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]
+    error: standard input is not a list of statuses
+    hint: pass a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]
     "#);
 }
 
@@ -594,7 +571,7 @@ fn a_mapping_of_the_first_version_is_read_and_kept() {
     );
     environment.start(&[]);
     environment.claim("builder-1");
-    assert_eq!(environment.due("outbox"), ["status/1/in-progress/1", "status/root/in-progress/1"]);
+    assert_eq!(environment.due("outbox"), ["status/1/in-progress", "status/root/in-progress"]);
     assert_eq!(environment.send("outbox"), 2);
     let mapping: Value = serde_json::from_str(&environment.mapping()).unwrap();
     assert_eq!(mapping["labels"][0], "plan");

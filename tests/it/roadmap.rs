@@ -88,7 +88,7 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     Roadmap accounts-for-everybody-with-log-20261121
       .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121.md
 
-    Write its layers there, each of which becomes a plan:
+    Write its layers there; each becomes a plan:
 
       ## [1] What people can use when it is done
       - Goal: one sentence in the user's words
@@ -162,22 +162,22 @@ fn every_finding_has_its_place() {
     .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:5:4: error[missing-goal]: the layer has no goal
     5 | ## [1] Accounts
       |    ^^^^^^^^^^^^
-      hint: add `- Goal:` with one sentence: its plan is made for that
+      hint: add `- Goal:` with one sentence, which becomes the goal of its plan
 
-    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:6:11: error[unmade-input]: no layer makes `src/nothing.rs`, and it is no file of the repository
+    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:6:11: error[unmade-input]: no layer makes `src/nothing.rs`, and the repository has no such file
     6 | - Inputs: src/nothing.rs
       |           ^^^^^^^^^^^^^^
-      hint: use the name that another layer has for it, or add it to the outputs of one
+      hint: use the name that another layer has for it, or add it to a layer's outputs
 
     .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:8:14: warning[vague-done-when]: "work correctly" says nothing that can be observed
     8 | - Done when: accounts work correctly
       |              ^^^^^^^^^^^^^^^^^^^^^^^
       hint: say what is seen: a value, an error, a page, a file
 
-    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:10:4: error[missing-done-when]: nothing says when the layer is done
+    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:10:4: error[missing-done-when]: the layer has no `Done when`
     10 | ## [2] Login
        |    ^^^^^^^^^
-      hint: add `- Done when:` with what anybody can see then
+      hint: add `- Done when:` with something that anybody can see then
 
     .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:13:15: error[layer-cycle]: layers wait for each other: 2, 3
     13 | - Depends on: 3, 7
@@ -189,10 +189,10 @@ fn every_finding_has_its_place() {
        |                  ^
       hint: name layers by their ids, separated by commas, or write `none`
 
-    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:17:21: error[duplicate-output]: layer 1 makes `the account store` already
+    .fractal-planner/roadmaps/accounts-for-everybody-20261121.md:17:21: error[duplicate-output]: layer 1 already makes `the account store`
     17 | - Outputs: the log, the account store
        |                     ^^^^^^^^^^^^^^^^^
-      hint: have one layer make it; a layer that changes it has it as an input
+      hint: let one layer make it; a layer that changes it lists it as an input
 
     .fractal-planner/roadmaps/accounts-for-everybody-20261121.md: not valid, 3 layers, 6 errors, 1 warning
     "#);
@@ -203,7 +203,7 @@ fn every_finding_has_its_place() {
       "depth": 0,
       "description": "Accounts",
       "detail": "the layer has no goal",
-      "hint": "add `- Goal:` with one sentence: its plan is made for that",
+      "hint": "add `- Goal:` with one sentence, which becomes the goal of its plan",
       "id": "1",
       "parentId": null,
       "severity": "error",
@@ -228,7 +228,7 @@ fn every_finding_has_its_place() {
 }
 
 #[test]
-fn a_warning_fails_where_that_is_wanted() {
+fn a_warning_leaves_a_page_valid() {
     let environment = page(&LAYERS.replace("`app login Ada` prints a token", "login works properly"));
     assert_snapshot!(environment.roadmap(&["check"]), @r#"
     exit status: 0
@@ -240,7 +240,6 @@ fn a_warning_fails_where_that_is_wanted() {
 
     .fractal-planner/roadmaps/accounts-for-everybody-20261121.md: valid, 4 layers, 0 errors, 1 warning
     "#);
-    assert_eq!(environment.roadmap(&["check", "--strict"]).code, 1);
 }
 
 #[test]
@@ -292,14 +291,14 @@ fn layers_become_plans_one_after_the_other() {
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 3
     --- stdout
-    Nothing else is due before this is done:
+    Nothing else is due until this is done:
       [1] Accounts                                  planning
           accounts-20261121
     ");
     assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"
     exit status: 1
     --- stderr
-    error: layer 1 has a plan already: accounts-20261121
+    error: layer 1 already has a plan: accounts-20261121
     hint: `fp status accounts-20261121` shows its state; `fp plans archive` puts it away
     ");
     let early =
@@ -500,7 +499,7 @@ fn what_is_no_roadmap() {
     exit status: 2
     --- stderr
     error: there is no roadmap
-    hint: `fp roadmap new GOAL` makes one
+    hint: `fp roadmap new GOAL` begins one
     ");
     environment.done(&["roadmap", "new", "Accounts for everybody"]);
     environment.write(FILE, environment.read(FILE) + LAYERS);
@@ -535,7 +534,7 @@ fn what_is_no_roadmap() {
     $ fp roadmap show
     exit status: 2
     --- stderr
-    error: no single roadmap is meant; there are:
+    error: 5 roadmaps match; there are:
       accounts-for-everybody-20261121
       bills-20261121
       bytes
@@ -546,7 +545,7 @@ fn what_is_no_roadmap() {
     $ fp roadmap show nothing
     exit status: 2
     --- stderr
-    error: no single roadmap is meant; there are:
+    error: 0 roadmaps match; there are:
       accounts-for-everybody-20261121
       bills-20261121
       bytes
@@ -557,7 +556,12 @@ fn what_is_no_roadmap() {
     $ fp roadmap show ../x
     exit status: 2
     --- stderr
-    error: "../x" is not an id: ids are letters, digits, `-`, `_`, and begin with a letter or digit
+    error: 0 roadmaps match; there are:
+      accounts-for-everybody-20261121
+      bills-20261121
+      bytes
+      large
+      link
     hint: name a roadmap by its id or a part of it
 
     $ fp roadmap check bytes

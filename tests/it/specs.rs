@@ -96,9 +96,9 @@ fn what_can_not_be_read_is_named_and_hides_nothing() {
     names                 optional  medium    general      Names of things
     readme                optional  medium    general      Sample
     --- stderr
-    warning: [ROOT]/work/.fractal-planner/specs/line end.md can't be a spec by its name (a spec's name is a file's name without .md, at most one folder down: no control characters, no \ and :, no dot at its beginning, at most 120 characters)
     warning: [ROOT]/work/.fractal-planner/specs/bytes.md:2:1: not UTF-8 text (save the file as UTF-8)
     warning: [ROOT]/work/.fractal-planner/specs/large.md is too large: at most 1048576 bytes are read (check that it is the file you mean, or split it)
+    warning: [ROOT]/work/.fractal-planner/specs/line end.md can't be a spec by its name (a spec's name is a file's name without .md, at most one folder down: no control characters, no \ and :, no dot at its beginning, at most 120 characters)
     warning: [ROOT]/work/.fractal-planner/specs/link.md leads out of the repository, to [ROOT]/outside.md (put a copy in its place, or move it elsewhere)
     warning: [ROOT]/work/.fractal-planner/specs/mode.md:3:11: readMode: unknown value `requird`, expected `required` or `optional` (correct it, or leave the key out for its default)
     warning: [ROOT]/work/.fractal-planner/specs/yaml.md:3:1: did not find expected ',' or ']' (correct it, or leave the key out for its default)
@@ -146,8 +146,9 @@ fn one_spec() {
     assert_snapshot!(environment.fp(&["specs", "show", "../../README"]), @r"
     exit status: 2
     --- stderr
-    error: there is no spec `../../README`
-    hint: `fp specs list` lists them
+    error: invalid value '../../README' for '<NAME>': a spec's name is a file's name without .md, at most one folder down: no control characters, no \ and :, no dot at its beginning, at most 120 characters
+
+    For more information, try '--help'.
     ");
 }
 
@@ -339,7 +340,7 @@ fn a_note_that_was_learnt_twice_is_proposed_and_then_written_once() {
     --- stdout
     [Task 1] GOTCHA: `b.txt` ends with a *newline*
     Learnt in task 1 of sample-20261121, task 2 of sample-20261121
-    Would make .fractal-planner/specs/learnt.md:
+    Would create .fractal-planner/specs/learnt.md:
 
       ---
       title: "What was learnt"
@@ -350,7 +351,7 @@ fn a_note_that_was_learnt_twice_is_proposed_and_then_written_once() {
       - GOTCHA: `b.txt` ends with a \*newline\*
         - learnt in task 1 of sample-20261121, task 2 of sample-20261121; kept on 2026-11-21
 
-    Next: ask the user, and after a yes run the same command with --yes
+    Next: ask the user, and after a yes run this command again with --yes
     "#);
     assert!(!environment.path(&file("learnt.md")).exists());
     assert_snapshot!(environment.fp(&["note", PLAN, "promote", "b.txt ends with a NEWLINE", "--yes"]), @r"
@@ -379,7 +380,7 @@ fn a_note_that_was_learnt_twice_is_proposed_and_then_written_once() {
     --- stdout
     [Task 2] WARN: B.txt ends with a newline.
     Learnt in task 1 of sample-20261121, task 2 of sample-20261121
-    .fractal-planner/specs/learnt.md has it already
+    .fractal-planner/specs/learnt.md already has it
     ");
     assert_eq!(environment.read(&file("learnt.md")), written);
     assert_eq!(environment.fp(&["specs", "list", "--strict"]).code, 0);
@@ -393,8 +394,8 @@ fn a_note_that_was_learnt_once_takes_a_yes() {
     --- stdout
     [plan] UTIL: use `fmt()`
     Learnt in sample-20261121
-    Only one place, which may be chance
-    Would make .fractal-planner/specs/api/calls.md:
+    Learnt in one place only, which may be chance
+    Would create .fractal-planner/specs/api/calls.md:
 
       ---
       title: "calls"
@@ -405,7 +406,7 @@ fn a_note_that_was_learnt_once_takes_a_yes() {
       - UTIL: use `fmt()`
         - learnt in sample-20261121; kept on 2026-11-21
 
-    Next: ask the user, and after a yes run the same command with --yes
+    Next: ask the user, and after a yes run this command again with --yes
     "#);
     environment.done(&["note", PLAN, "promote", "3", "--spec", "api/calls", "--yes"]);
     assert_snapshot!(environment.fp(&["specs", "show", "api/calls"]).stdout, @r#"
@@ -447,13 +448,13 @@ fn what_can_not_be_promoted() {
     --- stdout
     [plan] UTIL: use `fmt()`
     Learnt in sample-20261121
-    Only one place, which may be chance
+    Learnt in one place only, which may be chance
     Would append to .fractal-planner/specs/names.md:
 
       - UTIL: use `fmt()`
         - learnt in sample-20261121; kept on 2026-11-21
 
-    Next: ask the user, and after a yes run the same command with --yes
+    Next: ask the user, and after a yes run this command again with --yes
     ");
     assert_snapshot!(environment.fp(&["note", PLAN, "promote", "4"]), @r"
     exit status: 2
@@ -484,7 +485,7 @@ fn what_can_not_be_promoted() {
     exit status: 1
     --- stderr
     error: task 1 of sample-20261121 is being built in this checkout, and this would count as its change
-    hint: do it when the run is over
+    hint: promote it when the run is over
     ");
     assert!(!environment.path(&file("learnt.md")).exists());
 }

@@ -1,15 +1,14 @@
 //! The texts of another system's plan, which the caller has read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::formats::{ImportError, SourceFormat};
 use crate::portable::ImportNotice;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Text files by their path within what is imported, with `/` between the parts. A single file is a folder of one.
+/// Text files by their path within the imported folder, with `/` between the parts. A single file is a folder of one.
 /// JSON is parsed once for all formats.
 #[derive(Debug, Default)]
 pub struct SourceFolder {
@@ -21,9 +20,12 @@ impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for SourceFolder {
     fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
         let mut folder = Self::default();
         for (path, text) in files {
-            let (path, text) = (path.into(), text.into());
+            let (path, mut text): (String, String) = (path.into(), text.into());
+            if text.starts_with(BYTE_ORDER_MARK) {
+                text.remove(0);
+            }
             if has_extension(&path, "json") {
-                let value = serde_json::from_str(text.trim_start_matches(BYTE_ORDER_MARK));
+                let value = serde_json::from_str(&text);
                 folder.json.insert(path.clone(), value.map_err(|fault| not_json(&fault).in_file(&path)));
             }
             folder.texts.insert(path, text);
@@ -44,9 +46,15 @@ impl SourceFolder {
     /// Path and text of the files with this extension.
     pub(crate) fn files_in(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
         let files = self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        files
-            .filter(move |(path, _)| has_extension(path, extension))
-            .map(|(path, text)| (path, text.trim_start_matches(BYTE_ORDER_MARK)))
+        files.filter(move |(path, _)| has_extension(path, extension))
+    }
+
+    /// The paths of the pages of tasks by `has_tasks`: those named `tasks.md`, or the only page.
+    pub(crate) fn task_pages(&self, has_tasks: impl Fn(&str) -> bool) -> Vec<&str> {
+        let alone = self.files_in("md").count() == 1;
+        let is_named = |path: &str| alone || name_of(path).eq_ignore_ascii_case("tasks.md");
+        let pages = self.files_in("md").filter(|(path, text)| is_named(path) && has_tasks(text));
+        pages.map(|(path, _)| path).collect()
     }
 
     /// The page `name` in `folder`, whatever its case.
@@ -80,26 +88,6 @@ impl SourceFolder {
     pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &ImportNotice)> {
         self.json.iter().filter_map(|(path, value)| Some((path.as_str(), value.as_ref().err()?)))
     }
-
-    /// The only folder of a plan among `folders`.
-    ///
-    /// # Errors
-    /// There are several, or none; then a file that can't be read is the reason, if there is one.
-    pub(crate) fn only<'f>(
-        &self,
-        format: SourceFormat,
-        folders: impl Iterator<Item = &'f str>,
-    ) -> Result<&'f str, ImportError> {
-        let folders: Vec<&str> = folders.collect::<BTreeSet<_>>().into_iter().collect();
-        match folders[..] {
-            [] => Err(match self.broken().next() {
-                Some((_, notice)) => ImportError::Broken(notice.clone()),
-                None => ImportError::NoTask(format),
-            }),
-            [folder] => Ok(folder),
-            _ => Err(ImportError::several_plans(format, &folders)),
-        }
-    }
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
@@ -118,6 +106,12 @@ pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
 /// The part of a path before its last `/`; empty for a file at the top.
 pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folder of the plan that the file at `path` belongs to: CCW has the tasks in one below it.
+pub(crate) fn base_of(path: &str) -> &str {
+    let folder = folder_of(path);
+    if folder == ".task" { "" } else { folder.strip_suffix("/.task").unwrap_or(folder) }
 }
 
 /// The part of a path behind its last `/`.

@@ -4,7 +4,7 @@
 use fp_plan::text::one_line;
 use serde_json::{Map, Value, json};
 
-use crate::portable::{ImportNotice, PortableFile, PortableTask, TaskWork};
+use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
     entries_of, is_command, is_none, joined_paragraphs, pieces_of, portable_file, title_of, work_of,
 };
@@ -65,7 +65,7 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
     keys.iter().filter_map(text).find(|text| !text.trim().is_empty())
 }
 
-/// What the lists under `keys` say, a line for each entry; `None` for nothing.
+/// The entries of the lists under `keys`, a line each; `None` without any.
 fn list_at(map: &Map<String, Value>, keys: &[&str]) -> Option<Vec<String>> {
     let entries = |value: &Value| match value {
         Value::Array(items) => items.iter().filter_map(sentence_of).collect(),
@@ -90,7 +90,7 @@ pub(crate) fn ids_in(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// What an entry of a list says, in one line.
+/// An entry of a list as one line.
 fn sentence_of(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => one_line(text),
@@ -107,50 +107,48 @@ fn sentence_of(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// A complexity on the scale of 1 to 10.
+pub(crate) fn complexity_of(value: Option<&Value>) -> Option<u32> {
+    let complexity = u32::try_from(value?.as_u64()?).ok()?;
+    (1..=10).contains(&complexity).then_some(complexity)
+}
+
 /// The id that an object has by itself.
 pub(crate) fn id_of(map: &Map<String, Value>) -> Option<String> {
     text_at(map, &["id", "task_id"]).map(|id| one_line(&id))
 }
 
-/// The task `id` as `source` in the file `path` says it.
+/// The task `id` as `source` in the file `path` says it; faults of it are reported to `plan`.
 pub(crate) fn read_json_task(
+    plan: &mut PortablePlan,
+    path: &str,
     id: &str,
     source: &Map<String, Value>,
-    path: &str,
-    notices: &mut Vec<ImportNotice>,
 ) -> PortableTask {
     let mut map = source.clone();
     for (key, value) in PARTS.iter().filter_map(|part| source.get(*part)?.as_object()).flatten() {
         map.entry(key).or_insert_with(|| value.clone());
     }
-    let mut report = |text: String| notices.push(ImportNotice::problem(text).in_file(path));
     for (key, value) in map.iter().filter(|(_, value)| !value.is_null() && **value != json!([])) {
         let is_like_waits = LIKE_WAITS.iter().any(|part| key.to_lowercase().contains(part));
         let is_read = WAITS_FOR.contains(&key.as_str()) && ids_in(value).is_some();
         if is_like_waits && !is_read {
-            report(format!("{id} has `{key}`, which looks like dependencies and can't be read"));
+            let text = format!("{id} has `{key}`, which looks like dependencies and can't be read");
+            plan.problem_in(path, text);
         }
     }
     let status = text_at(&map, &["status"]);
     let work = status.as_deref().map_or(Some(TaskWork::Todo), work_of);
     if work.is_none() {
-        report(format!("{id} has an unknown status: {}", one_line(&status.unwrap_or_default())));
+        let status = one_line(&status.unwrap_or_default());
+        plan.problem_in(path, format!("{id} has an unknown status: {status}"));
     }
-    let work = work_with_detail(work.unwrap_or_default(), &map);
+    let reason = text_at(&map, &["error"]).map(|error| one_line(&error));
+    let work = work.unwrap_or_default().detailed(text_at(&map, &["commit"]), reason);
     PortableTask { work, ext: source.clone(), ..said_by(id, &map) }
 }
 
-fn work_with_detail(work: TaskWork, map: &Map<String, Value>) -> TaskWork {
-    match work {
-        TaskWork::Done { .. } => TaskWork::Done { commit: text_at(map, &["commit"]) },
-        TaskWork::Failed { .. } => {
-            TaskWork::Failed { reason: text_at(map, &["error"]).map(|error| one_line(&error)) }
-        }
-        work => work,
-    }
-}
-
-/// What a portable task has fields for.
+/// The fields of a portable task.
 fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
     let line_at = |keys: &[&str]| text_at(map, keys).map(|text| one_line(&text));
     let (title, more) = title_of(&text_at(map, &["title", "name"]).unwrap_or_default());
@@ -170,12 +168,11 @@ fn said_by(id: &str, map: &Map<String, Value>) -> PortableTask {
     let references = list_at(map, &REFERENCES)
         .map(|all| all.into_iter().filter(|line| !line.contains("{{")).collect::<Vec<_>>());
     let wave = || line_at(&["wave"]).filter(|wave| !is_none(wave)).map(|wave| format!("wave {wave}"));
-    let complexity = map.get("complexity").and_then(Value::as_u64).filter(|n| (1..=10).contains(n));
     PortableTask {
         id: id.to_owned(),
         title: if title.is_empty() { id.to_owned() } else { title },
         description: joined_paragraphs(more.into_iter().chain(paragraphs)),
-        complexity: complexity.and_then(|complexity| u32::try_from(complexity).ok()),
+        complexity: complexity_of(map.get("complexity")),
         dependencies: (!waits.is_empty())
             .then(|| waits.concat().into_iter().filter(|id| !id.is_empty()).collect()),
         acceptance: joined_lists(list_at(map, &ACCEPTANCE), proven_by),
@@ -214,7 +211,7 @@ fn pattern_at(map: &Map<String, Value>) -> Option<Vec<String>> {
 }
 
 /// Both lists as one; `None` where neither has an entry.
-pub(crate) fn joined_lists(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
+fn joined_lists(first: Option<Vec<String>>, second: Option<Vec<String>>) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for entry in first.into_iter().chain(second).flatten() {
         if !all.contains(&entry) {

@@ -1,7 +1,7 @@
 //! Plans of other systems read, checked and drafted as a task tree; and a plan written in neutral formats.
 //!
-//! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`], [`settle`] takes out what a tree can't say
-//! and reports it, and a [`PlanDraft`] is the tree with the record of where each task came from. The exports are
+//! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`], and a [`PlanDraft`] is the tree of what a tree
+//! can hold, with the record of where each task came from. The plan collects the notices on the way. The exports are
 //! written from a portable plan too. Nothing here touches a file, the clock or a process: `clippy.toml` forbids it.
 #![allow(missing_docs, reason = "only this program uses it, and the names say what the docs would repeat")]
 
@@ -15,9 +15,8 @@ mod portable;
 mod settle;
 mod words;
 
-pub use draft::{DoneBefore, PlanDraft, PlanOrigin};
+pub use draft::{DoneBefore, PlanDraft};
 pub use export::{csv_text, github_text, json_text, markdown_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
 pub use portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
-pub use settle::settle;

@@ -1,11 +1,11 @@
-//! Markdown by lines: headings with what is below them, tables, lists and code, as their authors wrote them.
+//! Markdown by lines: headings with their sections, tables, lists and code, as their authors wrote them.
 
 use std::sync::LazyLock;
 
 use fp_plan::text::one_line;
 use regex::Regex;
 
-use crate::words::bare_entry;
+use crate::words::{bare_entry, pattern};
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,6 @@ pub(crate) struct PageLine<'t> {
     /// From 1.
     pub(crate) number: usize,
     pub(crate) text: &'t str,
-    /// Whether it is within fences, or is one.
     pub(crate) in_code: InCode,
 }
 
@@ -23,7 +22,7 @@ impl PageLine<'_> {
     }
 }
 
-/// How a line stands to fenced code.
+/// The relation of a line to fenced code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InCode {
     No,
@@ -31,10 +30,10 @@ pub(crate) enum InCode {
     Yes,
 }
 
-/// A heading and what is below it, up to the next heading.
+/// A heading and the lines up to the next one.
 #[derive(Debug)]
 pub(crate) struct PageSection<'t> {
-    /// 1 to 6; 0 for what is above the first heading.
+    /// 1 to 6; 0 above the first heading.
     pub(crate) level: usize,
     pub(crate) heading: String,
     pub(crate) line: usize,
@@ -42,7 +41,7 @@ pub(crate) struct PageSection<'t> {
 }
 
 impl PageSection<'_> {
-    /// What it says, as written.
+    /// Its lines, as written.
     pub(crate) fn text(&self) -> String {
         let text: Vec<&str> = self.lines.iter().map(|line| line.text).collect();
         text.join("\n").trim().to_owned()
@@ -110,12 +109,10 @@ fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
 
 /// `text` on one line, without the marks of emphasis, code and links around words.
 pub(crate) fn plain_text(text: &str) -> String {
-    static LINK: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("the pattern is valid"));
+    static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]]*)\]\([^)]*\)"));
     // Patterns of paths have the same characters, and `__init__.py` has them as well.
-    static STRONG: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)").expect("the pattern is valid")
-    });
+    static STRONG: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)"));
     STRONG.replace_all(&LINK.replace_all(&one_line(text), "$1"), "$1$2").replace('`', "").trim().to_owned()
 }
 
@@ -182,9 +179,9 @@ fn cells(row: &str) -> Vec<String> {
 #[derive(Debug)]
 pub(crate) struct ListEntry {
     pub(crate) line: usize,
-    /// Whether it has a box, and whether that is ticked.
+    /// The state of its box; `None` without one.
     pub(crate) ticked: Option<bool>,
-    /// What is behind bullet and box, with the lines that go on with it, on one line.
+    /// The text behind bullet and box on one line, with its continuation lines.
     pub(crate) text: String,
     /// Blanks before the bullet.
     pub(crate) indent: usize,
@@ -214,12 +211,12 @@ pub(crate) fn list_entries(lines: &[PageLine<'_>]) -> Vec<ListEntry> {
     entries
 }
 
-/// What stands before and behind the first colon of a line that says `Label: value`, without marks.
-pub(crate) fn label_and_value(text: &str) -> Option<(String, String)> {
+/// The two parts of a line that says `Label: value`, without marks.
+pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
     let label = plain_text(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));
     let wordlike = label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
-    wordlike.then(|| (label, one_line(value.trim().trim_start_matches("**"))))
+    wordlike.then(|| (label, value.trim().trim_start_matches("**").trim()))
 }
 
 #[cfg(test)]
@@ -244,8 +241,8 @@ mod tests {
         let listed = list_entries(&page_lines(text));
         let found: Vec<_> = listed.iter().map(|e| (e.ticked, e.text.as_str(), e.indent)).collect();
         assert_eq!(found, [(Some(true), "one goes on", 0), (Some(false), "two", 2), (None, "three", 0)]);
-        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done".into())));
-        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료".into())));
+        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done")));
+        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료")));
         assert_eq!(label_and_value("12:30 o'clock"), None);
         assert_eq!(
             plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),

@@ -1,4 +1,4 @@
-//! A plan in no system's own words, and what an import has to report about one.
+//! A plan in no system's own words, with the reports of an import about it.
 
 use std::fmt;
 
@@ -12,8 +12,33 @@ pub struct PortablePlan {
     pub goal: Option<String>,
     /// Parents before their children, otherwise in the order of the source.
     pub tasks: Vec<PortableTask>,
-    /// What the source says about the whole plan and no other field has, by the source's names.
+    /// The rest of what the source says about the plan, by the source's names.
     pub ext: Map<String, Value>,
+    /// Reports of an import about it.
+    pub notices: Vec<ImportNotice>,
+}
+
+impl PortablePlan {
+    /// Reports a fault of the plan as a whole.
+    pub(crate) fn problem(&mut self, text: String) {
+        self.notices.push(ImportNotice::problem(text));
+    }
+
+    /// Reports a fault in the file `path`.
+    pub(crate) fn problem_in(&mut self, path: &str, text: impl Into<String>) {
+        self.notices.push(ImportNotice::problem(text).in_file(path));
+    }
+
+    /// Reports a fault on a line of the file `path`.
+    pub(crate) fn problem_at(&mut self, path: &str, line: usize, text: impl Into<String>) {
+        let notice = ImportNotice::problem(text).in_file(path);
+        self.notices.push(ImportNotice { line: Some(line), ..notice });
+    }
+
+    /// Reports something worth knowing.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notices.push(ImportNotice { is_problem: false, ..ImportNotice::problem(text) });
+    }
 }
 
 /// A leaf, or a parent that only holds other tasks. An absent list means that the source doesn't mention it; an empty
@@ -62,7 +87,7 @@ pub struct PortableTask {
     pub priority: Option<String>,
     #[serde(default)]
     pub work: TaskWork,
-    /// What the source says about the task and no other field has, by the source's names.
+    /// The rest of what the source says about the task, by the source's names.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub ext: Map<String, Value>,
 }
@@ -75,6 +100,19 @@ impl PortableTask {
             description.push('\n');
         }
         description.push_str(line.trim());
+    }
+
+    /// Adds dependencies, and returns those that it didn't have.
+    pub(crate) fn wait_for<'i>(&mut self, ids: impl IntoIterator<Item = &'i String>) -> Vec<&'i str> {
+        let own = self.dependencies.get_or_insert_default();
+        let mut added = Vec::new();
+        for id in ids {
+            if !own.contains(id) {
+                own.push(id.clone());
+                added.push(id.as_str());
+            }
+        }
+        added
     }
 }
 
@@ -95,7 +133,7 @@ impl fmt::Display for PortableFile {
     }
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "camelCase")]
 pub enum TaskWork {
@@ -119,13 +157,24 @@ pub enum TaskWork {
     Cancelled,
 }
 
-/// Something that an import has to tell about its source.
+impl TaskWork {
+    /// The same with its commit if it is done, or with its reason if it failed.
+    pub(crate) fn detailed(self, commit: Option<String>, reason: Option<String>) -> Self {
+        match self {
+            Self::Done { .. } => Self::Done { commit },
+            Self::Failed { .. } => Self::Failed { reason },
+            work => work,
+        }
+    }
+}
+
+/// A report of an import about its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
-    /// Whether something is wrong with the source, and not merely worth knowing.
+    /// Something is wrong with the source; the others are worth knowing.
     #[serde(skip)]
     pub is_problem: bool,
-    /// The file, as its path within what is imported.
+    /// The path within the folder that is imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// From 1.
@@ -143,17 +192,8 @@ impl ImportNotice {
         Self { is_problem: true, file: None, line: None, column: None, text: text.into() }
     }
 
-    pub(crate) fn note(text: impl Into<String>) -> Self {
-        Self { is_problem: false, ..Self::problem(text) }
-    }
-
     pub fn in_file(mut self, file: &str) -> Self {
         self.file = Some(file.to_owned());
-        self
-    }
-
-    pub(crate) fn at_line(mut self, line: usize) -> Self {
-        self.line = Some(line);
         self
     }
 }

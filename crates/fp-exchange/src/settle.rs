@@ -1,8 +1,8 @@
-//! What is wrong with a plan as a whole, and how it becomes one that a task tree can hold.
+//! Makes a plan one that a task tree can hold, and reports the faults of the plan as a whole.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, TaskWork};
 
 /// Most ids that a notice names.
 const MAX_NAMED: usize = 12;
@@ -10,21 +10,17 @@ const MAX_NAMED: usize = 12;
 /// Makes a plan that a tree can hold, and reports each step. Cancelled tasks stay out. Two tasks with one id both
 /// stay, and what waits for the id waits for the first. Dependencies that lead nowhere, to the task itself or around
 /// in a cycle are left out. Dependencies of parents go to their leaves. Work that has begun or failed begins anew.
-pub fn settle(plan: &mut PortablePlan) -> Vec<ImportNotice> {
-    let mut notices = Vec::new();
-    let cancelled = leave_cancelled_out(plan, &mut notices);
-    let positions = first_positions(plan, &mut notices);
-    let waits = resolve_dependencies(plan, &positions, &cancelled, &mut notices);
-    let waits = break_cycles(plan, waits, &mut notices);
-    hand_down(plan, &waits, &mut notices);
-    begin_anew(plan, &mut notices);
-    notices
+pub(crate) fn settle(plan: &mut PortablePlan) {
+    let cancelled = leave_cancelled_out(plan);
+    let waits = resolve_dependencies(plan, &cancelled);
+    let waits = hand_down(plan, &waits);
+    break_cycles(plan, waits);
+    begin_anew(plan);
 }
 
-/// Takes out cancelled tasks with all that is below them; returns their ids.
-fn leave_cancelled_out(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) -> HashSet<String> {
+/// Takes out cancelled tasks with their subtasks; returns their ids.
+fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
     let mut kept_at: Vec<Option<usize>> = Vec::with_capacity(plan.tasks.len());
-    let mut kept = Vec::with_capacity(plan.tasks.len());
     let mut cancelled: Vec<String> = Vec::new();
     for mut task in std::mem::take(&mut plan.tasks) {
         let parent = task.parent.map(|parent| kept_at[parent]);
@@ -34,67 +30,53 @@ fn leave_cancelled_out(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>)
             continue;
         }
         task.parent = parent.flatten();
-        kept_at.push(Some(kept.len()));
-        kept.push(task);
+        kept_at.push(Some(plan.tasks.len()));
+        plan.tasks.push(task);
     }
-    plan.tasks = kept;
     if !cancelled.is_empty() {
-        let text = format!("these are cancelled or deleted and stay out: {}", name_ids(&cancelled));
-        notices.push(ImportNotice::note(text));
+        plan.note(format!("these are cancelled or deleted and stay out: {}", name_ids(&cancelled)));
     }
     cancelled.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
 }
 
-fn first_positions(plan: &PortablePlan, notices: &mut Vec<ImportNotice>) -> HashMap<String, usize> {
-    let mut positions = HashMap::new();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, task) in plan.tasks.iter().enumerate() {
-        positions.entry(task.id.clone()).or_insert(at);
-        *counts.entry(&task.id).or_default() += 1;
+/// The dependencies of each task, by position.
+fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) -> Vec<Vec<usize>> {
+    let PortablePlan { tasks, notices, .. } = plan;
+    let mut all_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, task) in tasks.iter().enumerate() {
+        all_of.entry(&task.id).or_default().push(at);
     }
-    for (id, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
+    for (id, all) in all_of.iter().filter(|(_, all)| all.len() > 1) {
         notices.push(ImportNotice::problem(format!(
-            "{count} tasks have the id {id}: all of them stay, and what waits for {id} waits for the first"
+            "{} tasks have the id {id}: all of them stay, and what waits for {id} waits for the first",
+            all.len()
         )));
     }
-    positions
-}
-
-/// What each task waits for, by position.
-fn resolve_dependencies(
-    plan: &PortablePlan,
-    positions: &HashMap<String, usize>,
-    cancelled: &HashSet<String>,
-    notices: &mut Vec<ImportNotice>,
-) -> Vec<Vec<usize>> {
     let is_above = |above: usize, below: usize| {
-        std::iter::successors(plan.tasks[below].parent, |&at| plan.tasks[at].parent).any(|at| at == above)
+        std::iter::successors(tasks[below].parent, |&at| tasks[at].parent).any(|at| at == above)
     };
-    // Who waits for each id that is not there.
+    // The tasks that wait for each missing id.
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut waits = Vec::with_capacity(plan.tasks.len());
-    for (at, task) in plan.tasks.iter().enumerate() {
-        let mut targets = Vec::new();
+    let mut waits = vec![Vec::new(); tasks.len()];
+    for (at, task) in tasks.iter().enumerate() {
         for id in task.dependencies.iter().flatten() {
-            let text = match positions.get(id) {
+            let text = match all_of.get(id.as_str()).map(|all| all[0]) {
                 None => {
                     missing.entry(id).or_default().push(task.id.clone());
                     continue;
                 }
-                Some(&target) if target == at => format!("{id} waits for itself; that is left out"),
-                Some(&target) if is_above(target, at) || is_above(at, target) => {
+                Some(target) if target == at => format!("{id} waits for itself; that is left out"),
+                Some(target) if is_above(target, at) || is_above(at, target) => {
                     format!("{} waits for {id}, and one is a part of the other; that is left out", task.id)
                 }
+                Some(target) if waits[at].contains(&target) => continue,
                 Some(target) => {
-                    if !targets.contains(target) {
-                        targets.push(*target);
-                    }
+                    waits[at].push(target);
                     continue;
                 }
             };
             notices.push(ImportNotice::problem(text));
         }
-        waits.push(targets);
     }
     for (id, waiting) in missing {
         let verb = if waiting.len() == 1 { "waits" } else { "wait" };
@@ -114,134 +96,92 @@ fn name_ids(ids: &[String]) -> String {
     text
 }
 
-/// The start and the end of each task as nodes of one graph: a task starts after its dependencies have ended and its
-/// parent has started, and ends after its children have.
-struct MomentGraph {
-    after: Vec<Vec<usize>>,
-}
-
-const fn start_of(task: usize) -> usize {
-    2 * task
-}
-
-const fn end_of(task: usize) -> usize {
-    2 * task + 1
-}
-
-impl MomentGraph {
-    fn new(tasks: &[PortableTask]) -> Self {
-        let mut after = vec![Vec::new(); 2 * tasks.len()];
-        for (at, task) in tasks.iter().enumerate() {
-            after[end_of(at)].push(start_of(at));
-            if let Some(parent) = task.parent {
-                after[end_of(parent)].push(end_of(at));
-                after[start_of(at)].push(start_of(parent));
-            }
-        }
-        Self { after }
+/// The positions of the children of each task.
+pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); plan.tasks.len()];
+    for (at, task) in plan.tasks.iter().enumerate() {
+        task.parent.into_iter().for_each(|parent| children[parent].push(at));
     }
-
-    /// Makes `task` wait for `target`. Fails with the tasks of the shortest cycle that this would close.
-    fn add(&mut self, task: usize, target: usize) -> Result<(), Vec<usize>> {
-        let Some(way) = self.shortest_way(end_of(target), start_of(task)) else {
-            self.after[start_of(task)].push(end_of(target));
-            return Ok(());
-        };
-        let mut cycle = vec![task];
-        cycle.extend(way.into_iter().map(|moment| moment / 2));
-        cycle.dedup();
-        Err(cycle)
-    }
-
-    fn shortest_way(&self, from: usize, to: usize) -> Option<Vec<usize>> {
-        let mut came_from: HashMap<usize, usize> = HashMap::from([(from, from)]);
-        let mut open = VecDeque::from([from]);
-        while let Some(at) = open.pop_front() {
-            if at == to {
-                let mut way = vec![to];
-                while way.last() != Some(&from) {
-                    way.push(came_from[way.last()?]);
-                }
-                way.reverse();
-                return Some(way);
-            }
-            for &next in &self.after[at] {
-                came_from.entry(next).or_insert_with(|| {
-                    open.push_back(next);
-                    at
-                });
-            }
-        }
-        None
-    }
+    children
 }
 
-/// The dependencies without those that close a cycle. Of a cycle the dependency on a later task goes.
-fn break_cycles(
-    plan: &PortablePlan,
-    mut waits: Vec<Vec<usize>>,
-    notices: &mut Vec<ImportNotice>,
-) -> Vec<Vec<usize>> {
-    let mut graph = MomentGraph::new(&plan.tasks);
-    let id = |task: usize| plan.tasks[task].id.as_str();
+/// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing. Returns those of
+/// each leaf.
+fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let children = children_of(plan);
+    // The dependencies of each task and of everything above it.
+    let mut whole: Vec<Vec<usize>> = Vec::with_capacity(plan.tasks.len());
+    for (task, own) in plan.tasks.iter().zip(waits) {
+        let above = task.parent.map(|parent| whole[parent].as_slice()).unwrap_or_default();
+        whole.push(own.iter().chain(above.iter().filter(|target| !own.contains(target))).copied().collect());
+    }
+    let mut moved = Vec::new();
+    for at in (0..plan.tasks.len()).filter(|&at| !children[at].is_empty()) {
+        plan.tasks[at].dependencies = None;
+        whole[at].clear();
+        moved.extend((!waits[at].is_empty()).then(|| plan.tasks[at].id.clone()));
+    }
+    if !moved.is_empty() {
+        plan.note(format!("the subtasks of these wait in their place: {}", name_ids(&moved)));
+    }
+    whole
+}
+
+/// Sets the dependencies of leaves, without those that close a cycle. Of a cycle the dependency on a later task goes.
+fn break_cycles(plan: &mut PortablePlan, mut waits: Vec<Vec<usize>>) {
+    // A parent waits for its children.
+    let mut graph = children_of(plan);
+    let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for is_later in [false, true] {
         for (at, targets) in waits.iter_mut().enumerate() {
             targets.retain(|&target| {
                 if (target > at) != is_later {
                     return true;
                 }
-                let Err(cycle) = graph.add(at, target) else { return true };
-                let ids: Vec<&str> = cycle.into_iter().map(id).collect();
-                notices.push(ImportNotice::problem(format!(
-                    "these wait for each other: {}; that {} waits for {} is left out",
-                    ids.join(" → "),
-                    id(at),
-                    id(target)
-                )));
+                let Some(way) = shortest_way(&graph, target, at) else {
+                    graph[at].push(target);
+                    return true;
+                };
+                let way: Vec<&str> = way.into_iter().map(|task| ids[task].as_str()).collect();
+                let (id, way, target) = (&ids[at], way.join(" → "), &ids[target]);
+                plan.problem(format!(
+                    "these wait for each other: {id} → {way}; that {id} waits for {target} is left out"
+                ));
                 false
             });
         }
     }
-    waits
-}
-
-fn parents_of(plan: &PortablePlan) -> Vec<bool> {
-    let mut is_parent = vec![false; plan.tasks.len()];
-    plan.tasks.iter().filter_map(|task| task.parent).for_each(|parent| is_parent[parent] = true);
-    is_parent
-}
-
-/// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing.
-fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>], notices: &mut Vec<ImportNotice>) {
-    let is_parent = parents_of(plan);
-    let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
-    // What each task waits for together with everything above it.
-    let mut whole: Vec<Vec<usize>> = Vec::with_capacity(plan.tasks.len());
-    let mut moved = Vec::new();
-    for (at, task) in plan.tasks.iter_mut().enumerate() {
-        let mut all = waits[at].clone();
-        let above = task.parent.map(|parent| whole[parent].as_slice()).unwrap_or_default();
-        all.extend(above.iter().filter(|target| !waits[at].contains(target)));
-        if is_parent[at] {
-            if !waits[at].is_empty() {
-                moved.push(task.id.clone());
-            }
-            task.dependencies = None;
-        } else if task.dependencies.is_some() || !all.is_empty() {
-            task.dependencies = Some(all.iter().map(|&target| ids[target].clone()).collect());
+    for (task, targets) in plan.tasks.iter_mut().zip(waits) {
+        if task.dependencies.is_some() || !targets.is_empty() {
+            task.dependencies = Some(targets.into_iter().map(|target| ids[target].clone()).collect());
         }
-        whole.push(all);
     }
-    if !moved.is_empty() {
-        let text = format!("the subtasks of these wait in their place: {}", name_ids(&moved));
-        notices.push(ImportNotice::note(text));
+}
+
+fn shortest_way(graph: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
+    let mut came_from: HashMap<usize, usize> = HashMap::from([(from, from)]);
+    let mut open = VecDeque::from([from]);
+    while let Some(at) = open.pop_front() {
+        if at == to {
+            let back = |&at: &usize| Some(came_from[&at]).filter(|&before| before != at);
+            let mut way: Vec<usize> = std::iter::successors(Some(to), back).collect();
+            way.reverse();
+            return Some(way);
+        }
+        for &next in &graph[at] {
+            came_from.entry(next).or_insert_with(|| {
+                open.push_back(next);
+                at
+            });
+        }
     }
+    None
 }
 
 /// Sets everything that is not done back to its beginning.
-fn begin_anew(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) {
+fn begin_anew(plan: &mut PortablePlan) {
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (is_parent, task) in parents_of(plan).into_iter().zip(&mut plan.tasks) {
+    for (children, task) in children_of(plan).into_iter().zip(&mut plan.tasks) {
         let state = match task.work {
             TaskWork::Todo | TaskWork::Done { .. } => continue,
             TaskWork::Running => "were under way and begin anew",
@@ -250,18 +190,19 @@ fn begin_anew(plan: &mut PortablePlan, notices: &mut Vec<ImportNotice>) {
             TaskWork::Deferred | TaskWork::Cancelled => "are deferred or blocked in the source",
         };
         task.work = TaskWork::Todo;
-        if !is_parent {
+        if children.is_empty() {
             groups.entry(state).or_default().push(task.id.clone());
         }
     }
     for (state, ids) in groups {
-        notices.push(ImportNotice::note(format!("these {state}: {}", name_ids(&ids))));
+        plan.note(format!("these {state}: {}", name_ids(&ids)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::portable::PortableTask;
 
     /// A plan of tasks as `id[<parent] dependency dependency`, where `<n` is the position of the parent.
     fn plan(tasks: &[&str]) -> PortablePlan {
@@ -292,13 +233,18 @@ mod tests {
         plan.tasks.iter().map(one).collect()
     }
 
+    fn settled(plan: &mut PortablePlan) -> Vec<ImportNotice> {
+        settle(plan);
+        std::mem::take(&mut plan.notices)
+    }
+
     #[track_caller]
     fn check(tasks: &[&str], left: &[&str], said: &[&str]) {
         let mut plan = plan(tasks);
-        let notices: Vec<String> = settle(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let notices: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
         assert_eq!(shown(&plan), left, "{tasks:?}");
         assert_eq!(notices, said, "{tasks:?}");
-        let again: Vec<ImportNotice> = settle(&mut plan)
+        let again: Vec<ImportNotice> = settled(&mut plan)
             .into_iter()
             .filter(|notice| notice.is_problem && !notice.text.contains(" tasks have the id "))
             .collect();
@@ -346,8 +292,8 @@ mod tests {
             &["p q", "a<0", "q p", "b<2"],
             &["p -", "a", "q -", "b p"],
             &[
-                "these wait for each other: p → q → p; that p waits for q is left out",
-                "the subtasks of these wait in their place: q",
+                "the subtasks of these wait in their place: p, q",
+                "these wait for each other: a → q → b → p → a; that a waits for q is left out",
             ],
         );
         check(
@@ -370,9 +316,9 @@ mod tests {
             })
             .collect();
         let mut plan = plan(&tasks.iter().map(String::as_str).collect::<Vec<_>>());
-        let notices = settle(&mut plan);
+        let notices = settled(&mut plan);
         assert_eq!(notices.len(), 60 * 59 / 2, "each that waits for a later one");
-        assert_eq!(settle(&mut plan), [], "none is left");
+        assert_eq!(settled(&mut plan), [], "none is left");
     }
 
     #[test]
@@ -391,7 +337,7 @@ mod tests {
         plan.tasks[1].work = TaskWork::Failed { reason: Some("tired".into()) };
         plan.tasks[2].work = TaskWork::Skipped;
         plan.tasks[3].work = TaskWork::Done { commit: None };
-        let said: Vec<String> = settle(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let said: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
         assert_eq!(
             said,
             [
@@ -409,10 +355,10 @@ mod tests {
         let row: Vec<String> =
             (0..1_000).map(|n| if n == 0 { "t0".into() } else { format!("t{n} t{}", n - 1) }).collect();
         let mut long = plan(&row.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(settle(&mut long), []);
+        assert_eq!(settled(&mut long), []);
         let deep: Vec<String> =
             (0..10_000_usize).map(|n| if n == 0 { "t0".into() } else { format!("t{n}<{}", n - 1) }).collect();
-        assert_eq!(settle(&mut plan(&deep.iter().map(String::as_str).collect::<Vec<_>>())), []);
+        assert_eq!(settled(&mut plan(&deep.iter().map(String::as_str).collect::<Vec<_>>())), []);
     }
 
     #[test]
@@ -420,7 +366,7 @@ mod tests {
         let mut plan = plan(&["a", "p", "q<1", "b p", "c"]);
         plan.tasks[1].work = TaskWork::Cancelled;
         plan.tasks[4].work = TaskWork::Deferred;
-        let said: Vec<String> = settle(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let said: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
         assert_eq!(
             said,
             [

@@ -7,10 +7,15 @@ use regex::Regex;
 
 use crate::portable::{PortableFile, TaskWork};
 
+/// The regular expression of a constant.
+pub(crate) fn pattern(pattern: &'static str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
 /// Most characters of a title; a longer one becomes a description as well.
 const TITLE: usize = 160;
 
-/// A title, and what of `text` it does not say.
+/// A title, and all of `text` if it says more.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
     let whole = one_line(text) == first;
@@ -30,7 +35,7 @@ pub(crate) fn joined_paragraphs(parts: impl IntoIterator<Item = String>) -> Opti
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Whether a text says that there is nothing.
+/// The text says that there is nothing.
 pub(crate) fn is_none(text: &str) -> bool {
     const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
     let bare = text.trim().trim_matches(['(', ')', '[', ']', '*', '_', '`', '.', '-', '–', '—', '"']).trim();
@@ -44,9 +49,8 @@ pub(crate) fn entries_of(text: &str) -> Vec<String> {
 
 /// A line of a list without its bullet, its number and its box.
 pub(crate) fn bare_entry(line: &str) -> &str {
-    static MARK: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?").expect("the pattern is valid")
-    });
+    static MARK: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?"));
     &line[MARK.find(line).map_or(0, |mark| mark.end())..]
 }
 
@@ -57,7 +61,7 @@ pub(crate) fn pieces_of(text: &str) -> Vec<String> {
     pieces.filter(|piece| !is_none(piece)).collect()
 }
 
-/// How far a task is, by any system's word or sign for it; `None` for an unknown word.
+/// The progress that any system's word or sign means; `None` for an unknown word.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
     let letters = |c: char| if c.is_alphabetic() || c == '\'' { c } else { ' ' };
     let bare = one_line(&word.chars().map(letters).collect::<String>()).to_lowercase();
@@ -104,7 +108,7 @@ fn work_of_sign(sign: char) -> Option<TaskWork> {
     }
 }
 
-/// How far a box says its task is.
+/// The progress that a box shows.
 pub(crate) fn work_of_box(mark: &str) -> TaskWork {
     match mark {
         "x" | "X" => TaskWork::Done { commit: None },
@@ -115,14 +119,12 @@ pub(crate) fn work_of_box(mark: &str) -> TaskWork {
 
 /// The commit that `text` names behind the word for it.
 pub(crate) fn commit_in(text: &str) -> Option<String> {
-    static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b")
-            .expect("the pattern is valid")
-    });
+    static COMMIT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b"));
     COMMIT.captures(text).map(|found| found[1].to_lowercase())
 }
 
-/// A file that is to be changed, `action` being what with and `what` what is done in it.
+/// A file that a task changes: `action` is such as `create`, and `what` describes the change.
 pub(crate) fn portable_file(path: &str, action: Option<&str>, what: Option<&str>) -> Option<PortableFile> {
     const NEW: &[&str] = &["create", "created", "new", "add", "added", "생성", "추가", "신규"];
     const GONE: &[&str] = &["delete", "deleted", "remove", "removed", "삭제"];
@@ -164,10 +166,9 @@ pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<S
     if commands.iter().any(builds_on) { vec![commands.join(" && ")] } else { commands }
 }
 
-/// Whether a text is a command line, and not a sentence about one.
+/// The text is a command line, and not a sentence about one.
 pub(crate) fn is_command(text: &str) -> bool {
-    static FIRST: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)").expect("the pattern is valid"));
+    static FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
     let text = text.trim();
     let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
     !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
@@ -182,8 +183,7 @@ pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
 /// The paths that a sentence names: words with an extension, and folders that end with `/`.
 pub(crate) fn paths_in(text: &str) -> Vec<String> {
     static PATH: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:[\w.@~-]*/)*(?:[\w.@~\[\]{}*-]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w.@~-]+/)$")
-            .expect("the pattern is valid")
+        pattern(r"^(?:[\w.@~-]*/)*(?:[\w.@~\[\]{}*-]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w.@~-]+/)$")
     });
     const NOT_EXTENSIONS: [&str; 6] = ["js", "io", "com", "org", "net", "g"];
     let mut found: Vec<String> = Vec::new();

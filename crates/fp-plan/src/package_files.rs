@@ -2,54 +2,42 @@
 //! dependencies. Packages inside the repository itself (path, file, workspace) don't count.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, TableLike};
 
+use crate::language::Language;
 use crate::repo_path::RepoPath;
 
-use PackageManager::{Cargo, DotNet, Go, Jvm, Npm, Php, Python, Ruby, Swift};
+use Language::{CSharp, Go, JavaScript, Jvm, Php, Python, Ruby, Rust, Swift};
 
 pub type PackageNames = BTreeSet<String>;
 
 /// Reads the names in a text; `None` if the text isn't such a file.
 pub type ReadPackages = fn(&str) -> Option<PackageNames>;
 
-/// Package managers, each with its own manifests and lock files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PackageManager {
-    Cargo,
-    Npm,
-    Python,
-    Go,
-    Ruby,
-    Jvm,
-    Php,
-    DotNet,
-    Swift,
-}
-
 /// Every kind of lock file, by file name.
-const LOCKS: [(&str, PackageManager, ReadPackages); 17] = [
-    ("Cargo.lock", Cargo, toml_packages),
+const LOCKS: [(&str, Language, ReadPackages); 17] = [
+    ("Cargo.lock", Rust, toml_packages),
     ("poetry.lock", Python, toml_packages),
     ("uv.lock", Python, toml_packages),
     ("pdm.lock", Python, toml_packages),
     ("Pipfile.lock", Python, |text| json_keys(text, &["default", "develop"])),
-    ("package-lock.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
-    ("npm-shrinkwrap.json", Npm, |text| json_keys(text, &["packages", "dependencies"])),
-    ("yarn.lock", Npm, |text| Some(found(text, &[&YARN]))),
-    ("pnpm-lock.yaml", Npm, |text| Some(found(text, &[&PNPM]))),
-    ("bun.lock", Npm, |text| Some(found(text, &[&BUN]))),
-    ("go.sum", Go, |text| Some(found(text, &[&GO_SUM]))),
-    ("Gemfile.lock", Ruby, |text| Some(found(text, &[&GEMFILE]))),
-    ("composer.lock", Php, |text| Some(found(text, &[&NAME]))),
-    ("packages.lock.json", DotNet, |text| Some(found(text, &[&NUGET]))),
-    ("gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
-    ("buildscript-gradle.lockfile", Jvm, |text| Some(found(text, &[&GRADLE_LOCK]))),
-    ("Package.resolved", Swift, |text| Some(found(text, &[&IDENTITY]))),
+    ("package-lock.json", JavaScript, |text| json_keys(text, &["packages", "dependencies"])),
+    ("npm-shrinkwrap.json", JavaScript, |text| json_keys(text, &["packages", "dependencies"])),
+    ("yarn.lock", JavaScript, |text| found(text, &[r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##])),
+    ("pnpm-lock.yaml", JavaScript, |text| {
+        found(text, &[r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$"])
+    }),
+    ("bun.lock", JavaScript, |text| found(text, &[r#"(?m)^\s+"([^"]+)":\s*\["#])),
+    ("go.sum", Go, |text| found(text, &[r"(?m)^(\S+) v"])),
+    ("Gemfile.lock", Ruby, |text| found(text, &[r"(?m)^    ([\w.-]+) \("])),
+    ("composer.lock", Php, |text| found(text, &[r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#])),
+    ("packages.lock.json", CSharp, |text| found(text, &[r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#])),
+    ("gradle.lockfile", Jvm, |text| found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])),
+    ("buildscript-gradle.lockfile", Jvm, |text| found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])),
+    ("Package.resolved", Swift, |text| found(text, &[r#""identity"\s*:\s*"([^"]+)""#])),
 ];
 
 pub fn lock_names() -> impl Iterator<Item = &'static str> {
@@ -83,79 +71,71 @@ pub fn is_lock_of(path: &str, listed: &str) -> bool {
 }
 
 /// The kind of lock file at `path`, in any case.
-pub fn lock_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
+pub fn lock_kind(path: &str) -> Option<(Language, ReadPackages)> {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     LOCKS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, kind, read)| (*kind, *read))
 }
 
 /// The kind of manifest at `path`, which must be in lower case.
-pub fn manifest_kind(path: &str) -> Option<(PackageManager, ReadPackages)> {
+pub fn manifest_kind(path: &str) -> Option<(Language, ReadPackages)> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_folder = |wanted: &str| folder == wanted || folder.ends_with(&format!("/{wanted}"));
     Some(match name {
-        "cargo.toml" => (Cargo, cargo),
-        "package.json" => (Npm, npm),
-        "pyproject.toml" => (Python, pyproject),
-        "pipfile" => (Python, pipfile),
+        "cargo.toml" => (Rust, cargo),
+        "package.json" => (JavaScript, npm),
+        "pyproject.toml" | "pipfile" => (Python, python),
         "go.mod" => (Go, go),
         "gemfile" => (Ruby, ruby),
         "pom.xml" => (Jvm, maven),
         "libs.versions.toml" => (Jvm, catalog),
         "composer.json" => (Php, composer),
-        "packages.config" | "directory.packages.props" => (DotNet, dot_net),
+        "packages.config" | "directory.packages.props" => (CSharp, dot_net),
         "package.swift" => (Swift, swift),
         _ if name.starts_with("requirements") && name.ends_with(".txt") => (Python, requirements),
         _ if name.ends_with(".txt") && in_folder("requirements") => (Python, requirements),
         _ if name.ends_with(".gemspec") => (Ruby, ruby),
         _ if name.ends_with(".gradle") || name.ends_with(".gradle.kts") => (Jvm, gradle),
-        _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => (DotNet, dot_net),
+        _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => (CSharp, dot_net),
         _ => return None,
     })
 }
 
-/// The names found by `patterns`, each in the first matching group.
-fn found(text: &str, patterns: &[&LazyLock<Regex>]) -> PackageNames {
-    let captures = patterns.iter().flat_map(|pattern| pattern.captures_iter(text));
-    captures.filter_map(|found| Some(found.iter().skip(1).flatten().next()?.as_str().to_owned())).collect()
-}
-
-macro_rules! pattern {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is a constant"));
-    };
-}
-
-fn toml(text: &str) -> Option<DocumentMut> {
-    text.parse().ok()
-}
-
-fn table<'t>(parent: &'t dyn TableLike, path: &[&str]) -> Option<&'t dyn TableLike> {
-    let (first, rest) = path.split_first()?;
-    let inner = parent.get(first)?.as_table_like()?;
-    if rest.is_empty() { Some(inner) } else { table(inner, rest) }
-}
-
-fn cargo(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
+/// The names that `patterns` find; of a pattern with two groups both, as `group:name`.
+fn found(text: &str, patterns: &[&str]) -> Option<PackageNames> {
     let mut names = PackageNames::new();
-    cargo_tables(document.as_table(), &mut names);
-    if let Some(workspace) = table(document.as_table(), &["workspace"]) {
-        cargo_tables(workspace, &mut names);
-    }
-    for (_, target) in table(document.as_table(), &["target"]).into_iter().flat_map(|t| t.iter()) {
-        if let Some(target) = target.as_table_like() {
-            cargo_tables(target, &mut names);
+    for pattern in patterns {
+        let pattern = Regex::new(pattern).expect("the pattern is a constant");
+        for found in pattern.captures_iter(text) {
+            let groups: Vec<&str> = found.iter().skip(1).flatten().map(|group| group.as_str()).collect();
+            names.insert(groups.join(":"));
         }
     }
     Some(names)
 }
 
-fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
+/// The items at `path` of a document, where `*` stands for every key.
+fn items_at<'t>(document: &'t DocumentMut, path: &str) -> Vec<&'t Item> {
+    path.split('.').fold(vec![document.as_item()], |items, part| {
+        let tables = items.into_iter().filter_map(Item::as_table_like);
+        let entries = tables.flat_map(TableLike::iter).filter(|(key, _)| part == "*" || *key == part);
+        entries.map(|(_, item)| item).collect()
+    })
+}
+
+/// The entries of the tables at `paths`.
+fn entries_at<'t>(document: &'t DocumentMut, paths: &[&str]) -> Vec<(&'t str, &'t Item)> {
+    let items = paths.iter().flat_map(|path| items_at(document, path));
+    items.filter_map(Item::as_table_like).flat_map(TableLike::iter).collect()
+}
+
+fn cargo(text: &str) -> Option<PackageNames> {
+    let document: DocumentMut = text.parse().ok()?;
+    let mut names = PackageNames::new();
     for key in
         ["dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies"]
     {
-        for (name, item) in table(parent, &[key]).into_iter().flat_map(|t| t.iter()) {
+        let (workspace, target) = (format!("workspace.{key}"), format!("target.*.{key}"));
+        for (name, item) in entries_at(&document, &[key, &workspace, &target]) {
             let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
             let local = field("path").is_some() && field("git").is_none();
             if !local {
@@ -164,25 +144,21 @@ fn cargo_tables(parent: &dyn TableLike, names: &mut PackageNames) {
             }
         }
     }
-}
-
-fn catalog(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let mut names = PackageNames::new();
-    for key in ["libraries", "plugins"] {
-        for (name, _) in table(document.as_table(), &[key]).into_iter().flat_map(|t| t.iter()) {
-            names.insert(name.to_owned());
-        }
-    }
     Some(names)
 }
 
-pattern!(REQUIREMENT, r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)");
+fn catalog(text: &str) -> Option<PackageNames> {
+    let document = text.parse().ok()?;
+    let entries = entries_at(&document, &["libraries", "plugins"]);
+    Some(entries.into_iter().map(|(name, _)| name.to_owned()).collect())
+}
 
 /// The name at the start of a requirement, in the form in which package indexes compare it.
 fn requirement(text: &str) -> Option<String> {
-    let name = REQUIREMENT.captures(text)?.get(1)?.as_str();
-    Some(name.to_lowercase().replace(['_', '.'], "-"))
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name = text.trim_start().split(|c| !is_part(c)).next()?;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    begins.then(|| name.to_lowercase().replace(['_', '.'], "-"))
 }
 
 fn requirements(text: &str) -> Option<PackageNames> {
@@ -201,54 +177,30 @@ fn requirement_line(line: &str) -> Option<String> {
     }
 }
 
-fn strings(item: &Item) -> impl Iterator<Item = &str> {
-    item.as_array().into_iter().flatten().filter_map(toml_edit::Value::as_str)
-}
-
-fn pyproject(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let root: &dyn TableLike = document.as_table();
-    let list = |path: &[&str], key: &str| -> Vec<String> {
-        let item = if path.is_empty() { root.get(key) } else { table(root, path).and_then(|t| t.get(key)) };
-        item.into_iter().flat_map(strings).filter_map(requirement).collect()
-    };
-    let mut names = PackageNames::from_iter(list(&["project"], "dependencies"));
-    names.extend(list(&["build-system"], "requires"));
-    names.extend(list(&["tool", "uv"], "dev-dependencies"));
-    for groups in [
-        &["project", "optional-dependencies"][..],
-        &["dependency-groups"],
-        &["tool", "pdm", "dev-dependencies"],
-    ] {
-        let groups = table(root, groups).into_iter().flat_map(|t| t.iter());
-        names.extend(groups.flat_map(|(_, group)| strings(group)).filter_map(requirement));
-    }
-    if let Some(poetry) = table(root, &["tool", "poetry"]) {
-        for key in ["dependencies", "dev-dependencies"] {
-            names.extend(python_table(poetry, key));
-        }
-        for (_, group) in table(poetry, &["group"]).into_iter().flat_map(|t| t.iter()) {
-            names.extend(
-                group.as_table_like().into_iter().flat_map(|group| python_table(group, "dependencies")),
-            );
-        }
-    }
-    Some(names)
-}
-
-fn python_table(parent: &dyn TableLike, key: &str) -> Vec<String> {
-    let entries = table(parent, &[key]).into_iter().flat_map(|t| t.iter());
+/// The packages of `pyproject.toml` and `Pipfile`.
+fn python(text: &str) -> Option<PackageNames> {
+    const LISTS: [&str; 6] = [
+        "project.dependencies",
+        "project.optional-dependencies.*",
+        "build-system.requires",
+        "dependency-groups.*",
+        "tool.uv.dev-dependencies",
+        "tool.pdm.dev-dependencies.*",
+    ];
+    const TABLES: [&str; 5] = [
+        "packages",
+        "dev-packages",
+        "tool.poetry.dependencies",
+        "tool.poetry.dev-dependencies",
+        "tool.poetry.group.*.dependencies",
+    ];
+    let document = text.parse().ok()?;
+    let lists = LISTS.iter().flat_map(|path| items_at(&document, path)).filter_map(Item::as_array).flatten();
+    let listed = lists.filter_map(toml_edit::Value::as_str);
     let local = |item: &Item| item.as_table_like().is_some_and(|t| t.contains_key("path"));
-    entries
-        .filter(|(name, item)| *name != "python" && !local(item))
-        .filter_map(|(name, _)| requirement(name))
-        .collect()
-}
-
-fn pipfile(text: &str) -> Option<PackageNames> {
-    let document = toml(text)?;
-    let keys = ["packages", "dev-packages"];
-    Some(keys.iter().flat_map(|key| python_table(document.as_table(), key)).collect())
+    let entries = entries_at(&document, &TABLES).into_iter();
+    let named = entries.filter(|(name, item)| *name != "python" && !local(item)).map(|(name, _)| name);
+    Some(listed.chain(named).filter_map(requirement).collect())
 }
 
 fn npm(text: &str) -> Option<PackageNames> {
@@ -276,108 +228,88 @@ fn composer(text: &str) -> Option<PackageNames> {
     Some(tables.flatten().map(|(name, _)| name.to_lowercase()).filter(|name| name != "php").collect())
 }
 
-pattern!(GO_ENTRY, r"^([\w.~-]+(?:/[\w.~+-]+)*)\s+v\d");
-pattern!(GO_REPLACEMENT, r"=>\s*([\w~][\w.~-]*(?:/[\w.~+-]+)*)\s+v\d");
-pattern!(GO_TOOL, r"^tool\s+([\w.~-]+(?:/[\w.~+-]+)*)$");
-
 fn go(text: &str) -> Option<PackageNames> {
-    let mut names = PackageNames::new();
+    let mut directives = String::new();
     let mut block = "";
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or_default().trim();
-        if let Some(name) = line.strip_suffix('(') {
-            block = name.trim();
-            continue;
-        }
-        if line == ")" {
-            block = "";
-            continue;
-        }
-        let (directive, rest) =
-            if block.is_empty() { line.split_once(' ').unwrap_or((line, "")) } else { (block, line) };
-        let rest = rest.trim();
-        match directive {
-            "require" => names.extend(found(rest, &[&GO_ENTRY])),
-            "replace" => names.extend(found(rest, &[&GO_REPLACEMENT])),
-            "tool" => names.extend(found(&format!("tool {rest}"), &[&GO_TOOL])),
-            _ => {}
+        match line.strip_suffix('(') {
+            Some(name) => block = name.trim(),
+            None if line == ")" => block = "",
+            None => directives += &format!("{block} {line}\n"),
         }
     }
-    Some(names)
+    found(
+        &directives,
+        &[
+            r"(?m)^ ?require[ \t]+([\w.~-]+(?:/[\w.~+-]+)*)[ \t]+v\d",
+            r"(?m)^ ?replace[ \t].*=>[ \t]*([\w~][\w.~-]*(?:/[\w.~+-]+)*)[ \t]+v\d",
+            r"(?m)^ ?tool[ \t]+([\w.~-]+(?:/[\w.~+-]+)*)$",
+        ],
+    )
 }
-
-pattern!(GEM, r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#);
-pattern!(GEMSPEC, r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#);
 
 fn ruby(text: &str) -> Option<PackageNames> {
-    Some(found(text, &[&GEM, &GEMSPEC]))
+    found(
+        text,
+        &[
+            r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#,
+            r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#,
+        ],
+    )
 }
 
-pattern!(XML_COMMENT, r"(?s)<!--.*?-->");
-pattern!(
-    MAVEN_BLOCK,
-    r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>"
-);
-pattern!(MAVEN_GROUP, r"<groupId>\s*([^<]*?)\s*</groupId>");
-pattern!(MAVEN_ARTIFACT, r"<artifactId>\s*([^<]*?)\s*</artifactId>");
-
 fn maven(text: &str) -> Option<PackageNames> {
-    let text = XML_COMMENT.replace_all(text, "");
+    let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is a constant");
+    let block =
+        regex(r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>");
+    let [group, artifact] =
+        ["groupId", "artifactId"].map(|tag| regex(&format!(r"<{tag}>\s*([^<]*?)\s*</{tag}>")));
     let part = |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
     let name = |block: &str| {
-        let group = part(&MAVEN_GROUP, block).unwrap_or_else(|| "org.apache.maven.plugins".to_owned());
-        Some(format!("{group}:{}", part(&MAVEN_ARTIFACT, block)?))
+        let group = part(&group, block).unwrap_or_else(|| "org.apache.maven.plugins".to_owned());
+        Some(format!("{group}:{}", part(&artifact, block)?))
     };
-    let blocks = MAVEN_BLOCK.captures_iter(&text).filter_map(|block| name(block.get(1)?.as_str()));
+    let text = without_comments(text);
+    let blocks = block.captures_iter(&text).filter_map(|block| name(block.get(1)?.as_str()));
     text.contains("<project").then(|| blocks.collect())
 }
 
-pattern!(
-    GRADLE,
-    r#"(?m)^\s*\w+(?:\.\w+)*\s*[( ]\s*(?:(?:enforcedPlatform|platform|kotlin)\s*\(\s*)?["']([\w.-]+:[\w.-]+)(?::[^"'\s]*)?["']"#
-);
-pattern!(GRADLE_CATALOG, r"(?m)^\s*\w+\s*[( ]\s*(?:(?:enforcedPlatform|platform)\s*\(\s*)?(libs\.[\w.]+)");
-pattern!(GRADLE_MAP, r#"group\s*[:=]\s*["']([^"']+)["']\s*,\s*name\s*[:=]\s*["']([^"']+)["']"#);
-pattern!(GRADLE_PLUGIN, r#"(?m)^\s*id\s*[( ]\s*["']([^"']+)["']"#);
+fn without_comments(xml: &str) -> String {
+    let comment = Regex::new(r"(?s)<!--.*?-->").expect("the pattern is a constant");
+    comment.replace_all(xml, "").into_owned()
+}
 
 fn gradle(text: &str) -> Option<PackageNames> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let mut names = found(&text, &[&GRADLE, &GRADLE_CATALOG, &GRADLE_PLUGIN]);
-    names.extend(GRADLE_MAP.captures_iter(&text).map(|found| format!("{}:{}", &found[1], &found[2])));
-    Some(names)
+    found(
+        &text,
+        &[
+            r#"(?m)^\s*\w+(?:\.\w+)*\s*[( ]\s*(?:(?:enforcedPlatform|platform|kotlin)\s*\(\s*)?["']([\w.-]+:[\w.-]+)(?::[^"'\s]*)?["']"#,
+            r"(?m)^\s*\w+\s*[( ]\s*(?:(?:enforcedPlatform|platform)\s*\(\s*)?(libs\.[\w.]+)",
+            r#"group\s*[:=]\s*["']([^"']+)["']\s*,\s*name\s*[:=]\s*["']([^"']+)["']"#,
+            r#"(?m)^\s*id\s*[( ]\s*["']([^"']+)["']"#,
+        ],
+    )
 }
-
-pattern!(
-    PACKAGE_REFERENCE,
-    r#"(?i)<Package(?:Reference|Version)\b[^>]*?\b(?:Include|Update)\s*=\s*"([^"]+)""#
-);
-pattern!(PACKAGE_ID, r#"(?i)<package\b[^>]*?\bid\s*=\s*"([^"]+)""#);
 
 fn dot_net(text: &str) -> Option<PackageNames> {
-    let text = XML_COMMENT.replace_all(text, "");
-    Some(found(&text, &[&PACKAGE_REFERENCE, &PACKAGE_ID]))
+    found(
+        &without_comments(text),
+        &[
+            r#"(?i)<Package(?:Reference|Version)\b[^>]*?\b(?:Include|Update)\s*=\s*"([^"]+)""#,
+            r#"(?i)<package\b[^>]*?\bid\s*=\s*"([^"]+)""#,
+        ],
+    )
 }
-
-pattern!(SWIFT_PACKAGE, r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#);
 
 fn swift(text: &str) -> Option<PackageNames> {
-    Some(found(text, &[&SWIFT_PACKAGE]))
+    found(text, &[r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#])
 }
 
-pattern!(TOML_PACKAGE, r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#);
-pattern!(YARN, r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##);
-pattern!(PNPM, r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$");
-pattern!(BUN, r#"(?m)^\s+"([^"]+)":\s*\["#);
-pattern!(GO_SUM, r"(?m)^(\S+) v");
-pattern!(GEMFILE, r"(?m)^    ([\w.-]+) \(");
-pattern!(NAME, r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#);
-pattern!(NUGET, r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#);
-pattern!(GRADLE_LOCK, r"(?m)^([\w.-]+:[\w.-]+):");
-pattern!(IDENTITY, r#""identity"\s*:\s*"([^"]+)""#);
-
 fn toml_packages(text: &str) -> Option<PackageNames> {
-    Some(found(text, &[&TOML_PACKAGE]))
+    found(text, &[r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#])
 }
 
 /// The keys of these objects. A path such as `node_modules/a/node_modules/b` yields its last name.

@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::context::Known;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
-use crate::features::roadmap::{LayerToPlan, layer_to_plan};
+use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::printer::Format;
 
@@ -85,7 +85,7 @@ struct InterruptedPlan {
 }
 
 pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
-    let Wanted { words, goal, name, roadmap, warning } = Wanted::read(&args, context)?;
+    let PlanGoal { words, goal, name, roadmap, warning } = PlanGoal::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
@@ -136,29 +136,25 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The subject of the new plan.
-struct Wanted {
-    /// The user's words, or the layer's, which determine the kind of work.
-    words: String,
-    /// The whole goal that the plan records.
-    goal: String,
-    /// The text that its id is made from.
-    name: String,
-    /// The layer of a roadmap that it implements.
-    roadmap: Option<OfLayer>,
-    /// A warning for the user.
-    warning: Option<String>,
+/// The goal of a new plan.
+pub(crate) struct PlanGoal {
+    /// The user's words, or else the goal of the layer; they decide the kind of work.
+    pub(crate) words: String,
+    /// The words, and the fields of the layer.
+    pub(crate) goal: String,
+    /// The plan's id begins with it.
+    pub(crate) name: String,
+    /// The layer that it makes.
+    pub(crate) roadmap: Option<OfLayer>,
+    pub(crate) warning: Option<String>,
 }
 
-impl Wanted {
-    /// Reads it from these arguments, or from the layer of a roadmap that they name. Fails if there is no
-    /// goal.
+impl PlanGoal {
+    /// The goal in these arguments, or of the layer that they name. Fails where there is none.
     fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = args.goal.join(" ");
         if let Some(selector) = &args.roadmap {
-            let LayerToPlan { words, goal, title, of, warning } =
-                layer_to_plan(selector, args.layer.as_ref(), words, context)?;
-            return Ok(Self { words, goal, name: title, roadmap: Some(of), warning });
+            return layer_to_plan(selector, args.layer.as_ref(), words, context);
         }
         if words.trim().is_empty() {
             return Err(CommandError::failed("the goal is empty")

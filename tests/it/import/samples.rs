@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::{assert_snapshot, with_settings};
+use strum::VariantArray as _;
 
 use super::{lay_out, only_plan, samples};
 use crate::common::Environment;
@@ -30,7 +31,8 @@ fn all() -> Vec<(String, String)> {
 fn there_are_samples_of_every_format() {
     let mut formats: Vec<String> = all().into_iter().map(|(format, _)| format).collect();
     formats.dedup();
-    let mut known: Vec<&str> = fp_exchange::SourceFormat::ALL.map(fp_exchange::SourceFormat::name).to_vec();
+    let mut known: Vec<&str> =
+        fp_exchange::SourceFormat::VARIANTS.iter().map(|format| format.into_str()).collect();
     known.sort_unstable();
     assert_eq!(formats, known);
 }

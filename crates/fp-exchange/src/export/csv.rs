@@ -3,8 +3,8 @@
 use csv::WriterBuilder;
 use serde_json::Value;
 
-use super::{parent_id, state_and_commit};
-use crate::portable::{PortableFile, PortablePlan, TaskWork};
+use super::parent_id;
+use crate::portable::{PortableFile, PortablePlan};
 
 /// The columns: fields of a task as JSON, and what belongs to its place and its state.
 const COLUMNS: &str = "id title parent status dependencies files complexity priority risk group description acceptance \
@@ -25,16 +25,9 @@ pub fn csv_text(plan: &PortablePlan) -> String {
 fn row_of(plan: &PortablePlan, at: usize) -> Vec<String> {
     let task = &plan.tasks[at];
     let said = serde_json::to_value(task).expect("a task is plain data");
-    let (status, commit) = state_and_commit(&task.work);
-    let reason = match &task.work {
-        TaskWork::Failed { reason } => reason.as_deref(),
-        _ => None,
-    };
     let cell = |column| match column {
         "parent" => parent_id(plan, at).unwrap_or_default().to_owned(),
-        "status" => status.to_owned(),
-        "commit" => commit.unwrap_or_default().to_owned(),
-        "reason" => reason.unwrap_or_default().to_owned(),
+        "status" | "commit" | "reason" => cell_of(&said["work"][column]),
         field => cell_of(&said[field]),
     };
     COLUMNS.split_whitespace().map(cell).collect()

@@ -1,8 +1,9 @@
-//! `github-issues`: what the GitHub API takes to make an issue, for each task. Numbers are not known before an issue
-//! is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
+//! `github-issues`: the fields that the GitHub API takes for an issue, of each task. Nobody knows the number of an
+//! issue before it is made, so that tasks are named as `{{fp:ID}}` in the texts, for a script to replace. No text of the plan mentions
 //! anybody there, or refers to an issue, a request or a commit.
 
 use fp_plan::markdown;
+use fp_plan::text::one_line;
 use serde_json::{Value, json};
 
 use super::pretty_json;
@@ -14,23 +15,22 @@ const TITLE: usize = 256;
 const BODY: usize = 65_536;
 /// Longest label that it takes, in characters.
 const LABEL: usize = 50;
-/// What keeps a mention or a reference from being one, and is not seen.
+/// An invisible character that keeps a mention or a reference from being one.
 const BREAK: char = '\u{200b}';
 
 /// The issues, and the ids of the tasks whose text is longer than GitHub takes.
 pub fn github_text(plan: &PortablePlan) -> (String, Vec<&str>) {
-    let bodies = IssueBodies::new(plan);
-    let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(&bodies, at)).collect();
+    let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(plan, at)).collect();
     let is_long = |issue: &Value| issue["body"].as_str().is_some_and(|body| body.chars().count() > BODY);
     let long = plan.tasks.iter().zip(&issues).filter(|(_, issue)| is_long(issue));
     (pretty_json(&issues), long.map(|(task, _)| task.id.as_str()).collect())
 }
 
-fn issue_of(bodies: &IssueBodies<'_>, at: usize) -> Value {
-    let task = &bodies.plan.tasks[at];
+fn issue_of(plan: &PortablePlan, at: usize) -> Value {
+    let task = &plan.tasks[at];
     json!({
-        "title": issue_title(&task.title),
-        "body": bodies.body(at),
+        "title": quiet(&one_line(&task.title)).chars().take(TITLE).collect::<String>(),
+        "body": body_of(plan, at),
         "labels": labels_of(task),
         "state": if is_done(task) { "closed" } else { "open" },
         "fp": task.id,
@@ -41,61 +41,41 @@ fn is_done(task: &PortableTask) -> bool {
     matches!(task.work, TaskWork::Done { .. })
 }
 
-struct IssueBodies<'p> {
-    plan: &'p PortablePlan,
-    /// The children of each task.
-    children: Vec<Vec<usize>>,
+fn body_of(plan: &PortablePlan, at: usize) -> String {
+    let task = &plan.tasks[at];
+    let mut body = String::new();
+    for line in task.description.iter().flat_map(|description| description.lines()) {
+        write_line(&mut body, line);
+        body.push('\n');
+    }
+    let mark = |task: &PortableTask| if is_done(task) { "[x] " } else { "[ ] " };
+    let own = mark(task);
+    write_section(&mut body, "Acceptance", task.acceptance.iter().flatten(), |body, text| {
+        body.push_str(own);
+        write_line(body, text);
+    });
+    let parts = plan.tasks.iter().filter(|task| task.parent == Some(at));
+    write_section(&mut body, "Parts", parts, |body, part| {
+        body.push_str(mark(part));
+        write_reference(body, part);
+    });
+    let waits = task.dependencies.iter().flatten();
+    let waits = waits.filter_map(|id| plan.tasks.iter().find(|task| task.id == *id));
+    write_section(&mut body, "Depends on", waits, write_reference);
+    write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| write_code(body, &file.path));
+    let prose = [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
+    for (title, texts) in prose {
+        write_section(&mut body, title, texts.iter().flatten(), |body, text| write_line(body, text));
+    }
+    let commands = task.test_commands.iter().flatten().chain(&task.verify);
+    write_section(&mut body, "Commands that have to pass", commands, |body, line| write_code(body, line));
+    body
 }
 
-impl<'p> IssueBodies<'p> {
-    fn new(plan: &'p PortablePlan) -> Self {
-        let mut children = vec![Vec::new(); plan.tasks.len()];
-        for (at, task) in plan.tasks.iter().enumerate() {
-            task.parent.into_iter().for_each(|parent| children[parent].push(at));
-        }
-        Self { plan, children }
-    }
-
-    fn body(&self, at: usize) -> String {
-        let tasks = &self.plan.tasks;
-        let task = &tasks[at];
-        let mut body = String::new();
-        for line in task.description.iter().flat_map(|description| description.lines()) {
-            write_line(&mut body, line.trim());
-            body.push('\n');
-        }
-        let mark = |task: &PortableTask| if is_done(task) { "[x] " } else { "[ ] " };
-        let own = mark(task);
-        write_section(&mut body, "Acceptance", task.acceptance.iter().flatten(), |body, text| {
-            body.push_str(own);
-            write_line(body, text);
-        });
-        write_section(&mut body, "Parts", self.children[at].iter(), |body, &part| {
-            body.push_str(mark(&tasks[part]));
-            self.write_reference(body, part);
-        });
-        let waits = task.dependencies.iter().flatten();
-        let waits = waits.filter_map(|id| tasks.iter().position(|task| task.id == *id));
-        write_section(&mut body, "Depends on", waits, |body, on| self.write_reference(body, on));
-        write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| {
-            write_code(body, &file.path)
-        });
-        let prose =
-            [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
-        for (title, texts) in prose {
-            write_section(&mut body, title, texts.iter().flatten(), |body, text| write_line(body, text));
-        }
-        let commands = task.test_commands.iter().flatten().chain(&task.verify);
-        write_section(&mut body, "Commands that have to pass", commands, |body, line| write_code(body, line));
-        body
-    }
-
-    /// Writes the place of an issue's number, and its title for whoever reads it.
-    fn write_reference(&self, body: &mut String, at: usize) {
-        let task = &self.plan.tasks[at];
-        body.push_str(&format!("{{{{fp:{}}}}} ", task.id));
-        write_line(body, &task.title);
-    }
+/// Writes the place of an issue's number, and its title for whoever reads it.
+fn write_reference(body: &mut String, task: &PortableTask) {
+    body.push_str(&format!("{{{{fp:{}}}}} ", task.id));
+    write_line(body, &task.title);
 }
 
 fn write_section<T>(
@@ -122,22 +102,16 @@ fn write_code(body: &mut String, text: &str) {
 /// Writes `text` on one line, without markup but its code spans.
 fn write_line(body: &mut String, text: &str) {
     let mut line = String::new();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    markdown::inline(&mut line, &text).expect("a text takes whatever is written to it");
+    markdown::inline(&mut line, &one_line(text)).expect("a text takes whatever is written to it");
     for (text, is_code) in markdown::spans(&line) {
         body.push_str(&if is_code { text.to_owned() } else { quiet(text) });
     }
 }
 
-fn issue_title(title: &str) -> String {
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    quiet(&title).chars().take(TITLE).collect()
-}
-
 fn labels_of(task: &PortableTask) -> Vec<String> {
     let named = [("risk", &task.risk), ("priority", &task.priority), ("group", &task.group)];
     let labels = named.into_iter().filter_map(|(name, value)| {
-        let value = value.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" ");
+        let value = one_line(value.as_ref()?);
         Some(format!("{name}: {value}").replace(',', " ").chars().take(LABEL).collect())
     });
     std::iter::once("fp".to_owned()).chain(labels).collect()
@@ -173,7 +147,7 @@ fn quiet(text: &str) -> String {
     quiet
 }
 
-/// Whether GitHub could take `word` for the hash of a commit.
+/// GitHub could take `word` for the hash of a commit.
 fn is_commit(word: &str) -> bool {
     (7..=40).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())

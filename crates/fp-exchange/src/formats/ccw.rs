@@ -2,19 +2,19 @@
 //! newer maestro write it. In version 5 of CCW a task has `context` and `flow_control`; lite plans have their tasks
 //! within `plan.json`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
-use super::{ReadResult, SourceFormat, parents_first, report_mismatch};
-use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::json_task::{id_of, ids_in, joined_lists, read_json_task, text_at};
+use super::{ReadResult, place_tasks, report_mismatch};
+use crate::folder::{SourceFolder, base_of, folder_of, name_of};
+use crate::json_task::{id_of, ids_in, read_json_task, text_at};
 use crate::page::{list_entries, page_lines, plain_text, sections_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{joined_paragraphs, title_of};
 
-/// What belongs in `.task` and is no task.
+/// A task by its folder, or by keys that only tasks of this format have.
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| map.contains_key(*key));
     let in_tasks = folder_of(path) == ".task" || folder_of(path).ends_with("/.task");
@@ -27,63 +27,55 @@ fn is_plan(map: &Map<String, Value>) -> bool {
     map.contains_key("task_ids") || map.contains_key("task_count") || holds_tasks
 }
 
-/// The folder of the plan that the file at `path` belongs to.
-fn base_of(path: &str) -> &str {
-    let folder = folder_of(path);
-    if folder == ".task" { "" } else { folder.strip_suffix("/.task").unwrap_or(folder) }
-}
-
-/// Whether a task is one of the newer maestro, and so is its folder.
+/// A task of the newer maestro: where there is one, the folder is maestro's.
 pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
     let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
     folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    let is_ours = |(path, map): &(&str, &Map<String, Value>)| is_task_in(path, map) || is_plan(map);
-    folder.objects().find(is_ours).map(|(path, _)| path).filter(|_| reads_first(folder).is_none())
-}
-
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    read_task_folder(SourceFormat::Ccw, folder)
-}
-
-/// Reads a folder of task files, whichever system wrote it.
-pub(super) fn read_task_folder(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
     let ours = folder.objects().filter(|(path, map)| is_task_in(path, map) || is_plan(map));
-    let base = folder.only(format, ours.map(|(path, _)| base_of(path)))?;
+    ours.map(|(path, _)| path).collect()
+}
+
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut reader = TaskFolderReader::default();
     for (path, notice) in folder.broken().filter(|(path, _)| base_of(path) == base) {
         let id = name_of(path).trim_end_matches(".json").to_owned();
         let mut text = format!("{}; it is left out", notice.text);
         if folder_of(path) != base {
             text = format!("{}; {id} stays, with its name alone", notice.text);
-            reader.tasks.push(PortableTask { title: id.clone(), id, ..PortableTask::default() });
+            reader.plan.tasks.push(PortableTask { title: id.clone(), id, ..PortableTask::default() });
         }
-        reader.notices.push(ImportNotice { text, ..notice.clone() });
+        reader.plan.notices.push(ImportNotice { text, ..notice.clone() });
     }
     let here = || folder.objects().filter(|(path, _)| base_of(path) == base);
     for (path, map) in here().filter(|(path, map)| is_task_in(path, map)) {
         reader.read_task(path, map);
     }
-    if let Some((path, map)) = here()
-        .find(|(_, map)| is_plan(map))
-        .or_else(|| here().find(|(path, _)| folder_of(path) == base && name_of(path) == "plan.json"))
-    {
+    let named = || here().find(|(path, _)| folder_of(path) == base && name_of(path) == "plan.json");
+    if let Some((path, map)) = here().find(|(_, map)| is_plan(map)).or_else(named) {
         reader.read_plan(path, map);
     }
     reader.read_session(folder, base);
     if let Some((path, text)) = folder.page(base, "TODO_LIST.md") {
         reader.read_todo_list(path, text);
     }
-    Ok(reader.finish())
+    reader.follow_waves();
+    let TaskFolderReader { mut plan, order, .. } = reader;
+    let rank = |task: &PortableTask| {
+        let listed = order.iter().position(|id| *id == task.id);
+        (listed.is_none(), listed, natural_order(&task.id))
+    };
+    plan.tasks.sort_by_cached_key(rank);
+    let above = vec![None; plan.tasks.len()];
+    place_tasks(&mut plan, above, true);
+    Ok(plan)
 }
 
 #[derive(Default)]
 struct TaskFolderReader {
     plan: PortablePlan,
-    tasks: Vec<PortableTask>,
-    notices: Vec<ImportNotice>,
     /// The ids in the order of the plan.
     order: Vec<String>,
     /// The ids of each wave, where waves are told.
@@ -103,13 +95,13 @@ impl TaskFolderReader {
             }
         }
         if let Some(listed) = map.get("task_ids").and_then(ids_in) {
-            report_mismatch(path, &listed, &self.tasks, &mut self.notices);
+            report_mismatch(&mut self.plan, path, &listed);
             self.order = listed;
         }
         let count = map.get("task_count").and_then(Value::as_u64);
-        if let Some(count) = count.filter(|count| usize::try_from(*count) != Ok(self.tasks.len())) {
-            let text = format!("it counts {count} tasks, and there are {}", self.tasks.len());
-            self.notices.push(ImportNotice::problem(text).in_file(path));
+        if let Some(count) = count.filter(|count| usize::try_from(*count) != Ok(self.plan.tasks.len())) {
+            let text = format!("it counts {count} tasks, and there are {}", self.plan.tasks.len());
+            self.plan.problem_in(path, text);
         }
         self.read_edges(map.get("dependencies"));
         for (number, wave) in (1..).zip(map.get("waves").and_then(Value::as_array).into_iter().flatten()) {
@@ -125,13 +117,13 @@ impl TaskFolderReader {
         for edge in edges.and_then(Value::as_array).into_iter().flatten() {
             let end = |key: &str| edge.get(key).and_then(Value::as_str).map(one_line);
             let (Some(from), Some(to)) = (end("from"), end("to")) else { continue };
-            if let Some(task) = self.tasks.iter_mut().find(|task| task.id == to) {
-                task.dependencies = joined_lists(task.dependencies.take(), Some(vec![from]));
+            if let Some(task) = self.plan.tasks.iter_mut().find(|task| task.id == to) {
+                task.wait_for([&from]);
             }
         }
     }
 
-    /// Reads what else names the plan: the session, or the heading of the planning document.
+    /// Takes the title from the session or from the heading of the planning document, if there is none yet.
     fn read_session(&mut self, folder: &SourceFolder, base: &str) {
         if let Some(session) = folder.object(base, "workflow-session.json") {
             let name = text_at(session, &["project", "description"]);
@@ -151,16 +143,16 @@ impl TaskFolderReader {
 
     fn read_task(&mut self, path: &str, map: &Map<String, Value>) {
         let Some(id) = id_of(map) else {
-            let notice = ImportNotice::problem("a task without an id; it is left out");
-            return self.notices.push(notice.in_file(path));
+            return self.plan.problem_in(path, "a task without an id; it is left out");
         };
         if let Some(wave) = map.get("wave").and_then(Value::as_u64) {
             self.waves.entry(wave).or_default().push(id.clone());
         }
-        self.tasks.push(read_json_task(&id, map, path, &mut self.notices));
+        let task = read_json_task(&mut self.plan, path, &id, map);
+        self.plan.tasks.push(task);
     }
 
-    /// The list says what is done: it is kept up while the files are not.
+    /// The list wins over the files: it is kept up while they are not.
     fn read_todo_list(&mut self, path: &str, text: &str) {
         let mut unknown = Vec::new();
         for entry in list_entries(&page_lines(text)) {
@@ -168,7 +160,7 @@ impl TaskFolderReader {
             let text = plain_text(&entry.text);
             let (first, title) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
             let first = first.trim_end_matches(':');
-            let Some(task) = self.tasks.iter_mut().find(|task| task.id == first) else {
+            let Some(task) = self.plan.tasks.iter_mut().find(|task| task.id == first) else {
                 unknown.extend(first.contains('-').then(|| first.to_owned()));
                 continue;
             };
@@ -178,14 +170,14 @@ impl TaskFolderReader {
             let done = matches!(task.work, TaskWork::Done { .. });
             if ticked != done {
                 let (list, file) = if ticked { ("done", "not done") } else { ("not done", "done") };
-                let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
-                self.notices.push(ImportNotice::problem(text).in_file(path).at_line(entry.line));
                 task.work = if ticked { TaskWork::Done { commit: None } } else { TaskWork::Todo };
+                let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
+                self.plan.problem_at(path, entry.line, text);
             }
         }
         if !unknown.is_empty() {
-            let text = format!("these tasks are listed and have no file: {}", unknown.join(", "));
-            self.notices.push(ImportNotice::problem(text).in_file(path));
+            let unknown = unknown.join(", ");
+            self.plan.problem_in(path, format!("these tasks are listed and have no file: {unknown}"));
         }
     }
 
@@ -194,43 +186,17 @@ impl TaskFolderReader {
         let mut added = false;
         let waves: Vec<&Vec<String>> = self.waves.values().collect();
         for pair in waves.windows(2) {
-            for task in self.tasks.iter_mut().filter(|task| pair[1].contains(&task.id)) {
-                let own = task.dependencies.get_or_insert_default();
-                for id in pair[0].iter().filter(|id| !pair[1].contains(id)) {
-                    if !own.contains(id) {
-                        own.push(id.clone());
-                        added = true;
-                    }
-                }
+            for task in self.plan.tasks.iter_mut().filter(|task| pair[1].contains(&task.id)) {
+                added |= !task.wait_for(pair[0].iter().filter(|id| !pair[1].contains(id))).is_empty();
             }
         }
         if added {
-            let text = "the waves became dependencies: each wave waits for the one before it";
-            self.notices.push(ImportNotice::note(text));
+            self.plan.note("the waves became dependencies: each wave waits for the one before it");
         }
-    }
-
-    fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
-        self.follow_waves();
-        let rank: HashMap<&str, usize> =
-            self.order.iter().enumerate().map(|(at, id)| (id.as_str(), at)).collect();
-        let rank = |task: &PortableTask| {
-            (rank.get(task.id.as_str()).copied().unwrap_or(usize::MAX), natural_order(&task.id))
-        };
-        self.tasks.sort_by_cached_key(rank);
-        let mut positions: HashMap<&str, usize> = HashMap::new();
-        for (at, task) in self.tasks.iter().enumerate() {
-            positions.entry(&task.id).or_insert(at);
-        }
-        // IMPL-1.2 is a part of IMPL-1.
-        let parent = |task: &PortableTask| positions.get(task.id.rsplit_once('.')?.0).copied();
-        let parents: Vec<Option<usize>> = self.tasks.iter().map(parent).collect();
-        self.plan.tasks = parents_first(self.tasks, parents, &mut self.notices);
-        (self.plan, self.notices)
     }
 }
 
-/// What ids are sorted by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
+/// The key to sort ids by, so that `IMPL-2` comes before `IMPL-10`: their texts and numbers by turns.
 pub(super) fn natural_order(id: &str) -> Vec<(String, u64)> {
     let mut runs: Vec<(String, u64)> = vec![(String::new(), 0)];
     let mut in_number = false;

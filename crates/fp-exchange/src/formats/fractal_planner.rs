@@ -1,5 +1,5 @@
-//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, what is done from the state of its run,
-//! from its reports, and from what its verifiers wrote.
+//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, the progress from the state of its run,
+//! from its reports, and from its evidence.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,16 +9,12 @@ use fp_plan::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{ReadResult, SourceFormat};
+use super::ReadResult;
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{page_lines, plain_text, tables_in};
 use crate::portable::{ImportNotice, TaskWork};
-use crate::words::work_of;
-
-fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is valid")
-}
+use crate::words::{pattern, work_of};
 
 /// A task of the list dialect.
 static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]"));
@@ -35,34 +31,23 @@ static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verif
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
-fn trees(folder: &SourceFolder) -> Vec<(&str, &str)> {
-    let alone = folder.files_in("md").count() == 1;
-    let is_tree = |path: &str, text: &str| {
-        (alone || name_of(path).eq_ignore_ascii_case("tasks.md"))
-            && (TASK.is_match(text) || HEADING.is_match(text))
-    };
-    folder.files_in("md").filter(|(path, text)| is_tree(path, text)).collect()
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+    folder.task_pages(|text| TASK.is_match(text) || HEADING.is_match(text))
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    trees(folder).first().map(|(path, _)| *path)
-}
-
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let trees = trees(folder);
-    let base = folder.only(SourceFormat::FractalPlanner, trees.iter().map(|(path, _)| folder_of(path)))?;
-    let (path, text) = trees.into_iter().find(|(path, _)| folder_of(path) == base).expect("it has a tree");
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+    let path = files(folder).into_iter().find(|path| folder_of(path) == base).unwrap_or_default();
+    let text = folder.text(path).unwrap_or_default();
     let (tree, faults) = parse(text);
     let lines = Lines::new(text);
-    let mut notices = Vec::new();
-    for fault in faults {
-        let place = lines.position(fault.span.start);
-        let notice = ImportNotice::problem(fault.detail).in_file(path).at_line(place.line);
-        notices.push(ImportNotice { column: Some(place.column), ..notice });
-    }
     let record = folder.object(base, "plan.json");
     let goal = record.and_then(|record| record.get("goal")?.as_str());
     let mut plan = portable_plan(&tree, goal, |_| TaskWork::Todo);
+    for fault in faults {
+        let place = lines.position(fault.span.start);
+        let notice = ImportNotice::problem(fault.detail).in_file(path);
+        plan.notices.push(ImportNotice { line: Some(place.line), column: Some(place.column), ..notice });
+    }
     let state = folder.object(base, "execution-state.json");
     let mut known = known_work(folder, base, state);
     for task in &mut plan.tasks {
@@ -72,17 +57,17 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
         }
     }
     if let Some(state) = state {
-        // Without what this program keeps in it for itself.
+        // Without the entries that this program keeps for itself.
         let kept = state.iter().filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
         let kept: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
         plan.ext.insert("executionState".into(), kept.into());
     }
-    Ok((plan, notices))
+    Ok(plan)
 }
 
 type WorkById = BTreeMap<String, TaskWork>;
 
-/// How far each task is, the surest source last: what verifiers wrote, what reports say, what the state says.
+/// The progress of each task. The surest source comes last: evidence, reports, state.
 fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
     let mut known = WorkById::new();
     let evidence = if base.is_empty() { "evidence".to_owned() } else { format!("{base}/evidence") };
@@ -112,9 +97,8 @@ fn read_row(row: &[String], known: &mut WorkById) {
     let Some((id, cells)) = row.split_first() else { return };
     let commit = cells.iter().find_map(|cell| COMMIT.captures(cell)).map(|found| found[1].to_lowercase());
     match cells.iter().find_map(|cell| work_of(cell)) {
-        Some(TaskWork::Done { .. }) => set_work(known, &plain_text(id), TaskWork::Done { commit }),
         Some(TaskWork::Todo) | None => {}
-        Some(work) => set_work(known, &plain_text(id), work),
+        Some(work) => set_work(known, &plain_text(id), work.detailed(commit, None)),
     }
 }
 
@@ -138,7 +122,7 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
         set_work(known, id, TaskWork::Failed { reason: reason.as_str().map(one_line) });
     }
     entries("skippedTasks").for_each(|(id, _)| set_work(known, id, TaskWork::Skipped));
-    // What has an iteration and no end was under way.
+    // A task with an iteration and no end was under way.
     for (id, _) in entries("iterationMap") {
         known.entry(plain_id(id).to_owned()).or_insert(TaskWork::Running);
     }
@@ -155,15 +139,9 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
                 .and_then(Value::as_str)
         };
         let word = text("fpStatus").or_else(|| text("status")).or(task.as_str());
-        match word.and_then(work_of) {
-            Some(TaskWork::Done { .. }) => {
-                set_work(known, id, TaskWork::Done { commit: text("commit").map(str::to_owned) });
-            }
-            Some(TaskWork::Failed { .. }) => {
-                set_work(known, id, TaskWork::Failed { reason: text("reason").map(one_line) });
-            }
-            Some(work) => set_work(known, id, work),
-            None => {}
+        if let Some(work) = word.and_then(work_of) {
+            let work = work.detailed(text("commit").map(str::to_owned), text("reason").map(one_line));
+            set_work(known, id, work);
         }
     }
 }

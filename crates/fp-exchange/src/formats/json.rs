@@ -1,11 +1,9 @@
 //! A portable plan as JSON: what `fp export --to json` writes, and what other tools can write too.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
-use super::{ImportError, ReadResult, SourceFormat};
-use crate::folder::SourceFolder;
+use super::{ImportError, ReadResult, SourceFormat, place_tasks};
+use crate::folder::{SourceFolder, base_of};
 use crate::json_task::text_at;
 use crate::portable::{ImportNotice, PortablePlan, PortableTask};
 
@@ -18,45 +16,44 @@ fn is_plan(map: &Map<String, Value>) -> bool {
         && map.get("tasks").is_some_and(Value::is_array)
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    folder.objects().find(|(_, map)| is_plan(map)).map(|(path, _)| path)
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+    folder.objects().filter(|(_, map)| is_plan(map)).map(|(path, _)| path).collect()
 }
 
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let paths = folder.objects().filter(|(_, map)| is_plan(map)).map(|(path, _)| path);
-    let path = folder.only(SourceFormat::Json, paths)?;
-    let map = folder.objects().find(|(other, _)| *other == path).map(|(_, map)| map).expect("it is there");
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+    let plans: Vec<_> =
+        folder.objects().filter(|(path, map)| base_of(path) == base && is_plan(map)).collect();
+    let [(path, map)] = plans[..] else {
+        let paths: Vec<&str> = plans.iter().map(|(path, _)| *path).collect();
+        return Err(ImportError::several_plans(SourceFormat::Json, &paths));
+    };
     let version = map.get("schemaVersion").and_then(Value::as_u64).unwrap_or(VERSION);
     if version > VERSION {
-        return Err(ImportError::Newer { file: path.to_owned(), version });
+        let text =
+            format!("written by a newer fp (version {version} of the format, this fp reads {VERSION})");
+        return Err(ImportError::Newer(ImportNotice::problem(text).in_file(path)));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut plan = PortablePlan {
         title: text("title").unwrap_or_default(),
         goal: text("goal"),
         ext: ext_of(map, |key| PLAN_FIELDS.contains(&key)),
-        tasks: Vec::new(),
+        ..PortablePlan::default()
     };
-    let mut notices = Vec::new();
-    let mut positions: HashMap<String, usize> = HashMap::new();
+    let mut above = Vec::new();
     for (at, value) in map.get("tasks").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let (mut task, parent) = match read_task(value) {
-            Ok(found) => found,
-            Err(detail) => {
-                let text = format!("task {} can't be read: {detail}; it is left out", at + 1);
-                notices.push(ImportNotice::problem(text).in_file(path));
-                continue;
+        match read_task(value) {
+            Ok((task, parent)) => {
+                plan.tasks.push(task);
+                above.push(parent);
             }
-        };
-        task.parent = parent.as_ref().and_then(|id| positions.get(id)).copied();
-        if let Some(id) = parent.filter(|_| task.parent.is_none()) {
-            let text = format!("{} is below {id}, which does not stand above it", task.id);
-            notices.push(ImportNotice::problem(text).in_file(path));
+            Err(detail) => {
+                plan.problem_in(path, format!("task {} can't be read: {detail}; it is left out", at + 1));
+            }
         }
-        positions.entry(task.id.clone()).or_insert(plan.tasks.len());
-        plan.tasks.push(task);
     }
-    Ok((plan, notices))
+    place_tasks(&mut plan, above, false);
+    Ok(plan)
 }
 
 /// A task, and the id of its parent.
@@ -69,7 +66,7 @@ fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     Ok((task, parent))
 }
 
-/// What stands under `ext`, and what is no field.
+/// The entries of `ext`, and those that are no field.
 fn ext_of(map: &Map<String, Value>, is_field: impl Fn(&str) -> bool) -> Map<String, Value> {
     let mut ext = map.get("ext").and_then(Value::as_object).cloned().unwrap_or_default();
     let others = map.iter().filter(|(key, value)| !is_field(key) && !value.is_null());

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
-use super::ccw::{natural_order, read_task_folder, reads_first};
-use super::{ReadResult, SourceFormat, report_mismatch};
+use super::ccw::{self, natural_order, reads_first};
+use super::{ReadResult, report_mismatch};
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::json_task::{WAITS_FOR, id_of, ids_in, read_json_task, text_at};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask};
@@ -39,7 +39,7 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// Whether a file has tasks, or an analysis of them.
+/// A file with tasks, or with an analysis of them.
 fn is_plan(value: &Value) -> bool {
     let is_analysis = |map: &Map<String, Value>| {
         map.get("dependency_graph").is_some_and(Value::is_object) || analysed_tasks(map).next().is_some()
@@ -63,28 +63,27 @@ fn tables(folder: &SourceFolder) -> Vec<(&str, &str)> {
     all.iter().copied().filter(|(path, _)| is_plan(path) || !has_plan(path)).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    let json = || folder.values().find(|(_, value)| is_plan(value)).map(|(path, _)| path);
-    reads_first(folder).or_else(json).or_else(|| tables(folder).first().map(|(path, _)| *path))
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+    if let Some(first) = reads_first(folder) {
+        return std::iter::once(first).chain(ccw::files(folder)).collect();
+    }
+    let json = folder.values().filter(|(_, value)| is_plan(value)).map(|(path, _)| path);
+    json.chain(tables(folder).into_iter().map(|(path, _)| path)).collect()
 }
 
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let json = || folder.values().filter(|(_, value)| is_plan(value));
-    let tables = tables(folder);
-    if reads_first(folder).is_some() || (json().next().is_none() && tables.is_empty()) {
-        return read_task_folder(SourceFormat::Maestro, folder);
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+    if reads_first(folder).is_some() {
+        return ccw::read(folder, base);
     }
-    let paths = json().map(|(path, _)| path).chain(tables.iter().map(|(path, _)| *path));
-    let base = folder.only(SourceFormat::Maestro, paths.map(folder_of))?;
     let mut reader = MaestroReader::default();
     for (_, notice) in folder.broken().filter(|(path, _)| folder_of(path) == base) {
         let text = format!("{}; it is left out", notice.text);
-        reader.notices.push(ImportNotice { text, ..notice.clone() });
+        reader.plan.notices.push(ImportNotice { text, ..notice.clone() });
     }
-    for (path, value) in json().filter(|(path, _)| folder_of(path) == base) {
+    for (path, value) in folder.values().filter(|(path, value)| folder_of(path) == base && is_plan(value)) {
         reader.read_file(path, value);
     }
-    for (path, text) in tables.into_iter().filter(|(path, _)| folder_of(path) == base) {
+    for (path, text) in tables(folder).into_iter().filter(|(path, _)| folder_of(path) == base) {
         if reader.plan.tasks.is_empty() {
             reader.read_table(path, text);
         }
@@ -95,14 +94,19 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
         reader.name_after(map);
         reader.plan.ext.insert("session".into(), map.clone().into());
     }
-    Ok(reader.finish())
+    if reader.plan.tasks.is_empty() {
+        reader.plan.tasks = std::mem::take(&mut reader.analysed);
+    }
+    for (path, graph) in std::mem::take(&mut reader.graphs) {
+        reader.follow_graph(&path, &graph);
+    }
+    Ok(reader.plan)
 }
 
 #[derive(Default)]
 struct MaestroReader {
     plan: PortablePlan,
-    notices: Vec<ImportNotice>,
-    /// What the graph of each file says.
+    /// The graph of each file: what each task waits for.
     graphs: Vec<(String, BTreeMap<String, Vec<String>>)>,
     /// Tasks that only an analysis has.
     analysed: Vec<PortableTask>,
@@ -134,7 +138,7 @@ impl MaestroReader {
         }
         for task in analysed_tasks(map).filter_map(Value::as_object) {
             let Some(id) = id_of(task) else { continue };
-            let task = read_json_task(&id, task, path, &mut self.notices);
+            let task = read_json_task(&mut self.plan, path, &id, task);
             self.analysed.push(with_goal_as_title(task));
         }
         let mut rest = map.clone();
@@ -155,17 +159,15 @@ impl MaestroReader {
     fn read_entry(&mut self, path: &str, at: usize, key: Option<&str>, task: &Value) {
         let called = key.map_or_else(|| format!("task-{}", at + 1), one_line);
         let Some(map) = task.as_object() else {
-            let text = format!("{called} is no object; it is left out");
-            return self.notices.push(ImportNotice::problem(text).in_file(path));
+            return self.plan.problem_in(path, format!("{called} is no object; it is left out"));
         };
         let id = id_of(map).unwrap_or_else(|| {
             if key.is_none() {
-                let text = format!("task {} has no id; it is called {called}", at + 1);
-                self.notices.push(ImportNotice::problem(text).in_file(path));
+                self.plan.problem_in(path, format!("task {} has no id; it is called {called}", at + 1));
             }
             called
         });
-        let task = read_json_task(&id, map, path, &mut self.notices);
+        let task = read_json_task(&mut self.plan, path, &id, map);
         self.plan.tasks.push(with_goal_as_title(task));
     }
 
@@ -178,13 +180,12 @@ impl MaestroReader {
                 Ok(record) => record,
                 Err(error) => {
                     let text = format!("row {} can't be read: {error}; it is left out", at + 1);
-                    self.notices.push(ImportNotice::problem(text).in_file(path));
+                    self.plan.problem_in(path, text);
                     continue;
                 }
             };
             if record.len() > heading.len() {
-                let text = format!("row {} has more cells than the heading", at + 1);
-                self.notices.push(ImportNotice::problem(text).in_file(path));
+                self.plan.problem_in(path, format!("row {} has more cells than the heading", at + 1));
             }
             let cell = |(name, cell): (&str, &str)| match &*name.to_lowercase() {
                 "evaluation_criteria" => (name.to_lowercase(), cell.replace(';', "\n").into()),
@@ -198,36 +199,23 @@ impl MaestroReader {
         }
     }
 
-    fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
-        if self.plan.tasks.is_empty() {
-            self.plan.tasks = std::mem::take(&mut self.analysed);
-        }
-        for (path, graph) in std::mem::take(&mut self.graphs) {
-            self.follow_graph(&path, &graph);
-        }
-        (self.plan, self.notices)
-    }
-
     /// Adds the dependencies of a graph, and compares its nodes with the tasks.
     fn follow_graph(&mut self, path: &str, graph: &BTreeMap<String, Vec<String>>) {
         let nodes: Vec<String> = graph.keys().cloned().collect();
-        report_mismatch(path, &nodes, &self.plan.tasks, &mut self.notices);
+        report_mismatch(&mut self.plan, path, &nodes);
         for task in &mut self.plan.tasks {
             let Some(waits) = graph.get(&task.id) else { continue };
             let known = task.dependencies.is_some();
-            let own = task.dependencies.get_or_insert_default();
-            let more: Vec<String> = waits.iter().filter(|other| !own.contains(other)).cloned().collect();
+            let more = task.wait_for(waits).join(", ");
             if known && !more.is_empty() {
-                let text =
-                    format!("{} waits for {} by the graph alone; that counts too", task.id, more.join(", "));
-                self.notices.push(ImportNotice::problem(text).in_file(path));
+                let text = format!("{} waits for {more} by the graph alone; that counts too", task.id);
+                self.plan.notices.push(ImportNotice::problem(text).in_file(path));
             }
-            own.extend(more);
         }
     }
 }
 
-/// Takes the first line of what is said for the title, where there is no better one.
+/// Takes the first line of the description for the title, where there is no better one.
 fn with_goal_as_title(mut task: PortableTask) -> PortableTask {
     if let Some(said) = task.description.as_deref().filter(|_| task.title == task.id) {
         let purpose = said.trim_start().trim_start_matches("PURPOSE:");

@@ -1,7 +1,7 @@
 //! The formats that can be read: one file each, and which of them a folder has.
 //!
-//! Reading is lenient. What can't be read is reported with its place and left out, what is unknown is kept, and only
-//! what leaves no task at all is an error.
+//! Reading is lenient: it reports and leaves out what it can't read, and keeps what it doesn't know. Only a folder
+//! without any task is an error.
 
 mod beads;
 mod boxes;
@@ -14,22 +14,34 @@ mod task_master;
 mod uctm;
 
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use std::collections::{BTreeSet, HashMap};
 
 use fp_plan::hint::Hint;
 use serde::Serialize;
+use strum::VariantArray as _;
 use thiserror::Error;
 
-use crate::folder::SourceFolder;
+use crate::folder::{SourceFolder, base_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
 /// Most files or folders that an error names.
 const MAX_LISTED: usize = 5;
 
 /// A format that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum SourceFormat {
     Uctm,
     Maestro,
@@ -50,93 +62,37 @@ pub struct RecognisedSource {
     pub because: String,
 }
 
-type ReadResult = Result<(PortablePlan, Vec<ImportNotice>), ImportError>;
+type ReadResult = Result<PortablePlan, ImportError>;
+
+/// The paths of the files that make a folder one of a format.
+type PlanFiles = fn(&SourceFolder) -> Vec<&str>;
+
+/// Reads the only plan of a folder, which is in the folder of this path within it.
+type ReadPlan = fn(&SourceFolder, &str) -> ReadResult;
 
 impl SourceFormat {
-    pub const ALL: [Self; 9] = [
-        Self::Uctm,
-        Self::Maestro,
-        Self::Ccw,
-        Self::TaskMaster,
-        Self::SpecKit,
-        Self::Boxes,
-        Self::Beads,
-        Self::FractalPlanner,
-        Self::Json,
-    ];
-
-    /// The name on the command line and in `import.json`.
-    pub fn name(self) -> &'static str {
+    /// The sign by which a person knows it, and its reader.
+    fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
-            Self::Uctm => "uctm",
-            Self::Maestro => "maestro",
-            Self::Ccw => "ccw",
-            Self::TaskMaster => "task-master",
-            Self::SpecKit => "spec-kit",
-            Self::Boxes => "boxes",
-            Self::Beads => "beads",
-            Self::FractalPlanner => "fractal-planner",
-            Self::Json => "json",
-        }
-    }
-
-    /// How a person knows it.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::Uctm => "PLAN.md with `# WORK-NN`, or TASK-NN.md",
-            Self::Maestro => "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`",
-            Self::Ccw => ".task/*.json, or plan.json with `task_ids`",
-            Self::TaskMaster => "tasks.json with `dependencies` or `subtasks`",
-            Self::SpecKit => "a .md file with lines like `- [ ] T001`",
-            Self::Boxes => "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it",
-            Self::Beads => "a .jsonl file of issues",
-            Self::FractalPlanner => "tasks.md with lines like `- [ID: 1]`",
-            Self::Json => "a .json file with `schemaVersion`, `title` and `tasks`",
-        }
-    }
-
-    fn recognise(self, folder: &SourceFolder) -> Option<&str> {
-        match self {
-            Self::Uctm => uctm::recognise(folder),
-            Self::Maestro => maestro::recognise(folder),
-            Self::Ccw => ccw::recognise(folder),
-            Self::TaskMaster => task_master::recognise(folder),
-            Self::SpecKit => spec_kit::recognise(folder),
-            Self::Boxes => boxes::recognise(folder),
-            Self::Beads => beads::recognise(folder),
-            Self::FractalPlanner => fractal_planner::recognise(folder),
-            Self::Json => json::recognise(folder),
-        }
-    }
-
-    fn read(self, folder: &SourceFolder) -> ReadResult {
-        match self {
-            Self::Uctm => uctm::read(folder),
-            Self::Maestro => maestro::read(folder),
-            Self::Ccw => ccw::read(folder),
-            Self::TaskMaster => task_master::read(folder),
-            Self::SpecKit => spec_kit::read(folder),
-            Self::Boxes => boxes::read(folder),
-            Self::Beads => beads::read(folder),
-            Self::FractalPlanner => fractal_planner::read(folder),
-            Self::Json => json::read(folder),
+            Self::Uctm => ("PLAN.md with `# WORK-NN`, or TASK-NN.md", uctm::files, uctm::read),
+            Self::Maestro => (MAESTRO_SIGN, maestro::files, maestro::read),
+            Self::Ccw => (".task/*.json, or plan.json with `task_ids`", ccw::files, ccw::read),
+            Self::TaskMaster => {
+                ("tasks.json with `dependencies` or `subtasks`", task_master::files, task_master::read)
+            }
+            Self::SpecKit => ("a .md file with lines like `- [ ] T001`", spec_kit::files, spec_kit::read),
+            Self::Boxes => (BOXES_SIGN, boxes::files, boxes::read),
+            Self::Beads => ("a .jsonl file of issues", beads::files, beads::read),
+            Self::FractalPlanner => {
+                ("tasks.md with lines like `- [ID: 1]`", fractal_planner::files, fractal_planner::read)
+            }
+            Self::Json => ("a .json file with `schemaVersion`, `title` and `tasks`", json::files, json::read),
         }
     }
 }
 
-impl fmt::Display for SourceFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for SourceFormat {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|format| format.name() == name);
-        known.ok_or_else(|| format!("{name:?} is no format that can be read"))
-    }
-}
+const MAESTRO_SIGN: &str = "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`";
+const BOXES_SIGN: &str = "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it";
 
 /// Why nothing can be imported.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -151,8 +107,8 @@ pub enum ImportError {
     NoTask(SourceFormat),
     #[error("{0}")]
     Broken(ImportNotice),
-    #[error("{file}: written by a newer fp (version {version} of the format, this fp reads 1)")]
-    Newer { file: String, version: u64 },
+    #[error("{0}")]
+    Newer(ImportNotice),
 }
 
 impl ImportError {
@@ -167,14 +123,16 @@ impl Hint for ImportError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotRecognised(_) => {
-                let signs = SourceFormat::ALL.map(|format| format!("\n  {format}: {}", format.sign()));
-                format!("name the folder of a plan, which is known by:{}", signs.concat()).into()
+                let signs = SourceFormat::VARIANTS
+                    .iter()
+                    .map(|format| format!("\n  {format}: {}", format.reader().0));
+                format!("name the folder of a plan, which is known by:{}", signs.collect::<String>()).into()
             }
             Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
-            Self::NoTask(format) => format!("it is known by {}", format.sign()).into(),
+            Self::NoTask(format) => format!("it is known by {}", format.reader().0).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
-            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
+            Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
         })
     }
 }
@@ -187,15 +145,19 @@ fn first_of(names: &[&str]) -> String {
     text
 }
 
-/// Which format `folder` has, by what its files say.
+/// Recognises the format of `folder` by what its files say.
 ///
 /// # Errors
-/// None of them, or several.
+/// It has none of them, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
-        Some(RecognisedSource { source, because: format!("by {}", source.recognise(folder)?) })
+        // The newer maestro writes the same files, and has a key of its own in them.
+        let is_maestro = source == SourceFormat::Ccw && ccw::reads_first(folder).is_some();
+        let because = format!("by {}", source.reader().1(folder).first().filter(|_| !is_maestro)?);
+        Some(RecognisedSource { source, because })
     };
-    let mut found: Vec<RecognisedSource> = SourceFormat::ALL.into_iter().filter_map(recognised).collect();
+    let mut found: Vec<RecognisedSource> =
+        SourceFormat::VARIANTS.iter().copied().filter_map(recognised).collect();
     match (found.len(), folder.broken().next()) {
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
         (0, None) => {
@@ -207,22 +169,30 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
     }
 }
 
-/// Reads `folder` as a plan of `format`, with what is wrong in its files. What is wrong with the plan as a whole is
-/// the business of [`settle`](crate::settle()).
+/// Reads `folder` as a plan of `format`, with notices of faults in its files.
 ///
 /// # Errors
-/// No task is left to import.
+/// There is no task to import, or more than one plan.
 pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
-    let (plan, notices) = format.read(folder)?;
+    let (_, files, read) = format.reader();
+    let bases: BTreeSet<&str> = files(folder).into_iter().map(base_of).collect();
+    let broken = || folder.broken().next().map(|(_, notice)| ImportError::Broken(notice.clone()));
+    let base = match bases.iter().copied().collect::<Vec<_>>()[..] {
+        [] => return Err(broken().unwrap_or(ImportError::NoTask(format))),
+        [base] => base,
+        ref several => return Err(ImportError::several_plans(format, several)),
+    };
+    let plan = read(folder, base)?;
     if plan.tasks.iter().all(|task| task.work == TaskWork::Cancelled) {
-        let broken = notices.into_iter().find(|notice| notice.is_problem && notice.file.is_some());
+        let broken = plan.notices.into_iter().find(|notice| notice.is_problem && notice.file.is_some());
         return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
     }
-    Ok((plan, notices))
+    Ok(plan)
 }
 
 /// Reports ids that the file `path` lists and no task has, and tasks that it doesn't list.
-fn report_mismatch(path: &str, listed: &[String], tasks: &[PortableTask], notices: &mut Vec<ImportNotice>) {
+fn report_mismatch(plan: &mut PortablePlan, path: &str, listed: &[String]) {
+    let tasks = &plan.tasks;
     let missing: Vec<&str> =
         listed.iter().filter(|id| tasks.iter().all(|task| task.id != **id)).map(String::as_str).collect();
     let unlisted: Vec<&str> =
@@ -230,45 +200,49 @@ fn report_mismatch(path: &str, listed: &[String], tasks: &[PortableTask], notice
     for (ids, what) in [(missing, "listed and are not there"), (unlisted, "there and are not listed")] {
         if !ids.is_empty() {
             let text = format!("these tasks are {what}: {}", ids.join(", "));
-            notices.push(ImportNotice::problem(text).in_file(path));
+            plan.notices.push(ImportNotice::problem(text).in_file(path));
         }
     }
 }
 
-/// The tasks in the order given, but parents first. `parents` has the position of each one's parent; a task that is
-/// its own ancestor loses it, and that is reported.
-fn parents_first(
-    tasks: Vec<PortableTask>,
-    mut parents: Vec<Option<usize>>,
-    notices: &mut Vec<ImportNotice>,
-) -> Vec<PortableTask> {
-    // Where each task goes; `None` while it is on the way there.
+/// Gives each task its parent, and moves parents before their children. `above` has the id of each parent that the
+/// source names; where `dotted`, any other `A.1` is below `A`. A task that is its own ancestor loses its parent.
+fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool) {
+    let mut tasks: Vec<Option<PortableTask>> =
+        std::mem::take(&mut plan.tasks).into_iter().map(Some).collect();
+    let ids: Vec<String> = tasks.iter().flatten().map(|task| task.id.clone()).collect();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for (at, id) in ids.iter().enumerate() {
+        positions.entry(id).or_insert(at);
+    }
+    let mut parents = Vec::with_capacity(ids.len());
+    for (id, named) in ids.iter().zip(above) {
+        let prefix = || id.rsplit_once('.').filter(|_| dotted).map(|(above, _)| above);
+        let parent = named.as_deref().or_else(prefix).and_then(|above| positions.get(above)).copied();
+        if let (Some(above), None) = (named, parent) {
+            plan.problem(format!("{id} is a part of {above}, which is not there"));
+        }
+        parents.push(parent);
+    }
+    // The new position of each task; `None` until it is known.
     let mut place: Vec<Option<usize>> = vec![None; tasks.len()];
-    let mut order = Vec::with_capacity(tasks.len());
     for start in 0..tasks.len() {
         let mut way = Vec::new();
         let mut next = Some(start);
         while let Some(at) = next.filter(|&at| place[at].is_none()) {
             if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
-                let id = &tasks[at].id;
-                let text = format!("{id} is a part of itself; it becomes a task without a parent");
-                notices.push(ImportNotice::problem(text));
+                plan.problem(format!("{} is a part of itself; it becomes a task without a parent", ids[at]));
                 parents[at] = None;
             }
             way.push(at);
             next = parents[at];
         }
         for at in way.into_iter().rev() {
-            place[at] = Some(order.len());
-            order.push(at);
+            place[at] = Some(plan.tasks.len());
+            let parent = parents[at].and_then(|parent| place[parent]);
+            plan.tasks.extend(tasks[at].take().map(|task| PortableTask { parent, ..task }));
         }
     }
-    let mut tasks: Vec<Option<PortableTask>> = tasks.into_iter().map(Some).collect();
-    let moved = order.into_iter().filter_map(|at| {
-        let parent = parents[at].and_then(|parent| place[parent]);
-        Some(PortableTask { parent, ..tasks[at].take()? })
-    });
-    moved.collect()
 }
 
 #[cfg(test)]
@@ -356,8 +330,8 @@ mod tests {
         ];
         let folder = folder(&files);
         assert_eq!(recognise_source(&folder).map(|found| found.source), Ok(SourceFormat::FractalPlanner));
-        let (plan, notices) = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
-        assert_eq!(notices, []);
+        let plan = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
+        assert_eq!(plan.notices, []);
         assert_eq!(plan.tasks[0].work, TaskWork::Done { commit: Some("abc".into()) });
     }
 
@@ -374,7 +348,7 @@ mod tests {
                 r#"{"iterationMap": {"T1": 1, "T3": 2}, "skippedTasks": {"T4": "Blocked by T2"}}"#,
             ),
         ];
-        let (plan, _) = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
+        let plan = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
         let work: Vec<TaskWork> = plan.tasks.into_iter().map(|task| task.work).collect();
         let expected = [
             TaskWork::Done { commit: Some("abcdef0".into()) },
@@ -388,11 +362,11 @@ mod tests {
     #[test]
     fn one_broken_file_is_not_the_end_and_all_are() {
         let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
-        let (plan, notices) =
+        let plan =
             read_source(SourceFormat::Ccw, &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]))
                 .unwrap();
         assert_eq!(plan.tasks.len(), 2, "its id is known");
-        let said: Vec<String> = notices.iter().map(ToString::to_string).collect();
+        let said: Vec<String> = plan.notices.iter().map(ToString::to_string).collect();
         assert_eq!(
             said,
             [".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"]
@@ -534,56 +508,60 @@ mod tests {
         fn nothing_panics(files in prop::collection::vec((prop::sample::select(NAMES.to_vec()), file_text()), 0..5)) {
             let folder: SourceFolder = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone())).collect();
             let _ = recognise_source(&folder);
-            for source in SourceFormat::ALL {
-                let Ok((mut plan, _)) = read_source(source, &folder) else { continue };
+            for &source in SourceFormat::VARIANTS {
+                let Ok(mut plan) = read_source(source, &folder) else { continue };
                 prop_assert!(!plan.tasks.is_empty());
                 let above = plan.tasks.iter().enumerate().all(|(at, task)| task.parent.is_none_or(|parent| parent < at));
                 prop_assert!(above, "parents stand before their children");
-                let _ = settle(&mut plan);
+                settle(&mut plan);
             }
         }
     }
 
     #[test]
     fn every_format_has_its_name() {
-        for source in SourceFormat::ALL {
-            assert_eq!(source.name().parse(), Ok(source));
-            assert_eq!(json!(source), json!(source.name()));
+        for source in SourceFormat::VARIANTS {
+            assert_eq!(source.into_str().parse(), Ok(*source));
+            assert_eq!(json!(source), json!(source.into_str()));
         }
-        assert_eq!("jira".parse::<SourceFormat>(), Err("\"jira\" is no format that can be read".to_owned()));
     }
 
-    fn arranged(tasks: &[(&str, Option<usize>)]) -> (Vec<(String, Option<usize>)>, usize) {
-        let parents: Vec<Option<usize>> = tasks.iter().map(|(_, parent)| *parent).collect();
+    fn arranged(tasks: &[(&str, Option<&str>)]) -> (Vec<(String, Option<usize>)>, usize) {
         let task = |id: &str| PortableTask { id: id.into(), ..PortableTask::default() };
-        let mut notices = Vec::new();
-        let found = parents_first(tasks.iter().map(|(id, _)| task(id)).collect(), parents, &mut notices);
-        (found.into_iter().map(|task| (task.id, task.parent)).collect(), notices.len())
+        let placed = tasks.iter().map(|(id, _)| task(id)).collect();
+        let mut plan = PortablePlan { tasks: placed, ..PortablePlan::default() };
+        place_tasks(&mut plan, tasks.iter().map(|(_, above)| above.map(str::to_owned)).collect(), true);
+        (plan.tasks.into_iter().map(|task| (task.id, task.parent)).collect(), plan.notices.len())
     }
 
     #[test]
     fn parents_come_first_and_loops_are_cut() {
-        let check = |tasks: &[(&str, Option<usize>)], expect: &[(&str, Option<usize>)], said: usize| {
+        let check = |tasks: &[(&str, Option<&str>)], expect: &[(&str, Option<usize>)], said: usize| {
             let expect: Vec<_> = expect.iter().map(|(id, parent)| ((*id).to_owned(), *parent)).collect();
             assert_eq!(arranged(tasks), (expect, said), "{tasks:?}");
         };
-        check(&[("a", None), ("b", Some(0))], &[("a", None), ("b", Some(0))], 0);
-        check(&[("c", Some(2)), ("d", None), ("p", None)], &[("p", None), ("c", Some(0)), ("d", None)], 0);
-        check(&[("a", Some(0))], &[("a", None)], 1);
-        check(&[("a", Some(1)), ("b", Some(0))], &[("b", None), ("a", Some(0))], 1);
+        check(&[("a", None), ("b", Some("a"))], &[("a", None), ("b", Some(0))], 0);
+        check(&[("c", Some("p")), ("d", None), ("p", None)], &[("p", None), ("c", Some(0)), ("d", None)], 0);
+        check(
+            &[("a.1", None), ("a", None), ("b", Some("x"))],
+            &[("a", None), ("a.1", Some(0)), ("b", None)],
+            1,
+        );
+        check(&[("a", Some("a"))], &[("a", None)], 1);
+        check(&[("a", Some("b")), ("b", Some("a"))], &[("b", None), ("a", Some(0))], 1);
     }
 
-    /// The tasks of what is read, each with what it waits for and a `+` where it is done.
+    /// The tasks that were read, each with its dependencies and a `+` where it is done; and the notices.
     fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
-        let (mut plan, mut notices) = read_source(format, &folder(files)).unwrap();
-        notices.extend(settle(&mut plan));
+        let mut plan = read_source(format, &folder(files)).unwrap();
+        settle(&mut plan);
         let task = |task: &PortableTask| {
             let waits: String = task.dependencies.iter().flatten().map(|id| format!(" {id}")).collect();
             let done = if matches!(task.work, TaskWork::Done { .. }) { "+" } else { "" };
             format!("{}{done}{waits}", task.id)
         };
         let tasks = plan.tasks.iter().map(task).collect();
-        (tasks, notices.iter().map(ToString::to_string).collect())
+        (tasks, plan.notices.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -639,7 +617,7 @@ mod tests {
     fn lite_plans_have_their_criteria_and_files() {
         let text = r#"{"summary": "S", "approach": "A", "tasks": [{"id": "T1", "title": "A",
             "acceptance": ["it runs"], "modification_points": [{"file": "a.rs", "change": "all"}]}]}"#;
-        let (plan, _) = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
+        let plan = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
         assert_eq!(plan.tasks[0].acceptance.as_deref(), Some(&["it runs".to_owned()][..]));
         assert_eq!(plan.tasks[0].files.as_ref().unwrap()[0].to_string(), "a.rs (all)");
     }
@@ -682,12 +660,12 @@ mod tests {
         let (tasks, said) = told(SourceFormat::SpecKit, &[("tasks.md", page)]);
         assert_eq!(tasks, ["T001+", "T002 T001", "T003 T002", "T004 T001 T002", "T005 T003 T004"]);
         assert_eq!(said[0], "tasks.md:8: it is no box with a number, and left out: - [ ] no number");
-        let (plan, _) = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
+        let plan = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
         assert_eq!(plan.tasks[3].files.as_ref().unwrap()[0].path, "Lib/A/D.swift");
     }
 
     #[test]
-    fn a_table_of_progress_has_tasks_too() {
+    fn a_table_of_progress_has_placedtoo() {
         let files = [
             ("PLAN.md", "# WORK-01: A\n"),
             ("TASK-02.md", "# TASK-02: B\n"),
@@ -697,7 +675,7 @@ mod tests {
             ),
         ];
         assert_eq!(told(SourceFormat::Uctm, &files).0, ["TASK-01+", "TASK-02"]);
-        let (plan, _) = read_source(SourceFormat::Uctm, &folder(&files)).unwrap();
+        let plan = read_source(SourceFormat::Uctm, &folder(&files)).unwrap();
         assert_eq!(plan.tasks[0].priority.as_deref(), Some("Must"));
     }
 }

@@ -1,27 +1,23 @@
 //! uctm: `PLAN.md` with the list of tasks, `TASK-NN.md` for each, `TASK-NN_result.md` for each that is done. Labels are
 //! English or Korean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use fp_plan::text::one_line;
 use regex::Regex;
 
-use super::{ReadResult, SourceFormat};
+use super::ReadResult;
 use crate::folder::{SourceFolder, folder_of, name_of};
 use crate::page::{
-    InCode, PageLine, PageSection, PageTable, label_and_value, list_entries, page_lines, plain_text,
-    sections_of, tables_in,
+    InCode, PageLine, PageSection, label_and_value, list_entries, page_lines, plain_text, sections_of,
+    tables_in,
 };
-use crate::portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
-    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pieces_of, portable_file,
-    work_of,
+    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pattern, pieces_of,
+    portable_file, work_of,
 };
-
-fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is valid")
-}
 
 /// `TASK-01.md`, `TASK-01_result.md`, `WORK-01-TASK-01.md`.
 static FILE: LazyLock<Regex> =
@@ -31,7 +27,7 @@ static HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)\b[\s:—–.-]*(.*)$"));
 static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
 
-/// What a heading, a label or the heading of a column is about.
+/// The subject of a heading, a label or a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UctmLabel {
     Goal,
@@ -83,18 +79,14 @@ fn ids_named_in(text: &str) -> Vec<String> {
     TASK.captures_iter(text).map(|found| canonical_id(&found[1])).collect()
 }
 
-fn our_files(folder: &SourceFolder) -> impl Iterator<Item = &str> {
+pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
     let is_plan = |path: &str, text: &str| path.eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text);
-    let is_ours = move |path: &str, text: &str| is_plan(path, text) || FILE.is_match(path);
-    folder.files_in("md").filter(move |(path, text)| is_ours(name_of(path), text)).map(|(path, _)| path)
+    let is_ours = |path: &str, text: &str| is_plan(path, text) || FILE.is_match(path);
+    let ours = folder.files_in("md").filter(|(path, text)| is_ours(name_of(path), text));
+    ours.map(|(path, _)| path).collect()
 }
 
-pub(super) fn recognise(folder: &SourceFolder) -> Option<&str> {
-    our_files(folder).next()
-}
-
-pub(super) fn read(folder: &SourceFolder) -> ReadResult {
-    let base = folder.only(SourceFormat::Uctm, our_files(folder).map(folder_of))?;
+pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut reader = UctmReader::default();
     if let Some((path, text)) = folder.page(base, "PLAN.md") {
         reader.read_plan(path, text);
@@ -107,11 +99,11 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
         let id = canonical_id(&found[1]);
         match found.get(2).map(|kind| kind.as_str().to_lowercase()).as_deref() {
             Some("result") => reader.read_result(&id, text),
-            Some(_) => reader.read_status_lines(&id, path, &page_lines(text)),
+            Some(_) => reader.read_labels(&id, path, &page_lines(text)),
             None => reader.read_task_file(&id, path, text),
         }
-        if let Some(entry) = reader.tasks.get_mut(&id) {
-            entry.task.ext.insert(name_of(path).to_owned(), text.into());
+        if let Some(task) = reader.tasks.get_mut(&id) {
+            task.ext.insert(name_of(path).to_owned(), text.into());
         }
     }
     if let Some((path, text)) = folder.page(base, "PROGRESS.md") {
@@ -125,34 +117,33 @@ pub(super) fn read(folder: &SourceFolder) -> ReadResult {
 #[derive(Default)]
 struct UctmReader {
     plan: PortablePlan,
-    tasks: BTreeMap<String, UctmTask>,
-    notices: Vec<ImportNotice>,
-}
-
-#[derive(Default)]
-struct UctmTask {
-    task: PortableTask,
-    in_plan: bool,
-    in_file: bool,
-    /// Whether the plan has a heading for it.
-    in_block: bool,
+    tasks: BTreeMap<String, PortableTask>,
+    /// The ids that PLAN.md lists.
+    listed: BTreeSet<String>,
+    /// The ids that have a file.
+    filed: BTreeSet<String>,
+    /// The first commit that is named for a task.
+    commits: BTreeMap<String, String>,
 }
 
 impl UctmReader {
-    fn entry(&mut self, id: &str) -> &mut UctmTask {
-        let entry = self.tasks.entry(id.to_owned()).or_default();
-        entry.task.id = id.to_owned();
-        entry
-    }
-
-    fn report(&mut self, path: &str, line: usize, text: String) {
-        self.notices.push(ImportNotice::problem(text).in_file(path).at_line(line));
+    fn task(&mut self, id: &str) -> &mut PortableTask {
+        let task = self.tasks.entry(id.to_owned()).or_default();
+        task.id = id.to_owned();
+        task
     }
 
     fn read_plan(&mut self, path: &str, text: &str) {
+        let mut blocks = BTreeSet::new();
         for section in sections_of(text) {
             if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level > 1) {
-                self.read_block(path, &canonical_id(&found[1]), &found[2], &section);
+                let id = canonical_id(&found[1]);
+                if blocks.insert(id.clone()) {
+                    self.read_block(path, &id, &found[2], &section);
+                } else {
+                    let text = format!("{id} is listed twice; the first one counts");
+                    self.plan.problem_at(path, section.line, text);
+                }
                 continue;
             }
             self.read_tables(path, &section, true);
@@ -171,110 +162,102 @@ impl UctmReader {
         for table in tables_in(&section.lines) {
             for (line, row) in &table.rows {
                 let Some(id) = row.first().and_then(|cell| ids_named_in(cell).pop()) else { continue };
-                let is_known = self.tasks.get(&id).is_some_and(|entry| entry.in_plan);
-                match is_known && is_plan {
-                    true => self.report(path, *line, format!("{id} is listed twice; the first one counts")),
-                    false => self.read_row(&id, path, *line, &table, row, !is_known),
+                let is_new = self.listed.insert(id.clone());
+                if is_plan && !is_new {
+                    let text = format!("{id} is listed twice; the first one counts");
+                    self.plan.problem_at(path, *line, text);
+                    continue;
+                }
+                for (heading, cell) in table.heading.iter().zip(row).skip(1) {
+                    self.read_cell(&id, path, *line, (heading, cell), is_new);
                 }
             }
         }
     }
 
-    fn read_row(
-        &mut self,
-        id: &str,
-        path: &str,
-        line: usize,
-        table: &PageTable,
-        row: &[String],
-        is_new: bool,
-    ) {
-        let mut commit = None;
-        self.entry(id).in_plan = true;
-        for (heading, cell) in table.heading.iter().zip(row).skip(1) {
-            let label = UctmLabel::new(heading);
-            let text = Some(plain_text(cell)).filter(|text| !is_none(text));
-            let task = &mut self.entry(id).task;
-            match label {
-                UctmLabel::Status => self.read_status(id, cell, path, line),
-                UctmLabel::Commit => commit = Some(cell.trim_matches('`').to_lowercase()),
-                _ if !is_new => {}
-                UctmLabel::Title if task.title.is_empty() => task.title = text.unwrap_or_default(),
-                UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
-                UctmLabel::Priority => task.priority = text,
-                UctmLabel::Covers => task.covers = text.map(|_| pieces_of(cell)),
-                UctmLabel::Group => task.group = text,
-                UctmLabel::Acceptance => task.acceptance = text.map(|text| vec![text]),
-                UctmLabel::Goal
-                | UctmLabel::Files
-                | UctmLabel::Verify
-                | UctmLabel::Title
-                | UctmLabel::Other => {}
+    /// Reads a cell and the heading of its column. A task that is known takes its state alone from it.
+    fn read_cell(&mut self, id: &str, path: &str, line: usize, cell: (&str, &str), is_new: bool) {
+        let (heading, cell) = cell;
+        let text = Some(plain_text(cell)).filter(|text| !is_none(text));
+        let task = self.task(id);
+        match UctmLabel::new(heading) {
+            UctmLabel::Status => self.read_status(id, cell, path, line),
+            UctmLabel::Commit => self.add_commit(id, Some(cell.trim_matches('`').to_lowercase())),
+            _ if !is_new => {}
+            UctmLabel::Title if task.title.is_empty() => task.title = text.unwrap_or_default(),
+            UctmLabel::Covers => task.covers = text.map(|_| pieces_of(cell)),
+            UctmLabel::Group => task.group = text,
+            UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
+            _ if text.is_none() => {}
+            _ => {
+                let lines = vec![PageLine { number: line, text: cell, in_code: InCode::No }];
+                self.read_part(id, path, &PageSection { level: 0, heading: heading.to_owned(), line, lines });
             }
         }
-        self.set_commit(id, commit);
     }
 
     /// Reads a task within the plan: `### TASK-01: title` with a list of labels.
     fn read_block(&mut self, path: &str, id: &str, title: &str, section: &PageSection<'_>) {
-        let entry = self.entry(id);
-        if std::mem::replace(&mut entry.in_block, true) {
-            let text = format!("{id} is listed twice; the first one counts");
-            return self.report(path, section.line, text);
-        }
-        entry.in_plan = true;
+        self.listed.insert(id.to_owned());
+        let task = self.task(id);
         if !title.trim().is_empty() {
-            entry.task.title = plain_text(title);
+            task.title = plain_text(title);
         }
-        for part in labelled_parts(section) {
-            self.read_section(id, path, &part);
+        let mut parts: Vec<PageSection<'_>> = Vec::new();
+        for line in &section.lines {
+            match labelled_part(line).filter(|_| !line.is_indented()) {
+                Some(part) => parts.push(part),
+                None => parts.iter_mut().next_back().into_iter().for_each(|part| part.lines.push(*line)),
+            }
+        }
+        for part in parts {
+            self.read_part(id, path, &part);
         }
     }
 
     fn read_task_file(&mut self, id: &str, path: &str, text: &str) {
         if text.trim().is_empty() {
-            return self.notices.push(ImportNotice::problem("the file is empty").in_file(path));
+            return self.plan.problem_in(path, "the file is empty");
         }
-        if std::mem::replace(&mut self.entry(id).in_file, true) {
-            return self.report(path, 1, format!("{id} has a second file; the first one counts"));
+        self.task(id);
+        if !self.filed.insert(id.to_owned()) {
+            let text = format!("{id} has a second file; the first one counts");
+            return self.plan.problem_at(path, 1, text);
         }
         for section in sections_of(text) {
             if section.level > 1 {
-                self.read_section(id, path, &section);
+                self.read_part(id, path, &section);
                 continue;
             }
-            self.read_status_lines(id, path, &section.lines);
+            self.read_labels(id, path, &section.lines);
             let title = HEADING.captures(&section.heading).map(|found| plain_text(&found[2]));
             if let Some(title) = title.filter(|title| !title.is_empty()) {
-                self.entry(id).task.title = title;
+                self.task(id).title = title;
             }
         }
     }
 
     /// Reads lines such as `> Status: DONE`.
-    fn read_status_lines(&mut self, id: &str, path: &str, lines: &[PageLine<'_>]) {
-        for line in lines {
-            let Some((label, value)) = label_and_value(line.text) else { continue };
-            match UctmLabel::new(&label) {
-                UctmLabel::Status => self.read_status(id, &value, path, line.number),
-                UctmLabel::Dependencies => self.entry(id).task.dependencies = Some(ids_named_in(&value)),
-                _ => {}
+    fn read_labels(&mut self, id: &str, path: &str, lines: &[PageLine<'_>]) {
+        for part in lines.iter().filter_map(labelled_part) {
+            if matches!(UctmLabel::new(&part.heading), UctmLabel::Status | UctmLabel::Dependencies) {
+                self.read_part(id, path, &part);
             }
         }
     }
 
-    /// Reads what stands below a heading or a label.
-    fn read_section(&mut self, id: &str, path: &str, section: &PageSection<'_>) {
-        let text = section.text();
+    /// Reads the text below a heading or behind a label.
+    fn read_part(&mut self, id: &str, path: &str, part: &PageSection<'_>) {
+        let text = part.text();
         let nothing = is_none(&plain_text(bare_entry(&text)));
-        let task = &mut self.entry(id).task;
-        match UctmLabel::new(&section.heading) {
-            UctmLabel::Dependencies => self.read_dependencies(id, path, section, nothing),
-            UctmLabel::Status => self.read_status(id, &text, path, section.line),
+        let task = self.task(id);
+        match UctmLabel::new(&part.heading) {
+            UctmLabel::Dependencies => self.read_dependencies(id, path, part, nothing),
+            UctmLabel::Status => self.read_status(id, &text, path, part.line),
             UctmLabel::Goal => task.description = Some(text).filter(|_| !nothing),
-            UctmLabel::Files => task.files = Some(files_in_section(section)),
+            UctmLabel::Files => task.files = Some(files_in_section(part)),
             UctmLabel::Acceptance => {
-                let listed = list_entries(&section.lines).into_iter().map(|entry| entry.text);
+                let listed = list_entries(&part.lines).into_iter().map(|entry| entry.text);
                 let mut criteria: Vec<String> = listed.collect();
                 if criteria.is_empty() {
                     criteria = entries_of(&text);
@@ -283,8 +266,8 @@ impl UctmReader {
                 task.acceptance = Some(criteria);
             }
             UctmLabel::Verify => {
-                let bare = section.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
-                let lines = section.code().unwrap_or_else(|| bare.filter(|line| is_command(line)).collect());
+                let bare = part.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
+                let lines = part.code().unwrap_or_else(|| bare.filter(|line| is_command(line)).collect());
                 let commands = commands_in(lines.into_iter().filter(|line| !is_none(line)));
                 task.test_commands = Some(commands).filter(|all| nothing || !all.is_empty());
             }
@@ -297,108 +280,90 @@ impl UctmReader {
         }
     }
 
-    fn read_dependencies(&mut self, id: &str, path: &str, section: &PageSection<'_>, nothing: bool) {
-        let text = section.text();
+    fn read_dependencies(&mut self, id: &str, path: &str, part: &PageSection<'_>, nothing: bool) {
+        let text = part.text();
         let found = ids_named_in(&text);
         if found.is_empty() && !nothing {
             let text = format!("{id} waits for something that is no id: {}", one_line(&text));
-            return self.report(path, section.line, text);
+            return self.plan.problem_at(path, part.line, text);
         }
-        let before = self.entry(id).task.dependencies.replace(found.clone()).unwrap_or_default();
+        let before = self.task(id).dependencies.replace(found.clone()).unwrap_or_default();
         let missing: Vec<String> = before.into_iter().filter(|other| !found.contains(other)).collect();
         if !missing.is_empty() {
-            let text =
-                format!("PLAN.md has {id} wait for {} as well; its own file counts", missing.join(", "));
-            self.report(path, section.line, text);
-        }
-    }
-
-    fn read_status(&mut self, id: &str, status: &str, path: &str, line: usize) {
-        let word = plain_text(status);
-        match work_of(&word) {
-            Some(work) => self.set_work(id, work),
-            None if is_none(&word) => {}
-            None => self.report(path, line, format!("{id} has an unknown status: {word}")),
+            let missing = missing.join(", ");
+            let text = format!("PLAN.md has {id} wait for {missing} as well; its own file counts");
+            self.plan.problem_at(path, part.line, text);
         }
     }
 
     /// Later files know more, but what is done stays done.
-    fn set_work(&mut self, id: &str, work: TaskWork) {
-        let task = &mut self.entry(id).task;
-        if !matches!(task.work, TaskWork::Done { .. }) {
-            task.work = work;
+    fn read_status(&mut self, id: &str, status: &str, path: &str, line: usize) {
+        let word = plain_text(status);
+        let task = self.task(id);
+        match work_of(&word) {
+            Some(_) if matches!(task.work, TaskWork::Done { .. }) => {}
+            Some(work) => task.work = work,
+            None if is_none(&word) => {}
+            None => self.plan.problem_at(path, line, format!("{id} has an unknown status: {word}")),
         }
     }
 
-    fn set_commit(&mut self, id: &str, hash: Option<String>) {
+    fn add_commit(&mut self, id: &str, hash: Option<String>) {
         let hash = hash.filter(|hash| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
-        if let TaskWork::Done { commit } = &mut self.entry(id).task.work {
-            *commit = commit.take().or(hash);
+        if let Some(hash) = hash {
+            self.commits.entry(id.to_owned()).or_insert(hash);
         }
     }
 
     /// A result means that the task is done, unless it says otherwise.
     fn read_result(&mut self, id: &str, text: &str) {
         let lines = page_lines(text);
-        let mut labels = lines.iter().filter_map(|line| label_and_value(line.text));
-        let status = labels.find(|(label, _)| UctmLabel::new(label) == UctmLabel::Status);
-        match status.and_then(|(_, value)| work_of(&plain_text(&value))) {
+        let mut labels = lines.iter().filter_map(labelled_part);
+        let status = labels.find(|part| UctmLabel::new(&part.heading) == UctmLabel::Status);
+        let task = self.task(id);
+        match status.and_then(|part| work_of(&plain_text(&part.text()))) {
             Some(work @ (TaskWork::Failed { .. } | TaskWork::Skipped | TaskWork::Cancelled)) => {
-                self.entry(id).task.work = work;
+                task.work = work
             }
-            _ => self.set_work(id, TaskWork::Done { commit: None }),
+            _ => task.work = TaskWork::Done { commit: None },
         }
-        self.set_commit(id, commit_in(text));
+        self.add_commit(id, commit_in(text));
     }
 
-    fn finish(mut self) -> (PortablePlan, Vec<ImportNotice>) {
-        let has_both = self.tasks.values().any(|entry| entry.in_file)
-            && self.plan.ext.keys().any(|name| name.eq_ignore_ascii_case("PLAN.md"));
-        let listed = |is: fn(&UctmTask) -> bool| -> Vec<&str> {
-            self.tasks.values().filter(|entry| is(entry)).map(|entry| entry.task.id.as_str()).collect()
-        };
-        let mut differences = vec![(
-            listed(|entry| !entry.in_plan && !entry.in_file),
-            "no tasks and have a result or a progress",
-        )];
+    fn finish(mut self) -> PortablePlan {
+        let Self { plan, tasks, listed, filed, commits } = &mut self;
+        let known = listed.union(filed).cloned().collect();
+        let has_both = !filed.is_empty() && plan.ext.keys().any(|name| name.eq_ignore_ascii_case("PLAN.md"));
+        let mut differences =
+            vec![(tasks.keys().cloned().collect(), &known, "no tasks and have a result or a progress")];
         if has_both {
-            differences.push((
-                listed(|entry| entry.in_plan && !entry.in_file),
-                "listed in PLAN.md and have no file",
-            ));
-            differences.push((
-                listed(|entry| entry.in_file && !entry.in_plan),
-                "not listed in PLAN.md and have a file",
-            ));
+            differences.push((listed.clone(), filed, "listed in PLAN.md and have no file"));
+            differences.push((filed.clone(), listed, "not listed in PLAN.md and have a file"));
         }
-        for (ids, what) in differences.into_iter().filter(|(ids, _)| !ids.is_empty()) {
-            self.notices.push(ImportNotice::problem(format!("these are {what}: {}", ids.join(", "))));
-        }
-        for (id, mut entry) in self.tasks.into_iter().filter(|(_, entry)| entry.in_plan || entry.in_file) {
-            if entry.task.title.is_empty() {
-                entry.task.title = id;
+        for (ids, others, what) in differences {
+            let ids: Vec<&str> = ids.difference(others).map(String::as_str).collect();
+            if !ids.is_empty() {
+                plan.problem(format!("these are {what}: {}", ids.join(", ")));
             }
-            self.plan.tasks.push(entry.task);
         }
-        (self.plan, self.notices)
+        for (id, mut task) in std::mem::take(tasks).into_iter().filter(|(id, _)| known.contains(id)) {
+            if let TaskWork::Done { commit } = &mut task.work {
+                *commit = commits.remove(&id);
+            }
+            if task.title.is_empty() {
+                task.title = id;
+            }
+            plan.tasks.push(task);
+        }
+        self.plan
     }
 }
 
-/// The entries of a list of labels as sections of their own.
-fn labelled_parts<'t>(section: &PageSection<'t>) -> Vec<PageSection<'t>> {
-    let mut parts: Vec<PageSection<'t>> = Vec::new();
-    for line in &section.lines {
-        let label = label_and_value(line.text).filter(|_| !line.text.starts_with([' ', '\t']));
-        match (label, line.text.split_once([':', '：'])) {
-            (Some((heading, _)), Some((_, value))) => {
-                let text = value.trim().trim_start_matches("**").trim();
-                let lines = vec![PageLine { text, ..*line }];
-                parts.push(PageSection { level: section.level + 1, heading, line: line.number, lines });
-            }
-            _ => parts.iter_mut().next_back().into_iter().for_each(|part| part.lines.push(*line)),
-        }
-    }
-    parts
+/// A line such as `- **Label**: value` as a section of its own.
+fn labelled_part<'t>(line: &PageLine<'t>) -> Option<PageSection<'t>> {
+    let (heading, text) = label_and_value(line.text)?;
+    let lines = vec![PageLine { text, ..*line }];
+    Some(PageSection { level: 0, heading, line: line.number, lines })
 }
 
 /// The files that a section lists, in a table or line by line.

@@ -1,15 +1,14 @@
 //! Guards against unwanted dependencies: a task gets one only if it lists the manifest and its own words ask for it.
 
 use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, boundary::Boundary, intent, list};
-use fp_plan::package_files::{
-    PackageManager, PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind,
-};
+use fp_plan::language::Language;
+use fp_plan::package_files::{PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind};
 use fp_plan::repo_path::RepoPath;
 
 /// A changed manifest or lock file.
 struct Listed<'f> {
     file: &'f ChangedText,
-    ecosystem: PackageManager,
+    language: Language,
     before: Option<PackageNames>,
     after: Option<PackageNames>,
 }
@@ -21,14 +20,14 @@ impl Listed<'_> {
     }
 }
 
-fn listed(facts: &ChangeFacts, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Vec<Listed<'_>> {
+fn listed(facts: &ChangeFacts, of: fn(&str) -> Option<(Language, ReadPackages)>) -> Vec<Listed<'_>> {
     facts.texts.iter().filter_map(|file| listing(file, of)).collect()
 }
 
-fn listing(file: &ChangedText, of: fn(&str) -> Option<(PackageManager, ReadPackages)>) -> Option<Listed<'_>> {
-    let (ecosystem, read) = of(&file.path.to_lossy().to_lowercase())?;
+fn listing(file: &ChangedText, of: fn(&str) -> Option<(Language, ReadPackages)>) -> Option<Listed<'_>> {
+    let (language, read) = of(&file.path.to_lossy().to_lowercase())?;
     let names = |text: &Option<String>| text.as_deref().map_or(Some(PackageNames::new()), read);
-    Some(Listed { file, ecosystem, before: names(&file.before), after: names(&file.after) })
+    Some(Listed { file, language, before: names(&file.before), after: names(&file.after) })
 }
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
@@ -55,7 +54,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
     for lock in &locks {
         let added: Vec<String> = lock.added().map(|name| format!("`{name}`")).collect();
-        let mut own = manifests.iter().filter(|manifest| manifest.ecosystem == lock.ecosystem).peekable();
+        let mut own = manifests.iter().filter(|manifest| manifest.language == lock.language).peekable();
         let path = &lock.file.path;
         match (own.peek().is_some(), added.is_empty()) {
             (false, false) => {
@@ -83,7 +82,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
 fn was_in_another(name: &str, manifest: &Listed, manifests: &[Listed]) -> bool {
     let gone = |other: &&Listed| {
         let has = |names: &Option<PackageNames>| names.as_ref().is_some_and(|names| names.contains(name));
-        other.ecosystem == manifest.ecosystem && has(&other.before) && !has(&other.after)
+        other.language == manifest.language && has(&other.before) && !has(&other.after)
     };
     manifests.iter().any(|other| gone(&other))
 }

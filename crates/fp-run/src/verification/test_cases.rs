@@ -1,8 +1,10 @@
 //! Finds test cases, and the code that switches them off, in a test file. It works by line and convention, without
 //! parsing: whatever it misses, it misses on both sides of a change.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use fp_plan::language::Language;
 use regex::Regex;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,35 +30,27 @@ pub(super) enum SwitchPlace {
     Elsewhere,
 }
 
-struct Language {
-    extensions: &'static [&'static str],
-    /// A test case; the first matching group is its name.
-    case: Regex,
-    /// A line that turns the next function into one.
-    mark: Option<Regex>,
-    /// A function; the first matching group is its name.
-    function: Option<Regex>,
-    /// Code that switches tests off.
-    off: Vec<(Regex, SwitchPlace)>,
-    /// Code that checks a result.
-    assertion: Regex,
-}
-
-struct Spec {
-    extensions: &'static [&'static str],
+/// How tests are written in a language.
+struct TestSyntax {
+    language: Language,
+    /// A test case whose first group with a match is its name.
     case: &'static str,
+    /// A line that makes the next function one.
     mark: &'static str,
+    /// A function, whose first group with a match is its name.
     function: &'static str,
+    /// What switches tests off.
     off: &'static [(&'static str, SwitchPlace)],
+    /// What looks at a result.
     assertion: &'static str,
 }
 
 /// A pattern that matches nothing.
 const NONE: &str = r"[^\s\S]";
 
-const SPECS: [Spec; 11] = [
-    Spec {
-        extensions: &["rs"],
+const SYNTAXES: [TestSyntax; 11] = [
+    TestSyntax {
+        language: Language::Rust,
         case: NONE,
         mark: r"^\s*#\[\s*(?:[\w:]+::)?(?:test|rstest|test_case|test_matrix|quickcheck|wasm_bindgen_test)\b",
         function: r"\bfn\s+(\w+)",
@@ -66,11 +60,11 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\b(?:debug_)?assert\w*!|\bassert_\w+!|\.expect_err\(|\bpanic!",
     },
-    Spec {
-        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"],
+    TestSyntax {
+        language: Language::JavaScript,
         case: r#"(?:^|[\s;({])(?:x?it|x?test|fit|specify|xspecify)(?:\.\w+)*(?:\([^'"`]*\))?\s*\(\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`)"#,
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[
             (
                 r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(",
@@ -88,11 +82,11 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\bexpect\s*\(|\bassert\b|\.should\b|\bt\.(?:is|deepEqual|true|equal)\(",
     },
-    Spec {
-        extensions: &["py"],
+    TestSyntax {
+        language: Language::Python,
         case: r"^\s*(?:async\s+)?def\s+(test\w*)\s*\(",
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[
             (
                 r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
@@ -106,16 +100,16 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"^\s*assert\b|\bself\.assert\w+\(|\bpytest\.raises\(",
     },
-    Spec {
-        extensions: &["go"],
+    TestSyntax {
+        language: Language::Go,
         case: r#"^func\s+((?:Test|Fuzz|Example|Benchmark)\w*)\s*\(|\bt\.Run\(\s*"([^"]*)""#,
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(", SwitchPlace::Inside)],
         assertion: r"\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require)\.\w+\(",
     },
-    Spec {
-        extensions: &["java", "kt", "scala", "groovy"],
+    TestSyntax {
+        language: Language::Jvm,
         case: r#"^\s*(?:test|it|should)\s*\(\s*"([^"]*)"|^\s*def\s+"([^"]*)""#,
         mark: r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b",
         function: r"(?:\bvoid|\bfun|>|\bdef)\s+(`[^`]+`|\w+)\s*\(",
@@ -128,11 +122,11 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\bassert\w*\s*[({]|\bverify\s*\(|\bshould\w*\b|\bexpect\w*\s*\(",
     },
-    Spec {
-        extensions: &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "m", "mm"],
+    TestSyntax {
+        language: Language::C,
         case: r#"^\s*(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*([^)]*?)\s*\)|^\s*(?:TEST_CASE|SCENARIO|SECTION)\s*\(\s*"([^"]*)"|^\s*BOOST_(?:AUTO|FIXTURE)_TEST_CASE\s*\(\s*(\w+)|^\s*(?:static\s+)?(?:void|int|bool)\s+(test_?\w+)\s*\("#,
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[
             (r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(", SwitchPlace::Inside),
             (r"\bDISABLED_\w+", SwitchPlace::On),
@@ -140,11 +134,11 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\b(?:ASSERT|EXPECT|REQUIRE|CHECK|TEST_ASSERT|BOOST_(?:CHECK|REQUIRE|TEST))\w*\s*\(|\bassert\s*\(",
     },
-    Spec {
-        extensions: &["rb"],
+    TestSyntax {
+        language: Language::Ruby,
         case: r#"^\s*(?:x?it|specify|xspecify|scenario|xscenario|fit|test|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|^\s*def\s+(test_\w+)"#,
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[
             (
                 r"^\s*x(?:it|specify|scenario)\b|\bskip:\s*(?:true|['\x22])|\bpending:\s*(?:true|['\x22])",
@@ -158,8 +152,8 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\bexpect\b|\bassert\w*|\bmust_\w+|\.should\b|\brefute\w*",
     },
-    Spec {
-        extensions: &["php", "phpt"],
+    TestSyntax {
+        language: Language::Php,
         case: r#"\bfunction\s+(test\w*)\s*\(|^\s*(?:it|test)\s*\(\s*(?:'([^']*)'|"([^"]*)")"#,
         mark: r"#\[\s*Test\b|@test\b",
         function: r"\bfunction\s+(\w+)\s*\(",
@@ -169,8 +163,8 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\bassert\w*\s*\(|\bexpect\w*\s*\(",
     },
-    Spec {
-        extensions: &["cs", "fs"],
+    TestSyntax {
+        language: Language::CSharp,
         case: NONE,
         mark: r"\[\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property)\b",
         function: r"(?:\bvoid|\bTask(?:<\w+>)?|\bValueTask|\blet)\s+(``[^`]+``|\w+)\s*\(",
@@ -180,54 +174,50 @@ const SPECS: [Spec; 11] = [
         ],
         assertion: r"\bAssert\.\w+|\.Should\w*\(|\bExpect\(",
     },
-    Spec {
-        extensions: &["swift"],
+    TestSyntax {
+        language: Language::Swift,
         case: r"\bfunc\s+(test\w*)\s*\(",
         mark: r"@Test\b",
         function: r"\bfunc\s+(`[^`]+`|\w+)\s*\(",
         off: &[(r"\bXCTSkip\w*", SwitchPlace::Inside), (r"@Test\(.*\.disabled\(", SwitchPlace::Before)],
         assertion: r"\bXCTAssert\w*\(|#expect\(|#require\(|\bXCTFail\(",
     },
-    Spec {
-        extensions: &["sh", "bash", "zsh", "bats", "t"],
+    TestSyntax {
+        language: Language::Shell,
         case: r#"^\s*@test\s+(?:'([^']*)'|"([^"]*)")|^\s*(?:function\s+)?((?:test|it)_?\w+)\s*\(\s*\)"#,
-        mark: "",
-        function: "",
+        mark: NONE,
+        function: NONE,
         off: &[(r"^\s*(?:skip|startSkipping)\b", SwitchPlace::Inside)],
         assertion: r"\bassert\w*|^\s*\[\[?\s|\brefute\w*|^\s*test\s",
     },
 ];
 
-static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| SPECS.iter().map(compile).collect());
+static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
+    let of_syntax = |syntax: &TestSyntax| {
+        let off = syntax.off.iter().map(|(pattern, _)| *pattern);
+        off.chain([syntax.case, syntax.mark, syntax.function, syntax.assertion]).collect::<Vec<_>>()
+    };
+    let regex = |pattern| (pattern, Regex::new(pattern).expect("the pattern is a constant"));
+    SYNTAXES.iter().flat_map(of_syntax).map(regex).collect()
+});
 
-fn compile(spec: &Spec) -> Language {
-    let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is a constant");
-    let some = |pattern: &str| (!pattern.is_empty()).then(|| regex(pattern));
-    Language {
-        extensions: spec.extensions,
-        case: regex(spec.case),
-        mark: some(spec.mark),
-        function: some(spec.function),
-        off: spec.off.iter().map(|(pattern, place)| (regex(pattern), *place)).collect(),
-        assertion: regex(spec.assertion),
-    }
-}
-
-fn language(path: &str) -> Option<&'static Language> {
-    let extension = path.rsplit_once('.')?.1;
-    LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+fn syntax(path: &str) -> Option<&'static TestSyntax> {
+    let language = match Language::of(path)? {
+        Language::TestScript => Language::Shell,
+        language => language,
+    };
+    SYNTAXES.iter().find(|syntax| syntax.language == language)
 }
 
 /// The test cases in `text`. `path` is the file's name in lower case.
 pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
-    let Some(language) = language(path) else { return Vec::new() };
+    let Some(syntax) = syntax(path) else { return Vec::new() };
     let mut cases: Vec<TestCase> = Vec::new();
     let mut marked = false;
     for (index, line) in text.lines().enumerate() {
-        marked |= language.mark.as_ref().is_some_and(|mark| mark.is_match(line));
-        let function = language.function.as_ref().filter(|_| marked);
-        let name = name(&language.case, line).or_else(|| function.and_then(|function| name(function, line)));
-        if let Some(name) = name {
+        marked |= PATTERNS[syntax.mark].is_match(line);
+        let function = || if marked { name(syntax.function, line) } else { None };
+        if let Some(name) = name(syntax.case, line).or_else(function) {
             marked = false;
             cases.push(TestCase { name, line: index + 1, body: String::new() });
         } else if let Some(case) = cases.last_mut() {
@@ -237,20 +227,20 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
     cases
 }
 
-fn name(pattern: &Regex, line: &str) -> Option<String> {
-    let found = pattern.captures(line)?;
+fn name(pattern: &str, line: &str) -> Option<String> {
+    let found = PATTERNS[pattern].captures(line)?;
     found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
 }
 
 /// The position from which a line of such a file switches tests off, if it does.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
-    language(path)?.off.iter().find(|(pattern, _)| pattern.is_match(line)).map(|(_, place)| *place)
+    syntax(path)?.off.iter().find(|(pattern, _)| PATTERNS[*pattern].is_match(line)).map(|(_, place)| *place)
 }
 
 /// Counts the lines of `text` that check a result.
 pub(super) fn assertions(path: &str, text: &str) -> usize {
-    let Some(language) = language(path) else { return 0 };
-    text.lines().filter(|line| language.assertion.is_match(line)).count()
+    let Some(syntax) = syntax(path) else { return 0 };
+    text.lines().filter(|line| PATTERNS[syntax.assertion].is_match(line)).count()
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
-//! Git, and what a commit of a task needs of it.
+//! Git, and its settings that a commit of a task depends on.
 
 use std::path::{Path, PathBuf};
 
 use fp_host::git::GitError;
 use fp_host::git::command::{ask, setting};
+use fp_plan::text::shell_quoted;
 
 use super::DoctorFinding;
 use crate::error::CommandError;
-use crate::features::install::client::is_program;
+use crate::features::install::program::{is_program, program_on_path, version_numbers};
 
 /// Oldest git with which several builders have a worktree each: it merges without a working tree.
 const MERGES: [u32; 2] = [2, 38];
@@ -16,7 +17,7 @@ const REVERTS: [u32; 2] = [2, 32];
 /// The hooks that `git commit` runs, in their order.
 const OF_COMMIT: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
 
-/// Everything about git in the folder `cwd`. Without git, that it is missing is all that there is to say.
+/// Everything about git in the folder `cwd`, or only that git is missing.
 pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     let mut found = match ask(cwd, &["--version"]) {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
@@ -35,10 +36,11 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     found
 }
 
-/// Whether git is new enough; `said` is what `git --version` prints.
+/// The version of git, which `git --version` has `said`.
 pub(super) fn version(said: &str) -> DoctorFinding {
     let check = "git";
-    let Some((found, shown)) = parse_version(said) else {
+    let shown = said.strip_prefix("git version ").and_then(|rest| rest.split_whitespace().next());
+    let Some((shown, found)) = shown.and_then(|shown| Some((shown, version_numbers(shown)?))) else {
         return DoctorFinding::warning(check, format!("`git --version` says {said:?}, which is no version"));
     };
     let older = |[major, minor]: [u32; 2], what: &str| {
@@ -51,22 +53,14 @@ pub(super) fn version(said: &str) -> DoctorFinding {
     }
 }
 
-/// Major and minor version in the answer of `git --version`, and the whole version as it is written.
-fn parse_version(said: &str) -> Option<([u32; 2], String)> {
-    let shown = said.strip_prefix("git version ")?.split_whitespace().next()?;
-    let mut numbers = shown.split('.').map(str::parse);
-    let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    Some(([major, minor], shown.to_owned()))
-}
-
-/// Whether git knows who makes a commit: what `git var` says of author and committer.
+/// The author and the committer of a commit, as `git var` names them.
 pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorFinding {
     // Name and address, without the time behind them.
     let name = |ident: &str| ident.rfind('>').map(|end| ident[..=end].to_owned());
     let (Some(author), Some(committer)) = (author.and_then(name), committer.and_then(name)) else {
         return DoctorFinding::error(
             "identity",
-            "git does not know who makes a commit, and refuses to make one",
+            "git does not know your name and address, and refuses to commit",
         )
         .fixed_by("git config --global user.name NAME; git config --global user.email ADDRESS");
     };
@@ -74,7 +68,7 @@ pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorF
     DoctorFinding::ok("identity", detail)
 }
 
-/// Which hooks a commit runs, and whether git passes over some; `None` where there is no repository.
+/// The hooks that a commit runs, and those that git ignores; `None` where there is no repository.
 pub(super) fn commit_hooks(cwd: &Path) -> Result<Option<DoctorFinding>, GitError> {
     let check = "git hooks";
     let Ok(folder) = ask(cwd, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"]) else {
@@ -82,24 +76,24 @@ pub(super) fn commit_hooks(cwd: &Path) -> Result<Option<DoctorFinding>, GitError
     };
     let path = PathBuf::from(&folder);
     if setting(cwd, "core.hooksPath")?.is_some() && !path.is_dir() {
-        let detail = format!("core.hooksPath is {folder}, which is not there: none is run");
+        let detail = format!("core.hooksPath is {folder}, which is not there: git runs no hook");
         let found = DoctorFinding::warning(check, detail);
         return Ok(Some(found.fixed_by("git config --show-origin core.hooksPath")));
     }
     let there = OF_COMMIT.into_iter().filter(|name| path.join(name).is_file());
-    let (run, passed_over): (Vec<&str>, Vec<&str>) = there.partition(|name| is_program(&path.join(name)));
-    let Some(first) = passed_over.first() else {
+    let (run, ignored): (Vec<&str>, Vec<&str>) = there.partition(|name| is_program(&path.join(name)));
+    let Some(first) = ignored.first() else {
         return Ok(Some(match &run[..] {
             [] => DoctorFinding::ok(check, "none"),
             run => DoctorFinding::ok(check, format!("a commit runs {}, in {folder}", run.join(", "))),
         }));
     };
-    let names = passed_over.join(", ");
-    let detail = format!("not executable, so that git passes over it: {names}, in {folder}");
-    Ok(Some(DoctorFinding::warning(check, detail).fixed_on_path("chmod +x", &path.join(first))))
+    let detail = format!("not executable, so git ignores it: {}, in {folder}", ignored.join(", "));
+    let command = format!("chmod +x {}", shell_quoted(&path.join(first).to_string_lossy()));
+    Ok(Some(DoctorFinding::warning(check, detail).fixed_by(command)))
 }
 
-/// Whether commits are signed, and whether they can be.
+/// The signature of commits, where they have to be signed.
 pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
     let check = "signing";
     let on = ask(cwd, &["config", "--type=bool", "--default", "false", "--get", "commit.gpgSign"])?;
@@ -107,50 +101,23 @@ pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
         return Ok(DoctorFinding::ok(check, "commits are not signed"));
     }
     let format = setting(cwd, "gpg.format")?.unwrap_or_else(|| "openpgp".into());
-    let (usual, old_name) = match format.as_str() {
-        "ssh" => ("ssh-keygen", None),
-        "x509" => ("gpgsm", None),
-        _ => ("gpg", setting(cwd, "gpg.program")?),
+    let usual = match format.as_str() {
+        "ssh" => "ssh-keygen",
+        "x509" => "gpgsm",
+        _ => "gpg",
     };
-    let program = setting(cwd, &format!("gpg.{format}.program"))?.or(old_name);
-    let program = program.unwrap_or_else(|| usual.into());
-    if !is_there(cwd, &program) {
+    // Git expands the `~` of a path.
+    let path = |name: &str| ask(cwd, &["config", "--type=path", "--get", name]).ok();
+    let old_name = || path("gpg.program").filter(|_| usual == "gpg");
+    let program = path(&format!("gpg.{format}.program")).or_else(old_name).unwrap_or_else(|| usual.into());
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = match program.contains(['/', '\\']) {
+        true => cwd.join(&program).exists(),
+        false => program_on_path(&[&format!("{program}{}", std::env::consts::EXE_SUFFIX)], &search).is_some(),
+    };
+    if !is_there {
         let detail = format!("commits have to be signed, and {program} is not on PATH");
         return Ok(DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign"));
     }
-    let key = setting(cwd, "user.signingKey")?;
-    let is_literal = |key: &str| ["ssh-", "key::", "ecdsa-"].iter().any(|start| key.starts_with(start));
-    Ok(match key {
-        Some(key) if format == "ssh" && !is_literal(&key) && !path_of(cwd, &key).exists() => {
-            DoctorFinding::error(check, format!("commits have to be signed with {key}, which is not there"))
-                .fixed_by("git config --show-origin user.signingKey")
-        }
-        Some(key) => {
-            let key: String = key.chars().take(40).collect();
-            DoctorFinding::ok(check, format!("commits are signed ({format}, key {key})"))
-        }
-        None if format == "ssh" && setting(cwd, "gpg.ssh.defaultKeyCommand")?.is_none() => {
-            DoctorFinding::error(check, "commits have to be signed with ssh, and no key is configured")
-                .fixed_by("git config --global user.signingKey ~/.ssh/id_ed25519.pub")
-        }
-        None => DoctorFinding::ok(check, format!("commits are signed ({format}); {program} finds the key")),
-    })
-}
-
-/// The file that a setting names, as git reads it: `~/` is the home.
-fn path_of(cwd: &Path, written: &str) -> PathBuf {
-    match (written.strip_prefix("~/"), std::env::var_os("HOME")) {
-        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
-        _ => cwd.join(written),
-    }
-}
-
-/// Whether the program `name` is where it says, or on PATH.
-fn is_there(cwd: &Path, name: &str) -> bool {
-    if name.contains(['/', '\\']) {
-        return path_of(cwd, name).exists();
-    }
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&search).any(|folder| is_program(&folder.join(&file)))
+    Ok(DoctorFinding::ok(check, format!("commits are signed by {program}")))
 }

@@ -1,5 +1,5 @@
-//! `fp doctor`: what is wrong with a plan or with the setup, and what fixes it. A check that finds nothing says so, so
-//! that you see what was looked at.
+//! `fp doctor`: checks a plan or the setup, and names the command that fixes each fault. A check that finds nothing says
+//! so, so that you see what was checked.
 
 mod git;
 mod hooks;
@@ -10,10 +10,8 @@ mod setup;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use fp_host::plan::OpenPlan;
-use fp_host::process::CommandEnd;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, visible_line, wrapped};
 use serde::Serialize;
@@ -23,13 +21,13 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::WIDTH;
 
-/// Find out what is wrong with the setup or with a plan, and what fixes it
+/// Check the setup or a plan, and show how to fix what is wrong
 ///
-/// Without a plan it looks at Claude Code, the plugin in it and its hooks, git and what a commit needs, the settings,
-/// what interrupted runs have left, and the room on the disk. It changes nothing.
+/// Without a plan it checks Claude Code, the plugin and its hooks, git, the settings, and leftovers of interrupted runs.
+/// It changes nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
-    /// The plan; without one the setup.
+    /// The plan to check, instead of the setup.
     plan: Option<String>,
     /// Fix what can be fixed automatically: rebuild what follows from the log, remove what killed processes left.
     #[arg(long, requires = "plan")]
@@ -40,25 +38,30 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
-    match args.plan {
-        Some(plan) => of_plan(&plan, args.fix, context),
-        None => of_setup(args.client, context),
-    }
-}
-
-fn of_setup(client: Option<PathBuf>, context: &Context) -> CommandResult {
-    let version = env!("CARGO_PKG_VERSION");
-    let findings = setup::examine(context, client.as_deref());
+    let (mut report, head, findings) = match args.plan {
+        Some(plan) => of_plan(&plan, args.fix, context)?,
+        None => of_setup(args.client.as_deref(), context),
+    };
     let (errors, warnings) = counts(&findings);
-    let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
-    let report = json!({ "version": version, "errors": errors, "warnings": warnings, "checks": checks });
-    context.report(&report, &(format!("Setup of fp {version}\n") + &text(&findings)))?;
+    report["errors"] = errors.into();
+    report["warnings"] = warnings.into();
+    context.report(&report, &(head + &text(&findings)))?;
     Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
 }
 
-fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
+/// The report without its counts, the first lines of the text, and the findings.
+type DoctorReport = (Value, String, Vec<DoctorFinding>);
+
+fn of_setup(client: Option<&Path>, context: &Context) -> DoctorReport {
+    let version = env!("CARGO_PKG_VERSION");
+    let findings = setup::examine(context, client);
+    let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
+    (json!({ "version": version, "checks": checks }), format!("Setup of fp {version}\n"), findings)
+}
+
+fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, CommandError> {
     let folder = context.plans()?.resolve(plan)?;
-    // Settings of the plan that can't be read are one of the findings.
+    // Settings of the plan that can't be read are a finding of their own.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
     let plan = OpenPlan::new(context.repo().clone(), settings, folder);
     let mut findings = plan::examine(&plan, context.now());
@@ -67,13 +70,9 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
         mended = plan::fix(&plan, &findings)?;
         findings = plan::examine(&plan, context.now());
     }
-    let (errors, warnings) = counts(&findings);
-    let report = json!({
-        "planId": plan.id(), "errors": errors, "warnings": warnings, "mended": mended, "findings": findings,
-    });
     let fixed: String = mended.iter().map(|line| format!("  fixed    {line}\n")).collect();
-    context.report(&report, &(format!("Plan {}\n", plan.id()) + &fixed + &text(&findings)))?;
-    Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
+    let report = json!({ "planId": plan.id(), "mended": mended, "findings": findings });
+    Ok((report, format!("Plan {}\n{fixed}", plan.id()), findings))
 }
 
 /// How bad a finding is.
@@ -81,9 +80,9 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> CommandResult {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DoctorLevel {
     Ok,
-    /// Something to know; work can go on.
+    /// Work can continue.
     Warning,
-    /// Work can't go on, or something of a plan is lost.
+    /// Work can't continue, or a part of a plan is lost.
     Error,
 }
 
@@ -97,22 +96,22 @@ impl DoctorLevel {
     }
 }
 
-/// What can be fixed without judgement, and touches nothing that is not derived.
+/// A fix that takes no judgement, and touches only files that follow from the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum DoctorFix {
     /// The log ends in half a line.
     DropTornLine,
-    /// The snapshot is not what the log adds up to.
+    /// The snapshot does not match the log.
     RebuildSnapshot,
     /// The evidence files of these tasks are missing.
     WriteEvidence(Vec<TaskId>),
-    /// The notepad is not what the log says.
+    /// The notepad does not match the log.
     WriteNotepad,
-    /// A process that was killed left these files, as paths below the plan's folder.
+    /// A killed process left these files, as paths below the plan's folder.
     RemoveTemporary(Vec<String>),
 }
 
-/// What one check found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorFinding {
     check: &'static str,
@@ -148,15 +147,6 @@ impl DoctorFinding {
         Self { command: Some(command.into()), ..self }
     }
 
-    /// Fixed by `command` on `path`, unless a shell takes a character of the path for something else.
-    fn fixed_on_path(self, command: &str, path: &Path) -> Self {
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-        match path.to_str() {
-            Some(path) if path.chars().all(is_plain) => self.fixed_by(format!("{command} {path}")),
-            _ => self,
-        }
-    }
-
     /// With a fix that `fp doctor PLAN --fix` makes.
     fn fixable(self, plan: &PlanId, fix: DoctorFix) -> Self {
         Self { fix: Some(fix), ..self.fixed_by(format!("fp doctor {plan} --fix")) }
@@ -181,7 +171,7 @@ fn counts(findings: &[DoctorFinding]) -> (usize, usize) {
 /// Most ids that a finding lists.
 const LISTED: usize = 5;
 
-/// `ids` as a text, cut off with a count.
+/// The first of `ids`, and the number of the others.
 pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     match ids.len() {
@@ -191,13 +181,11 @@ pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> Str
     }
 }
 
-/// What is wrong with how a program ended that has to end with status 0 within `limit`.
-fn ended_wrong(end: CommandEnd, limit: Duration) -> Option<String> {
-    match end {
-        CommandEnd::Exited(0) => None,
-        CommandEnd::Exited(status) => Some(format!("ends with status {status}")),
-        CommandEnd::Signalled(signal) => Some(format!("is ended by signal {signal}")),
-        CommandEnd::TimedOut(_) => Some(format!("takes more than {} seconds", limit.as_secs())),
+/// Shows paths below `folder` as `shown`.
+fn show_paths(findings: &mut [DoctorFinding], folder: &Path, shown: &str) {
+    let folder = folder.join("").display().to_string();
+    for finding in findings {
+        finding.detail = finding.detail.replace(&folder, shown);
     }
 }
 

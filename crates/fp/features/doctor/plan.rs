@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
 
 use fp_host::file::{self, FileError, TASKS_CAP};
 use fp_host::git::{Git, GitError};
@@ -13,7 +12,7 @@ use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::{PlanId, TaskId};
-use fp_plan::text::counted;
+use fp_plan::text::{counted, shell_quoted};
 use fp_run::interview::Interview;
 use fp_run::run::approval::edited;
 use fp_run::run::event::{Entry, Event};
@@ -21,7 +20,7 @@ use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, notepad};
 use jiff::Timestamp;
 
-use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks};
+use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks, show_paths};
 use crate::error::CommandError;
 use crate::features::linear::mirror_findings;
 
@@ -30,17 +29,12 @@ const NOTEPAD: &str = "notepad.md";
 /// Seconds after which a temporary file counts as one whose writer is gone.
 const STALE: i64 = 60;
 
-/// Looks at everything that belongs to `plan`. Changes nothing, takes no lock, and goes on behind every fault; what
-/// rests on a log that can't be read is left out.
+/// Checks everything that belongs to `plan`. Changes nothing, takes no lock, and continues after every fault. Without a
+/// log that can be read, the checks of the run are left out.
 pub(super) fn examine(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
     let mut found = examined(plan, now);
-    // Paths are shown from the plan's folder, or else from the repository.
-    for above in [plan.folder.path(), &plan.repo.root] {
-        let above = above.join("").display().to_string();
-        for finding in &mut found {
-            finding.detail = finding.detail.replace(&above, "");
-        }
-    }
+    show_paths(&mut found, plan.folder.path(), "");
+    show_paths(&mut found, &plan.repo.root, "");
     found
 }
 
@@ -70,16 +64,12 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
     if let Some((tree, parsed)) = tree.as_ref().zip(parsed.as_ref()) {
         found.push(approval(state, parsed, &tree.hash));
     }
-    found.push(claims(state, lead_of(state)));
+    found.push(claims(state, is_led(state)));
     found.push(evidence_files(plan, state));
     found.push(notepad_file(plan, state));
-    found.push(commits_due(state));
     match plan.git() {
         Ok(git) => {
-            found.push(match gone_commits(&git, state) {
-                Ok(gone) => commits(state, &gone),
-                Err(error) => DoctorFinding::of_error("git", error),
-            });
+            found.push(commits(&git, state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
             found.push(way_of_commit(&git));
         }
         Err(error) => found.push(DoctorFinding::of_error("git", error)),
@@ -88,44 +78,35 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
     found
 }
 
-/// Whether what people and agents wrote can be read.
+/// The files that people and agents wrote.
 fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let check = "files";
-    let mut found = Vec::new();
-    let mut wrong = |error: CommandError| found.push(DoctorFinding::of_error(check, error));
-    match plan.tree() {
-        Err(error) if error.is_missing() => {
-            wrong(CommandError::failed("there is no tasks.md").hint("plan again, or put it back"));
-        }
-        Err(error) => wrong(error.into()),
-        Ok(_) => {}
-    }
-    if let Err(error) = plan.folder.settings() {
-        wrong(error.into());
-    }
-    if let Err(error) = plan.composites() {
-        wrong(error.into());
-    }
-    let interview = plan.folder.file("interview.json");
-    match file::read_text_if_there(&interview, TASKS_CAP).map(|text| text.map(|text| Interview::parse(&text)))
-    {
-        Ok(Some(Err(error))) => {
-            wrong(CommandError::worded(format!("{}: {error}", interview.display()), &error));
-        }
-        Ok(None | Some(Ok(_))) => {}
-        Err(error) => wrong(error.into()),
-    }
+    let tree = plan.tree().map(drop).map_err(|error| match error.is_missing() {
+        true => CommandError::failed("there is no tasks.md").hint("plan again, or put it back"),
+        false => error.into(),
+    });
+    let settings = plan.folder.settings().map(drop).map_err(CommandError::from);
+    let signals = plan.composites().map(drop).map_err(CommandError::from);
+    let read = [tree, settings, signals, interview(plan)].into_iter().filter_map(Result::err);
+    let mut found: Vec<DoctorFinding> = read.map(|error| DoctorFinding::of_error(check, error)).collect();
     for name in names_in(plan.folder.path()) {
         if plan.folder.path().join(&name).is_symlink() {
             let detail =
-                format!("{name} is a symbolic link, which is not followed; put the real one in its place");
+                format!("{name} is a symbolic link, which fp does not follow; put the real one in its place");
             found.push(DoctorFinding::warning(check, detail));
         }
     }
     if found.is_empty() {
-        found.push(DoctorFinding::ok(check, "all that are there can be read"));
+        found.push(DoctorFinding::ok(check, "all can be read"));
     }
     found
+}
+
+fn interview(plan: &OpenPlan) -> Result<(), CommandError> {
+    let path = plan.folder.file("interview.json");
+    let Some(text) = file::read_text_if_there(&path, TASKS_CAP)? else { return Ok(()) };
+    let parsed = Interview::parse(&text);
+    parsed.map(drop).map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))
 }
 
 pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
@@ -135,13 +116,8 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
         found.push(DoctorFinding::error(check, format!("{fault}; {hint}")));
     }
     if examined.torn > 0 {
-        let detail = format!("its last line was torn off while it was written ({} bytes)", examined.torn);
+        let detail = format!("its last line was cut off while it was written ({} bytes)", examined.torn);
         found.push(DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::DropTornLine));
-    }
-    for pair in examined.entries.windows(2).filter(|pair| pair[1].at < pair[0].at) {
-        let detail =
-            format!("entry {} is older than the one in front of it: it was edited by hand", pair[1].seq);
-        found.push(DoctorFinding::warning(check, detail));
     }
     if found.is_empty() {
         let count = examined.entries.len();
@@ -158,10 +134,10 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
         |detail: &str| DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::RebuildSnapshot);
     let state = match examined {
         ExaminedSnapshot::Missing => {
-            return DoctorFinding::ok(check, "not there; the next change writes it");
+            return DoctorFinding::ok(check, "none; the next change writes it");
         }
         ExaminedSnapshot::Unreadable => {
-            return rebuilt("damaged, edited by hand, or of another plan or version");
+            return rebuilt("damaged, edited by hand, or from another plan or version");
         }
         ExaminedSnapshot::Read(state) => state,
     };
@@ -170,20 +146,20 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
         return DoctorFinding::error(
             check,
             format!(
-                "it was taken at entry {}, and the log ends at entry {last}: entries are gone; put events.jsonl back \
-                 if you have it, since what the log says counts",
+                "it has entry {}, and the log ends at entry {last}: entries are lost; restore events.jsonl if you \
+                 have a copy, since only the log counts",
                 state.seq
             ),
         );
     }
     let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
     if State::replay(plan.clone(), before) != **state {
-        return rebuilt("not what the log adds up to: one of them was edited by hand");
+        return rebuilt("does not match the log: one of them was edited by hand");
     }
-    DoctorFinding::ok(check, "what the log adds up to")
+    DoctorFinding::ok(check, "matches the log")
 }
 
-/// Whether the tree, whose text has the hash `hash`, is what was approved.
+/// The tree, whose text has the hash `hash`, compared with the approved one.
 pub(super) fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> DoctorFinding {
     let check = "approval";
     let Some(approval) = &state.approval else {
@@ -205,27 +181,15 @@ pub(super) fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> DoctorFind
         .fixed_by(format!("fp approve {}", state.plan_id))
 }
 
-/// Whether the client's process that leads the run is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RunLead {
-    There,
-    /// It is gone, and its agents with it.
-    Gone,
-    Unknown,
-}
-
-pub(super) fn lead_of(state: &State) -> RunLead {
-    match state.run.as_ref().and_then(|run| run.terms.client).and_then(is_running) {
-        Some(true) => RunLead::There,
-        Some(false) => RunLead::Gone,
-        None => RunLead::Unknown,
-    }
+/// The client's process that leads the run is there; `None` where nobody can tell.
+pub(super) fn is_led(state: &State) -> Option<bool> {
+    is_running(state.run.as_ref()?.terms.client?)
 }
 
 #[cfg(unix)]
 fn is_running(process: u32) -> Option<bool> {
     let process = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
-    // Any other error is about a process that is there, and not ours.
+    // Every other error is about a process that exists and isn't ours.
     Some(rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
 }
 
@@ -234,23 +198,21 @@ fn is_running(_process: u32) -> Option<bool> {
     None
 }
 
-/// Whether those who hold tasks can still be there.
-pub(super) fn claims(state: &State, lead: RunLead) -> DoctorFinding {
-    let check = "claims";
+/// The tasks that somebody holds. The run is led by a process that is there or not.
+pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
     let held: Vec<&TaskId> = state.running().map(|task| &task.leaf.id).collect();
-    if held.is_empty() {
-        return DoctorFinding::ok(check, "no task is held");
-    }
-    let what = format!("held: {}", listed_tasks(held));
-    let start = format!("fp run start {}", state.plan_id);
-    match (state.is_running(), lead) {
-        (false, _) => DoctorFinding::warning(check, format!("{what}; the run is over")).fixed_by(start),
-        (true, RunLead::Gone) => {
-            DoctorFinding::warning(check, format!("{what}; the session is gone")).fixed_by(start)
-        }
-        (true, RunLead::There) => DoctorFinding::ok(check, format!("{what}; the session is there")),
-        (true, RunLead::Unknown) => DoctorFinding::ok(check, what),
-    }
+    let what = if held.is_empty() {
+        "no task is held".into()
+    } else {
+        format!("held: {}", listed_tasks(held.clone()))
+    };
+    let fault = match (state.is_running(), is_led) {
+        (true, Some(false)) => "the session that led the run is gone",
+        (false, _) if !held.is_empty() => "the run is over",
+        _ => return DoctorFinding::ok("claims", what),
+    };
+    DoctorFinding::warning("claims", format!("{what}; {fault}"))
+        .fixed_by(format!("fp run start {}", state.plan_id))
 }
 
 /// The completed tasks whose verdict has no evidence file.
@@ -263,7 +225,7 @@ fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
     if missing.is_empty() {
         return DoctorFinding::ok(check, counted(there.len(), "file"));
     }
-    let detail = format!("no file of {}; the log has what belongs in it", listed_tasks(&missing));
+    let detail = format!("no file for {}; the log has its contents", listed_tasks(&missing));
     DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence(missing))
 }
 
@@ -273,69 +235,53 @@ fn notepad_file(plan: &OpenPlan, state: &State) -> DoctorFinding {
     match file::read_text_if_there(&plan.folder.file(NOTEPAD), TASKS_CAP) {
         Ok(None) if count == 0 => DoctorFinding::ok(check, "no note"),
         Ok(Some(text)) if text == notepad::render(state) => DoctorFinding::ok(check, counted(count, "note")),
-        _ => DoctorFinding::warning(check, "notepad.md is not what the log says")
+        _ => DoctorFinding::warning(check, "notepad.md does not match the log")
             .fixable(plan.id(), DoctorFix::WriteNotepad),
     }
 }
 
-/// Whether a commit was begun of which nobody said how it ended.
-fn commits_due(state: &State) -> DoctorFinding {
-    let check = "commits due";
-    let open: Vec<&TaskId> = state.tasks.iter().filter(|t| t.awaits_commit()).map(|t| &t.leaf.id).collect();
-    if open.is_empty() {
-        return DoctorFinding::ok(check, "none");
-    }
-    let next = if state.is_running() { "fp next" } else { "fp run start" };
-    DoctorFinding::warning(check, format!("passed, and not committed: {}", listed_tasks(open)))
-        .fixed_by(format!("{next} {}", state.plan_id))
-}
-
-/// The commits of tasks that are not in the history of HEAD; what is no commit id is not either.
-fn gone_commits(git: &Git, state: &State) -> Result<BTreeSet<String>, GitError> {
-    let commits: BTreeSet<String> = state.tasks.iter().filter_map(|task| task.commit.clone()).collect();
-    let there = git.behind_head(&commits)?;
-    Ok(commits
-        .into_iter()
-        .filter(|commit| there.get(commit).is_none_or(|oid| oid.as_str() != commit))
-        .collect())
-}
-
-/// Whether the commits of completed tasks are in the history; `gone` are those that are not.
-pub(super) fn commits(state: &State, gone: &BTreeSet<String>) -> DoctorFinding {
+/// The commits of completed tasks, which should be in the history of HEAD.
+fn commits(git: &Git, state: &State) -> Result<DoctorFinding, GitError> {
     let check = "commits";
-    let commits = state.tasks.iter().filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)));
-    let (lost, kept): (Vec<_>, Vec<_>) = commits.partition(|(_, commit)| gone.contains(*commit));
+    let commits = || state.tasks.iter().filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)));
+    let there = git.behind_head(&commits().map(|(_, commit)| commit.clone()).collect())?;
+    let is_there = |commit: &str| there.get(commit).is_some_and(|oid| oid.as_str() == commit);
+    let (kept, lost): (Vec<_>, Vec<_>) = commits().partition(|(_, commit)| is_there(commit));
     let Some((_, first)) = lost.first() else {
-        return DoctorFinding::ok(check, format!("{} in the history of HEAD", counted(kept.len(), "commit")));
+        return Ok(DoctorFinding::ok(
+            check,
+            format!("{} in the history of HEAD", counted(kept.len(), "commit")),
+        ));
     };
     let tasks = listed_tasks(lost.iter().map(|(task, _)| *task));
     let detail = format!(
         "not in the history of HEAD: {tasks}; another branch is checked out, or the history was rewritten"
     );
-    DoctorFinding::warning(check, detail).fixed_by(format!("git branch --contains {first}"))
+    Ok(DoctorFinding::warning(check, detail).fixed_by(format!("git branch --contains {first}")))
 }
 
-/// Whether nothing is in the way of the next commit.
+/// The obstacles to the next commit.
 pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
     let lock = git.git_dir().join("index.lock");
     if lock.exists() {
         let detail = format!(
-            "{} is there: git makes no commit; where no git is running, one that was killed has left it: remove it",
+            "{} keeps git from committing; if no git is running, a killed one has left it: remove it",
             lock.display()
         );
-        return DoctorFinding::error(check, detail).fixed_on_path("rm", &lock);
+        return DoctorFinding::error(check, detail)
+            .fixed_by(format!("rm {}", shell_quoted(&lock.to_string_lossy())));
     }
     match git.state() {
         Some(operation) => {
             let detail = format!("a {operation} is in progress; {}", operation.way_out());
             DoctorFinding::warning(check, detail)
         }
-        None => DoctorFinding::ok(check, "nothing is in the way of a commit"),
+        None => DoctorFinding::ok(check, "ready to commit"),
     }
 }
 
-/// What killed processes have left behind.
+/// The leftovers of killed processes.
 pub(super) fn leftovers(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
     let check = "leftovers";
     let mut found = Vec::new();
@@ -347,14 +293,14 @@ pub(super) fn leftovers(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
         is_temporary(name) && path.is_file() && age(&path, now).is_some_and(|seconds| seconds >= STALE)
     });
     if !temporary.is_empty() {
-        let detail = format!("left by a process that was killed: {}", temporary.join(", "));
+        let detail = format!("left by a killed process: {}", temporary.join(", "));
         let fix = DoctorFix::RemoveTemporary(temporary);
         found.push(DoctorFinding::warning(check, detail).fixable(plan.id(), fix));
     }
     let worktrees = names_in(&folder.join("worktrees"));
     let running = plan.load().is_ok_and(|loaded| loaded.state.is_running());
     if !worktrees.is_empty() && !running {
-        let detail = format!("working trees of a run that is over, in worktrees/: {}", worktrees.join(", "));
+        let detail = format!("worktrees of a run that is over, in worktrees/: {}", worktrees.join(", "));
         found.push(DoctorFinding::warning(check, detail).fixed_by("git worktree list"));
     }
     if found.is_empty() {
@@ -365,11 +311,11 @@ pub(super) fn leftovers(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
 
 /// Seconds since `path` was written.
 fn age(path: &Path, now: Timestamp) -> Option<i64> {
-    let written: SystemTime = fs::symlink_metadata(path).ok()?.modified().ok()?;
+    let written = fs::symlink_metadata(path).ok()?.modified().ok()?;
     Some(now.as_second() - Timestamp::try_from(written).ok()?.as_second())
 }
 
-/// Whether a write goes through a file of that path.
+/// A file of that path is temporary: it is renamed over the one that a write replaces.
 fn is_temporary(path: &str) -> bool {
     let name = path.strip_prefix("evidence/").unwrap_or(path);
     let through = |written: &str| matches!(written, SNAPSHOT | NOTEPAD);
@@ -378,7 +324,7 @@ fn is_temporary(path: &str) -> bool {
         .is_some_and(|written| written.starts_with(".fp-") || through(written) || evidence(written))
 }
 
-/// The names in `folder` that are text, sorted; none where it can't be read, or is a link, which may lead anywhere.
+/// The readable names in `folder`, sorted; none where it can't be read, or is a link, which may lead anywhere.
 fn names_in(folder: &Path) -> Vec<String> {
     if folder.is_symlink() {
         return Vec::new();
@@ -389,8 +335,8 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes the fixes of `findings`: rebuilds what follows from the log, and removes what a killed process has left.
-/// Nothing of the user's is touched, and nothing at all where the log can't be read. A line for each fix.
+/// Makes the fixes of `findings`, and returns a line for each: rebuilds files that follow from the log, and removes the
+/// leftovers of killed processes. Changes nothing where the log can't be read.
 pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<String>, RunError> {
     let readable = !findings.iter().any(|found| found.check == "log" && found.level == DoctorLevel::Error);
     let fixes: Vec<&DoctorFix> = findings.iter().filter_map(|found| found.fix.as_ref()).collect();
@@ -424,7 +370,7 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
     Ok(done)
 }
 
-/// Removes `name` in the plan's folder, which is a name that this program gives.
+/// Removes `name`, a name that this program gives, from the plan's folder.
 fn remove(plan: &OpenPlan, name: &str) -> Result<(), FileError> {
     let path = plan.folder.path().join(name);
     match fs::remove_file(&path) {
@@ -433,7 +379,7 @@ fn remove(plan: &OpenPlan, name: &str) -> Result<(), FileError> {
     }
 }
 
-/// Writes the evidence of `tasks` as it was when each of them was last judged.
+/// Writes the evidence of `tasks` as of their last verdicts.
 fn write_evidence(plan: &OpenPlan, tasks: &[TaskId]) -> Result<(), RunError> {
     let tree = plan.tree()?;
     let parsed = tree.parse();

@@ -1,11 +1,11 @@
 //! The texts of a plan that comes from elsewhere, read within bounds.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fp_exchange::{ImportNotice, SourceFolder};
 use fp_host::file::{self, FileError};
+use ignore::WalkBuilder;
 
 use crate::error::CommandError;
 
@@ -17,95 +17,78 @@ const MAX_FILE: u64 = 32 * 1024 * 1024;
 const KINDS: [&str; 4] = ["md", "json", "jsonl", "csv"];
 const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees", "vendor"];
 
-/// Reads the file `path`, or the texts in the folder `path`, with what could not be read. Links within it are not
+/// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Links within it are not
 /// followed.
 pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotice>), CommandError> {
-    let metadata = fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
-    if !metadata.is_dir() {
+    let failed = |source| FileError::Read { path: path.to_owned(), source };
+    if !fs::metadata(path).map_err(failed)?.is_dir() {
         let text = file::read_text(path, MAX_FILE)?;
         let name = path.file_name().map_or_else(|| "plan".into(), |name| name.to_string_lossy().into_owned());
         return Ok(([(name, text)].into_iter().collect(), Vec::new()));
     }
+    fs::read_dir(path).map_err(failed)?;
     let root = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut walk = TextWalk { root, texts: Vec::new(), notices: Vec::new() };
-    walk.walk()?;
-    Ok((walk.texts.into_iter().collect(), walk.notices))
-}
-
-struct TextWalk {
-    /// Without links.
-    root: PathBuf,
-    texts: Vec<(String, String)>,
-    notices: Vec<ImportNotice>,
-}
-
-impl TextWalk {
-    fn walk(&mut self) -> Result<(), CommandError> {
-        let mut open = vec![(self.root.clone(), String::new(), 0)];
-        while let Some((folder, prefix, depth)) = open.pop() {
-            let entries = match fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(source) if depth == 0 => return Err(FileError::Read { path: folder, source }.into()),
-                Err(source) => {
-                    self.report(&prefix, unreadable(&source));
+    let mut walk = WalkBuilder::new(&root);
+    walk.standard_filters(false).max_depth(Some(MAX_DEPTH + 1)).sort_by_file_name(Ord::cmp);
+    walk.filter_entry(|entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !is_folder || NOT_LOOKED_INTO.iter().all(|name| entry.file_name() != *name)
+    });
+    let (mut texts, mut notices) = (Vec::new(), Vec::new());
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                notices.push(ImportNotice::problem(format!("{error}; it is left out")));
+                continue;
+            }
+        };
+        let Some(name) = entry.path().strip_prefix(&root).ok().and_then(Path::to_str) else { continue };
+        let name = if cfg!(windows) { name.replace('\\', "/") } else { name.to_owned() };
+        let read = match entry.file_type() {
+            Some(kind) if kind.is_symlink() => {
+                // A target within the folder is read by itself.
+                let target = fs::canonicalize(entry.path());
+                let is_inside = target.is_ok_and(|target| target.starts_with(&root));
+                if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {
                     continue;
                 }
-            };
-            let mut entries: Vec<fs::DirEntry> = entries.flatten().collect();
-            entries.sort_by_key(fs::DirEntry::file_name);
-            for entry in entries {
-                let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
-                    continue;
-                };
-                let path = format!("{prefix}{name}");
-                if kind.is_symlink() {
-                    // Where it leads within the folder, that is read by itself.
-                    let target = fs::canonicalize(entry.path());
-                    let is_inside = target.is_ok_and(|target| target.starts_with(&self.root));
-                    if !is_inside && (is_read(&name) || !name.contains('.')) {
-                        self.report(&path, "a link that leads out of the folder; it is not followed".into());
-                    }
-                } else if kind.is_dir() && depth < MAX_DEPTH && !NOT_LOOKED_INTO.contains(&&*name) {
-                    open.push((entry.path(), format!("{path}/"), depth + 1));
-                } else if kind.is_file() && is_read(&name) {
-                    self.read_file(&entry.path(), path)?;
-                }
+                Err(ImportNotice::problem("a link that leads out of the folder; it is not followed"))
             }
-        }
-        Ok(())
-    }
-
-    fn read_file(&mut self, file: &Path, path: String) -> Result<(), CommandError> {
-        if self.texts.len() == MAX_FILES {
-            let shown = self.root.display();
-            return Err(CommandError::failed(format!(
-                "{shown} has more than a plan: at most {MAX_FILES} files are read"
-            ))
-            .hint("name the folder or the file of the plan itself"));
-        }
-        match file::read_text(file, MAX_FILE) {
-            Ok(text) => self.texts.push((path, text)),
-            Err(FileError::NotText { line, column, .. }) => {
-                self.report(&path, "not UTF-8 text; it is left out".into());
-                let notice = self.notices.last_mut().expect("it was reported");
-                (notice.line, notice.column) = (Some(line), Some(column));
+            Some(kind) if kind.is_file() && is_read(&name) => read_text(entry.path()),
+            _ => continue,
+        };
+        match read {
+            Ok(_) if texts.len() == MAX_FILES => {
+                let message =
+                    format!("{} has more than a plan: at most {MAX_FILES} files are read", root.display());
+                return Err(
+                    CommandError::failed(message).hint("name the folder or the file of the plan itself")
+                );
             }
-            Err(FileError::TooLarge { .. }) => {
-                self.report(&path, format!("larger than {} MB; it is left out", MAX_FILE >> 20));
-            }
-            Err(FileError::Read { source, .. }) => self.report(&path, unreadable(&source)),
-            Err(error) => self.report(&path, error.to_string()),
+            Ok(text) => texts.push((name, text)),
+            Err(notice) => notices.push(notice.in_file(&name)),
         }
-        Ok(())
     }
-
-    fn report(&mut self, path: &str, text: String) {
-        self.notices.push(ImportNotice::problem(text).in_file(path));
-    }
+    Ok((texts.into_iter().collect(), notices))
 }
 
-fn unreadable(source: &io::Error) -> String {
-    format!("it can't be read: {}; it is left out", file::reason(source))
+fn read_text(path: &Path) -> Result<String, ImportNotice> {
+    file::read_text(path, MAX_FILE).map_err(|error| match error {
+        FileError::NotText { line, column, .. } => ImportNotice {
+            line: Some(line),
+            column: Some(column),
+            ..ImportNotice::problem("not UTF-8 text; it is left out")
+        },
+        FileError::TooLarge { .. } => {
+            ImportNotice::problem(format!("larger than {} MB; it is left out", MAX_FILE >> 20))
+        }
+        FileError::Read { source, .. } => {
+            let reason = file::reason(&source);
+            ImportNotice::problem(format!("it can't be read: {reason}; it is left out"))
+        }
+        error => ImportNotice::problem(error.to_string()),
+    })
 }
 
 fn is_read(name: &str) -> bool {

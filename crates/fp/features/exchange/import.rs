@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_exchange::{
     DoneBefore, ImportError, ImportNotice, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
-    SourceFormat, read_source, recognise_source, settle,
+    SourceFormat, read_source, recognise_source,
 };
 use fp_host::facts;
 use fp_host::file::{self, FileError};
@@ -27,6 +27,7 @@ use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use fp_run::run::notepad;
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
 use super::gather::gather_texts;
 use crate::context::Context;
@@ -36,7 +37,9 @@ use crate::printer::Format;
 
 /// The record of where a plan came from, in its folder.
 const ORIGIN: &str = "import.json";
-/// What builders noted, in the plan's folder.
+/// The mirror in Linear, in the plan's folder.
+const MAPPING: &str = "linear-mapping.json";
+/// The notes of builders, in the plan's folder.
 const NOTEPAD: &str = "notepad.md";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
 const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
@@ -54,67 +57,64 @@ pub(crate) struct ImportArgs {
     /// The plan's folder, or its file; it may lie outside the repository
     path: PathBuf,
     /// The format; recognised by what the files say where left out
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::ALL.map(SourceFormat::name)).try_map(|name| name.parse::<SourceFormat>()))]
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::VARIANTS.iter().map(|format| format.into_str())).try_map(|name| name.parse::<SourceFormat>()))]
     from: Option<SourceFormat>,
     /// Show the report and the tree, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// What was read, and what will be written.
+/// A plan that was read and will be written.
 struct Import {
     recognised: RecognisedSource,
-    /// What was named, as it is known later.
+    /// The imported path, from the repository where it is inside.
     path: String,
-    plan: PortablePlan,
     draft: PlanDraft,
-    notices: Vec<ImportNotice>,
-    /// With the commits that the repository has.
+    /// Leaves that are done, with the commits that the repository has.
     done: Vec<DoneBefore>,
     /// The record of the interview, where it comes along.
     interview: Option<Interview>,
+    /// The findings of the tree, with how often each rule has one.
+    by_rule: BTreeMap<&'static str, usize>,
+    errors: usize,
+    warnings: usize,
+    leaves: usize,
 }
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     let path = context.cwd.join(&args.path);
-    let (folder, mut notices) = gather_texts(&path)?;
+    let (folder, unread) = gather_texts(&path)?;
     let failed =
         |error: ImportError| CommandError::worded(located(&error, &args.path, path.is_dir()), &error);
     let recognised = match args.from {
         Some(source) => RecognisedSource { source, because: "as --from says".into() },
         None => recognise_source(&folder).map_err(failed)?,
     };
-    let (plan, found) = read_source(recognised.source, &folder).map_err(failed)?;
-    notices.extend(found);
-    let import = Import::new(recognised, plan, notices, &path, &folder, context);
-    let report = ImportReport::new(&import, context)?;
+    let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
+    plan.notices.extend(unread);
+    let import = Import::new(recognised, plan, &path, &folder, context)?;
     if context.format == Format::Text {
-        context.printer.data(&report.text());
+        context.printer.data(&import.found_text());
     }
     let written = match args.dry_run {
         true => None,
         false => Some(import.write(&folder, context)?),
     };
     match context.format {
-        Format::Text => context.printer.data(&report.end(written.as_ref(), context)),
-        Format::Json => context.printer.json(&report.json(written.as_ref()))?,
+        Format::Text => context.printer.data(&import.written_text(written.as_ref(), context)),
+        Format::Json => context.printer.json(&import.json(written.as_ref()))?,
     }
     Ok(Exit::Done)
 }
 
 /// An error with its place, as the user would name it.
 fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
-    let shown = |file: &str| if is_folder { path.join(file) } else { path.to_owned() }.display().to_string();
-    match error {
-        ImportError::Broken(notice) => {
-            let file = notice.file.as_deref().map(shown);
-            ImportNotice { file, ..notice.clone() }.to_string()
-        }
-        ImportError::Newer { file, version } => {
-            ImportError::Newer { file: shown(file), version: *version }.to_string()
-        }
-        error => format!("{}: {error}", path.display()),
-    }
+    let (ImportError::Broken(notice) | ImportError::Newer(notice)) = error else {
+        return format!("{}: {error}", path.display());
+    };
+    let shown =
+        |file: &String| if is_folder { path.join(file) } else { path.to_owned() }.display().to_string();
+    ImportNotice { file: notice.file.as_ref().map(shown), ..notice.clone() }.to_string()
 }
 
 /// The path from the repository where it is inside, else from the root of the disk.
@@ -132,36 +132,36 @@ impl Import {
     fn new(
         recognised: RecognisedSource,
         mut plan: PortablePlan,
-        mut notices: Vec<ImportNotice>,
         path: &Path,
         folder: &SourceFolder,
         context: &Context,
-    ) -> Self {
+    ) -> Result<Self, CommandError> {
         if plan.title.trim().is_empty() {
             plan.title = named_after(path);
         }
-        notices.extend(settle(&mut plan));
-        let draft = PlanDraft::new(&plan);
-        notices.extend(draft.notices.iter().cloned());
-        let (done, unproven) = prove_done(draft.done(&plan), context);
-        notices.extend(unproven);
-        let mut interview = None;
-        if let Some(text) =
-            folder.text("interview.json").filter(|_| recognised.source == SourceFormat::FractalPlanner)
-        {
-            match Interview::parse(text) {
-                Ok(found) => interview = Some(found),
-                Err(error) => {
-                    let text = format!("{error}; it does not come along");
-                    notices.push(ImportNotice::problem(text).in_file("interview.json"));
-                }
-            }
+        let mut draft = PlanDraft::new(plan);
+        let done = prove_done(&mut draft, context);
+        let ours = recognised.source == SourceFormat::FractalPlanner;
+        let interview = folder.text("interview.json").filter(|_| ours).map(Interview::parse);
+        if let Some(Err(error)) = &interview {
+            let notice = ImportNotice::problem(format!("{error}; it does not come along"));
+            draft.plan.notices.push(notice.in_file("interview.json"));
         }
-        Self { recognised, path: origin_path(path, context), plan, draft, notices, done, interview }
+        let interview = interview.and_then(Result::ok);
+        let (tree, parsed) = parse(&draft.text);
+        let max = context.settings()?.max_complexity;
+        let facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref());
+        let findings = check(&tree, &parsed, &facts);
+        let mut by_rule = BTreeMap::new();
+        findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
+        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let (warnings, leaves) = (findings.len() - errors, tree.leaves().count());
+        let path = origin_path(path, context);
+        Ok(Self { recognised, path, draft, done, interview, by_rule, errors, warnings, leaves })
     }
 
     fn write(&self, folder: &SourceFolder, context: &Context) -> Result<PlanFolder, CommandError> {
-        let Self { plan, .. } = self;
+        let plan = &self.draft.plan;
         let goal =
             plan.goal.clone().filter(|goal| !goal.trim().is_empty()).unwrap_or_else(|| plan.title.clone());
         let into = context.plans()?.create(&plan.title, context.today())?;
@@ -194,9 +194,7 @@ impl Import {
         context: &Context,
     ) -> Result<(), CommandError> {
         into.describe(record, None)?;
-        let from = self.recognised.source.name();
-        let origin = self.draft.origin(&self.plan, from, &self.path, context.now());
-        let origin = serde_json::to_string_pretty(&origin).expect("it has text keys and plain values") + "\n";
+        let origin = self.draft.origin(self.recognised.source, &self.path, context.now());
         let mut texts = vec![(ORIGIN.to_owned(), origin)];
         texts.extend(self.texts_along(folder, into.id()));
         for (path, text) in texts {
@@ -218,63 +216,133 @@ impl Import {
         Ok(file::atomic_write(&into.file(TASKS), self.draft.text.as_bytes())?)
     }
 
-    /// How much planning a plan of so many leaves would have had, and why.
+    /// The mode that a plan of this size would have had, and the reason.
     fn mode(&self) -> (Mode, String) {
-        let leaves = parse(&self.draft.text).0.leaves().count();
-        let mode = match leaves {
+        let mode = match self.leaves {
             0 | 1 => Mode::Direct,
             2..=PIPELINE => Mode::Pipeline,
             _ => Mode::Full,
         };
-        (mode, format!("imported with {}", counted(leaves, "task")))
+        (mode, format!("imported with {}", counted(self.leaves, "task")))
     }
 
-    /// What happened before: the work that was done, and what its builders noted.
+    /// The events before the import: finished work, and notes of builders.
     fn events(&self, folder: &SourceFolder) -> Vec<Event> {
         let tasks = self.done.iter().filter_map(|done| {
             let task = TaskId::new(done.id.as_str()).ok()?;
             Some(ImportedTask { task, title: done.title.clone(), commit: done.commit.clone() })
         });
         let tasks: Vec<ImportedTask> = tasks.collect();
-        let from = self.recognised.source.name().to_owned();
+        let from = self.recognised.source.into_str().to_owned();
         let done = (!tasks.is_empty()).then_some(Event::Imported { from, tasks });
-        let is_ours = self.recognised.source == SourceFormat::FractalPlanner && self.keeps_ids();
-        let notepad = folder.text("notepad.md").filter(|_| is_ours).map(notepad::read).unwrap_or_default();
+        let notepad =
+            folder.text(NOTEPAD).filter(|_| self.keeps_ids()).map(notepad::read).unwrap_or_default();
         done.into_iter().chain(notepad.into_iter().map(|note| Event::Noted { note })).collect()
     }
 
-    /// Whether each task has the id that it had.
+    /// A plan of fractal-planner in which each task has the id that it had.
     fn keeps_ids(&self) -> bool {
-        self.plan.tasks.iter().zip(&self.draft.ids).all(|(task, id)| task.id == *id)
+        let PlanDraft { plan, ids, .. } = &self.draft;
+        self.recognised.source == SourceFormat::FractalPlanner
+            && plan.tasks.iter().zip(ids).all(|(task, id)| task.id == *id)
     }
 
-    /// What comes along from a folder of fractal-planner.
+    /// The other files that come along from a folder of fractal-planner.
     fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
         if self.recognised.source != SourceFormat::FractalPlanner {
             return Vec::new();
         }
-        let mut texts: Vec<(String, String)> = Vec::new();
-        let mut take = |path: &str, text: &str| texts.push((path.to_owned(), text.to_owned()));
-        if self.interview.is_some() {
-            folder.text("interview.json").iter().for_each(|text| take("interview.json", text));
+        let mut paths: Vec<String> = ALONG.map(str::to_owned).into();
+        paths.extend(self.interview.iter().map(|_| "interview.json".to_owned()));
+        let mut mapping = None;
+        // These speak of tasks by id.
+        if self.keeps_ids() {
+            paths.extend(self.draft.ids.iter().map(|id| format!("evidence/task-{id}-verification.md")));
+            mapping = folder.text(MAPPING).and_then(|text| mapping_moved_to(text, plan));
         }
-        for name in ALONG {
-            folder.text(name).iter().for_each(|text| take(name, text));
+        let texts = paths.into_iter().filter_map(|path| Some((folder.text(&path)?.to_owned(), path)));
+        let texts = texts.map(|(text, path)| (path, text));
+        texts.chain(mapping.map(|mapping| (MAPPING.to_owned(), mapping))).collect()
+    }
+
+    fn proven(&self) -> usize {
+        self.done.iter().filter(|done| done.commit.is_some()).count()
+    }
+
+    fn notices(&self, problems: bool) -> Vec<&ImportNotice> {
+        self.draft.plan.notices.iter().filter(|notice| notice.is_problem == problems).collect()
+    }
+
+    fn json(&self, written: Option<&PlanFolder>) -> Value {
+        let PlanDraft { plan, text, .. } = &self.draft;
+        let mut json = json!({
+            "from": self.recognised.source,
+            "because": self.recognised.because,
+            "path": self.path,
+            "title": plan.title,
+            "tasks": {
+                "total": plan.tasks.len(),
+                "leaves": self.leaves,
+                "done": self.done.len(),
+                "proven": self.proven(),
+                "todo": self.leaves - self.done.len(),
+            },
+            "problems": self.notices(true),
+            "notes": self.notices(false),
+            "validation": { "errors": self.errors, "warnings": self.warnings, "byRule": self.by_rule },
+            "planId": written.map(PlanFolder::id),
+        });
+        match written {
+            Some(folder) => {
+                let (mode, reason) = self.mode();
+                json["folder"] = json!(folder.path());
+                json["mode"] = json!({ "name": mode, "reason": reason });
+            }
+            None => json["tree"] = json!(text),
         }
-        // They speak of tasks by id.
-        if !self.keeps_ids() {
-            return texts;
+        json
+    }
+
+    /// The report of the findings, before anything is written.
+    fn found_text(&self) -> String {
+        let RecognisedSource { source, because } = &self.recognised;
+        let (plan, leaves) = (&self.draft.plan, self.leaves);
+        let leaves = if leaves == 1 { "1 leaf".to_owned() } else { format!("{leaves} leaves") };
+        let done = self.done.len();
+        let proven =
+            if done > 0 { format!(" ({} proven by a commit)", self.proven()) } else { String::new() };
+        let mut text = format!("{}: {source} ({because})\n  title  {}\n", self.path, plan.title);
+        text += &format!("  tasks  {}, of which {leaves}\n", plan.tasks.len());
+        text += &format!("  work   {done} done{proven}, {} to do\n", self.leaves - done);
+        text += &listed("Problems of the source", &self.notices(true));
+        text += &listed("Worth knowing", &self.notices(false));
+        if self.by_rule.is_empty() {
+            return text + "\nThe tree is valid as it is\n";
         }
-        if let Some(mapping) =
-            folder.text("linear-mapping.json").and_then(|text| mapping_moved_to(text, plan))
-        {
-            take("linear-mapping.json", &mapping);
+        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
+        let rules: Vec<String> = self.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let rules = wrapped(&rules.join(", "), 78).join("\n  ");
+        text + &format!("\nWhat the tree still lacks ({errors}, {warnings}):\n  {rules}\n")
+    }
+
+    /// The report of the written plan, or of the tree that would be written.
+    fn written_text(&self, written: Option<&PlanFolder>, context: &Context) -> String {
+        let Some(folder) = written else {
+            return format!("\nNothing is written (--dry-run). tasks.md would be:\n\n{}", self.draft.text);
+        };
+        let (mode, reason) = self.mode();
+        let id = folder.id();
+        let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(folder.path()));
+        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
+        if self.errors > 0 {
+            text += &format!("  fp validate {id} --fix\n");
+            text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
         }
-        for id in &self.draft.ids {
-            let path = format!("evidence/task-{id}-verification.md");
-            folder.text(&path).iter().for_each(|text| take(&path, text));
+        text += &format!("  fp approve {id}\n");
+        if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {
+            text += &format!("The plan that it was imported from is still there: {}\n", self.path);
         }
-        texts
+        text
     }
 }
 
@@ -290,143 +358,23 @@ fn named_after(path: &Path) -> String {
     names.next().map_or_else(String::new, |name| format!("Plan from {name}"))
 }
 
-/// What is done, each with its commit if the repository has it, and a notice for each commit that it doesn't have.
-fn prove_done(done: Vec<DoneBefore>, context: &Context) -> (Vec<DoneBefore>, Vec<ImportNotice>) {
-    let done = done
-        .into_iter()
-        .map(|done| DoneBefore { commit: done.commit.map(|hash| hash.trim().to_lowercase()), ..done });
-    let done: Vec<DoneBefore> = done.collect();
-    let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.clone()).collect();
+/// The leaves that are done, each with its commit if the repository has it; reports a commit that it doesn't have.
+fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<DoneBefore> {
+    let mut done = draft.done();
+    let trimmed = |hash: &String| hash.trim().to_lowercase();
+    let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.as_ref()).map(trimmed).collect();
     let git = Git::open(&context.repo().root);
     let known = git.and_then(|git| git.behind_head(&named)).unwrap_or_default();
-    let mut notices = Vec::new();
-    let with_commit = |done: DoneBefore| {
-        let found = done.commit.as_ref().and_then(|commit| known.get(commit));
-        if let (Some(commit), None) = (&done.commit, found) {
+    for done in &mut done {
+        let Some(commit) = done.commit.take().as_ref().map(trimmed) else { continue };
+        done.commit = known.get(&commit).map(ToString::to_string);
+        if done.commit.is_none() {
             let text =
                 format!("task {} names the commit {commit}, which is not in the history here", done.id);
-            notices.push(ImportNotice::problem(text));
+            draft.plan.notices.push(ImportNotice::problem(text));
         }
-        DoneBefore { commit: found.map(ToString::to_string), ..done }
-    };
-    (done.into_iter().map(with_commit).collect(), notices)
-}
-
-/// What the user is told.
-struct ImportReport<'i> {
-    import: &'i Import,
-    errors: usize,
-    warnings: usize,
-    /// How often each rule finds something in the tree.
-    by_rule: BTreeMap<&'static str, usize>,
-    leaves: usize,
-}
-
-impl<'i> ImportReport<'i> {
-    fn new(import: &'i Import, context: &Context) -> Result<Self, CommandError> {
-        let (tree, parsed) = parse(&import.draft.text);
-        let max = context.settings()?.max_complexity;
-        let facts = facts::gather(&context.repo().root, &tree, max, import.interview.as_ref());
-        let findings = check(&tree, &parsed, &facts);
-        let mut by_rule = BTreeMap::new();
-        findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
-        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-        let leaves = tree.leaves().count();
-        Ok(Self { import, errors, warnings: findings.len() - errors, by_rule, leaves })
     }
-
-    fn proven(&self) -> usize {
-        self.import.done.iter().filter(|done| done.commit.is_some()).count()
-    }
-
-    fn notices(&self, problems: bool) -> Vec<&ImportNotice> {
-        self.import.notices.iter().filter(|notice| notice.is_problem == problems).collect()
-    }
-
-    fn json(&self, written: Option<&PlanFolder>) -> Value {
-        let Self { import, errors, warnings, by_rule, leaves } = self;
-        let mut json = json!({
-            "from": import.recognised.source,
-            "because": import.recognised.because,
-            "path": import.path,
-            "title": import.plan.title,
-            "tasks": {
-                "total": import.plan.tasks.len(),
-                "leaves": leaves,
-                "done": import.done.len(),
-                "proven": self.proven(),
-                "todo": leaves - import.done.len(),
-            },
-            "problems": self.notices(true),
-            "notes": self.notices(false),
-            "validation": { "errors": errors, "warnings": warnings, "byRule": by_rule },
-            "planId": written.map(PlanFolder::id),
-        });
-        match written {
-            Some(folder) => {
-                let (mode, reason) = import.mode();
-                json["folder"] = json!(folder.path());
-                json["mode"] = json!({ "name": mode, "reason": reason });
-            }
-            None => json["tree"] = json!(import.draft.text),
-        }
-        json
-    }
-
-    /// What was found, before anything is written.
-    fn text(&self) -> String {
-        let Self { import, leaves, .. } = self;
-        let recognised = &import.recognised;
-        let leaves = if *leaves == 1 { "1 leaf".to_owned() } else { format!("{leaves} leaves") };
-        let mut text = format!("{}: {} ({})\n", import.path, recognised.source, recognised.because);
-        text += &format!("  title  {}\n", import.plan.title);
-        text += &format!("  tasks  {}, of which {leaves}\n", import.plan.tasks.len());
-        text += &format!("  work   {}\n", self.work());
-        text += &listed("Problems of the source", &self.notices(true));
-        text += &listed("Worth knowing", &self.notices(false));
-        text + &self.validation()
-    }
-
-    fn work(&self) -> String {
-        let done = self.import.done.len();
-        let proven =
-            if done > 0 { format!(" ({} proven by a commit)", self.proven()) } else { String::new() };
-        format!("{done} done{proven}, {} to do", self.leaves - done)
-    }
-
-    fn validation(&self) -> String {
-        if self.by_rule.is_empty() {
-            return "\nThe tree is valid as it is\n".to_owned();
-        }
-        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
-        let rules: Vec<String> = self.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-        let lines = wrapped(&rules.join(", "), 78).into_iter().map(|line| format!("  {line}\n"));
-        format!("\nWhat the tree still lacks ({errors}, {warnings}):\n{}", lines.collect::<String>())
-    }
-
-    /// What was written, or would be.
-    fn end(&self, written: Option<&PlanFolder>, context: &Context) -> String {
-        let Some(folder) = written else {
-            return format!(
-                "\nNothing is written (--dry-run). tasks.md would be:\n\n{}",
-                self.import.draft.text
-            );
-        };
-        let (mode, reason) = self.import.mode();
-        let id = folder.id();
-        let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(folder.path()));
-        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
-        if self.errors > 0 {
-            text += &format!("  fp validate {id} --fix\n");
-            text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
-        }
-        text += &format!("  fp approve {id}\n");
-        let path = &self.import.path;
-        if self.import.recognised.source == SourceFormat::FractalPlanner && path.contains("plans/") {
-            text += &format!("The plan that it was imported from is still there: {path}\n");
-        }
-        text
-    }
+    done
 }
 
 fn listed(heading: &str, notices: &[&ImportNotice]) -> String {

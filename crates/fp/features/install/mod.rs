@@ -1,11 +1,12 @@
 //! Installing the plugin: a bundle in the user's data folder, registered by the client's own commands, and the settings
-//! that the user wants with it. Running it twice is the same as running it once, and what is there from elsewhere is
-//! never taken over.
+//! that the user wants with it. Installing twice is the same as installing once, and a plugin or marketplace from
+//! elsewhere is never taken over.
 
 pub(crate) mod bundle;
 pub(crate) mod client;
+pub(crate) mod program;
 pub(crate) mod register;
-mod settings;
+pub(crate) mod settings;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,11 @@ use crate::context::Context;
 use crate::error::CommandError;
 use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 
-/// Whom the plugin is installed for.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
+const CLIENT_LIMIT: Duration = Duration::from_secs(120);
+
+/// The people that the plugin is installed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum InstallScope {
@@ -43,25 +48,38 @@ impl InstallScope {
     }
 }
 
-/// Which client a command is about.
+/// The change that an installation makes to one of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum InstallChange {
+    /// It was there as it should be.
+    Kept,
+    Added,
+    /// It was there in another version.
+    Updated,
+    /// It was there and switched off.
+    Enabled,
+    /// It is not there, and nobody wanted it.
+    Declined,
+    /// The user has chosen something else.
+    Otherwise,
+}
+
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct ClientArgs {
     /// Claude Code's program, instead of the `claude` on PATH.
     #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
-    /// Seconds that one command of Claude Code may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
-    timeout: u64,
 }
 
 impl ClientArgs {
     fn installation(&self, context: &Context) -> Result<Installation, CommandError> {
-        let (search, limit) = (env::var_os("PATH"), Duration::from_secs(self.timeout));
+        let search = env::var_os("PATH");
         let repo = context.repo();
         Ok(Installation {
-            client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), limit)?,
-            folder: own_bundle_folder()?,
+            client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), CLIENT_LIMIT)?,
+            folder: bundle_folder().ok_or_else(homeless)?,
             home: client_home(&|name| context.env(name)).ok_or_else(homeless)?,
             project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
         })
@@ -85,17 +103,17 @@ impl Installation {
         record_beside(&self.folder)
     }
 
-    /// The marketplace of this plugin's name, whoever's it is.
+    /// The marketplace of this plugin's name, from wherever it is.
     fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
         Ok(self.client.marketplaces()?.into_iter().find(|found| found.name == MARKETPLACE))
     }
 
-    /// Whether the marketplace is the one that `fp install` adds.
+    /// The marketplace is the one that `fp install` adds.
     fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
         marketplace.path.as_ref().is_some_and(|path| same_folder(path, &self.folder))
     }
 
-    /// Whether the marketplace is missing. Fails where its name belongs to something else.
+    /// The client lacks the marketplace. Fails where its name belongs to another one.
     fn lacks_marketplace(&self) -> Result<bool, CommandError> {
         match self.marketplace()? {
             Some(found) if !self.is_ours(&found) => {
@@ -115,15 +133,15 @@ impl Installation {
     fn add_marketplace(&self) -> Result<(), CommandError> {
         let words = ["plugin", "marketplace", "add"].map(OsString::from);
         let arguments = words.into_iter().chain([self.folder.clone().into_os_string()]);
-        self.client.run(&arguments.collect::<Vec<_>>(), None)
+        self.client.run(&arguments.collect::<Vec<_>>(), None).map(drop)
     }
 
-    /// Has the client do `command` with the plugin in one scope.
+    /// Runs one of the client's commands on the plugin in one scope.
     fn run_for_plugin(&self, command: &str, scope: &str, folder: Option<&Path>) -> Result<(), CommandError> {
-        self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
+        self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder).map(drop)
     }
 
-    /// The plugin in every scope and project that is still there.
+    /// The installed plugin in every scope, and in every project that still exists.
     fn installed(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
         let mut installed = self.client.plugins()?;
         installed.retain(|plugin| {
@@ -138,7 +156,7 @@ pub(crate) fn plugin_id() -> String {
     format!("{PLUGIN}@{MARKETPLACE}")
 }
 
-/// Whether both are the same folder, by whatever way.
+/// Both paths lead to the same folder.
 pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
@@ -148,19 +166,15 @@ fn record_beside(bundle: &Path) -> PathBuf {
     bundle.with_file_name("installed.json")
 }
 
-fn own_bundle_folder() -> Result<PathBuf, CommandError> {
-    bundle_folder(|name| env::var_os(name)).ok_or_else(homeless)
-}
-
 fn homeless() -> CommandError {
     let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
     CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
 }
 
-/// The folder of the bundle, from environment variables: `fractal-planner/bundle` in the user's data folder.
-/// `None` if nothing says where that is.
-pub(crate) fn bundle_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    data_folder(env::consts::OS, variable).map(|folder| folder.join(MARKETPLACE).join("bundle"))
+/// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.
+pub(crate) fn bundle_folder() -> Option<PathBuf> {
+    data_folder(env::consts::OS, |name| env::var_os(name))
+        .map(|folder| folder.join(MARKETPLACE).join("bundle"))
 }
 
 fn data_folder(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

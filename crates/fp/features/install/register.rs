@@ -1,247 +1,141 @@
 //! `fp install` and `fp update`.
 //!
-//! The client notes marketplaces and plugins in its settings files and lays the files out anew while it does. So what it
-//! notes is put into the text as the user had it, together with the settings that the user wants.
+//! The client notes marketplaces and plugins in its settings files and lays the files out anew while it does. So its
+//! notes are put into the text as the user had it, together with the settings that the user wants.
 
 use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS};
-use serde::Serialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::bundle::Bundle;
 use super::client::InstalledPlugin;
-use super::settings::{
-    AddedEntries, ChangedSettings, ClientSettingsFile, InstallRecord, OfferOutcome, SettingsOffer,
-    SettingsText, permissions_outcome, teams_outcome,
-};
-use super::{ClientArgs, InstallScope, Installation, plugin_id, same_folder};
+use super::settings::{ClientSettingsFile, InstallRecord, SettingsOffer};
+use super::{ClientArgs, InstallChange, InstallScope, Installation, VERSION, plugin_id, same_folder};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 
 /// Install the plugin into Claude Code
 ///
-/// Writes the plugin to your data folder and registers it through Claude Code's own commands. Offers permission rules
-/// and agent teams, and adds them to Claude Code's settings only if you agree. Running it again changes only what is
-/// missing; `fp uninstall` undoes all of it.
+/// Writes the plugin to your data folder and registers it through Claude Code's own commands. Asks whether to add
+/// permission rules and agent teams to Claude Code's settings. Running it again adds only what is missing; `fp
+/// uninstall` undoes all of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
-    /// For whom: you, everybody in this project, or you in this project.
+    /// Who gets the plugin: you, everybody in this project, or you in this project.
     #[arg(long, value_enum, default_value = "user")]
     scope: InstallScope,
-    /// Show what would happen, and do nothing.
+    /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    offer: OfferArgs,
+    /// Add both the permission rules and agent teams to the settings, without asking.
+    #[arg(long)]
+    yes: bool,
+    /// Add only the permission rules: for the command fp, and for edits in the folder of plans.
+    #[arg(long)]
+    permissions: bool,
+    /// Only switch agent teams on.
+    #[arg(long)]
+    teams: bool,
     #[command(flatten)]
     client: ClientArgs,
 }
 
-#[derive(Debug, clap::Args)]
-struct OfferArgs {
-    /// Add permission rules and agent teams to the settings, without asking.
-    #[arg(long)]
-    yes: bool,
-    /// Add the permission rules: for the command fp, and for edits in the folder of plans.
-    #[arg(long, overrides_with = "no_permissions")]
-    permissions: bool,
-    /// Add no permission rules.
-    #[arg(long)]
-    no_permissions: bool,
-    /// Switch agent teams on.
-    #[arg(long, overrides_with = "no_teams")]
-    teams: bool,
-    /// Leave agent teams as they are.
-    #[arg(long)]
-    no_teams: bool,
-}
-
-impl OfferArgs {
-    /// What the flags ask for; what they don't mention is not wanted.
-    fn given(&self) -> SettingsOffer {
-        SettingsOffer {
-            permissions: (self.permissions || self.yes) && !self.no_permissions,
-            teams: (self.teams || self.yes) && !self.no_teams,
-        }
-    }
-
-    /// What `offer` leaves out, and no flag refuses.
-    fn left_open(&self, prospect: &InstallProspect, offer: SettingsOffer) -> SettingsOffer {
-        let (permissions, teams) = prospect.outcomes(offer);
-        SettingsOffer {
-            permissions: permissions == OfferOutcome::Declined && !self.no_permissions,
-            teams: teams == OfferOutcome::Declined && !self.no_teams,
-        }
-    }
-}
-
-/// How to get what was neither wanted nor refused.
-fn how_to_add(open: SettingsOffer, scope: InstallScope) -> Option<String> {
-    let (what, flag) = match (open.permissions, open.teams) {
-        (true, true) => ("permission rules and agent teams", "--yes"),
-        (true, false) => ("permission rules", "--permissions"),
-        (false, true) => ("agent teams", "--teams"),
-        (false, false) => return None,
-    };
-    let scope = match scope {
-        InstallScope::User => String::new(),
-        other => format!(" --scope {}", other.name()),
-    };
-    Some(format!("To add {what}: fp install{scope} {flag}"))
-}
-
 pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
+    let InstallArgs { scope, dry_run, yes, .. } = args;
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
-    let prospect = installation.look_ahead(&bundle, args.scope)?;
-    let mut offer = args.offer.given();
-    let (mut asked, mut backup, mut diff) = (SettingsOffer::default(), None, String::new());
-    if args.dry_run {
-        diff = prospect.files[0].diff(offer)?;
+    let prospect = installation.look_ahead(scope)?;
+    let settings = &prospect.files[0];
+    let mut offer = SettingsOffer { permissions: args.permissions || yes, teams: args.teams || yes };
+    let asks = offer == SettingsOffer::default() && !dry_run && input::can_ask(context);
+    if asks {
+        offer = ask(settings, context);
+    }
+    let (mut backup, mut diff) = (None, String::new());
+    if dry_run {
+        diff = diff_of(settings, offer)?;
     } else {
-        if input::can_ask(context) {
-            asked = args.offer.left_open(&prospect, offer);
-        }
-        if asked != SettingsOffer::default() {
-            prospect.files[0].text_with(offer)?;
-            context.printer.note(&prospect.text(&installation, offer, asked, None, true));
-            offer = ask(offer, asked, &prospect.files[0].file.path, context);
-        }
         backup = installation.install(&bundle, &prospect, offer)?;
     }
-    let text = prospect.text(&installation, offer, SettingsOffer::default(), backup.as_deref(), args.dry_run);
-    let mut report = prospect.report(&installation, offer, backup.as_deref());
-    report["dryRun"] = args.dry_run.into();
+    let (mut report, text) = prospect.report(&installation, offer, backup.as_deref(), dry_run);
+    report["dryRun"] = dry_run.into();
     context.report(&report, &(text + &diff))?;
-    if asked == SettingsOffer::default() {
-        let open = args.offer.left_open(&prospect, offer);
-        how_to_add(open, args.scope).iter().for_each(|line| context.printer.note(line));
+    let (permissions, teams) = offer.changes(&settings.value);
+    let flags = [(permissions, " --permissions"), (teams, " --teams")];
+    let flags = flags.into_iter().filter(|(change, _)| *change == InstallChange::Declined);
+    let flags: String = flags.map(|(_, flag)| flag).collect();
+    if !asks && !flags.is_empty() {
+        let scope = scope.name();
+        context.printer.note(&format!("To add the rest: fp install --scope {scope}{flags}"));
     }
-    if !args.dry_run {
+    if !dry_run {
         context.printer.note("Start Claude Code in a repository and type: /fp:plan GOAL");
     }
     Ok(Exit::Done)
 }
 
-/// `offer` with the answers to the questions about what is `asked`, for the settings file `file`.
-fn ask(mut offer: SettingsOffer, asked: SettingsOffer, file: &Path, context: &Context) -> SettingsOffer {
-    let file = file.display();
-    if asked.permissions {
-        let rules = PERMISSIONS.join("\n  ");
-        let question = format!(
-            "With these permission rules Claude Code does not ask for each command\n\
-             of fp and for each edit in the folder of plans:\n  {rules}\nAdd them to {file}?"
-        );
-        offer.permissions = input::agrees(&question, context);
-    }
-    if asked.teams {
-        let question = format!(
-            "With agent teams, which are experimental, you see each builder and can\n\
-             talk to it:\n  {TEAMS}=1\nAdd it to {file}?"
-        );
-        offer.teams = input::agrees(&question, context);
-    }
+/// Asks for each setting that `settings` doesn't have.
+fn ask(settings: &ClientSettingsFile, context: &Context) -> SettingsOffer {
+    let file = settings.path.display();
+    let (permissions, teams) = SettingsOffer::default().changes(&settings.value);
+    let agrees = |change: InstallChange, question: &str| {
+        change == InstallChange::Declined && input::agrees(&format!("{question}\nAdd to {file}?"), context)
+    };
+    let rules = PERMISSIONS.join("\n  ");
+    let rules = format!(
+        "With these permission rules Claude Code does not ask about each fp command\n\
+         and each edit in the folder of plans:\n  {rules}"
+    );
+    let variable = format!(
+        "With agent teams, which are experimental, you can watch each builder and\n\
+         talk to it:\n  {TEAMS}=1"
+    );
+    let offer = SettingsOffer { permissions: agrees(permissions, &rules), teams: agrees(teams, &variable) };
     context.printer.note("");
     offer
 }
 
-/// What happens to the marketplace or the plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum InstallStep {
-    /// It was there as it should be.
-    Kept,
-    /// It is new.
-    Added,
-    /// It was there in another version.
-    Updated,
-    /// It was there and switched off.
-    Enabled,
+/// The difference that `offer` makes to the text of `settings`.
+fn diff_of(settings: &ClientSettingsFile, offer: SettingsOffer) -> Result<String, CommandError> {
+    let mut wanted = settings.value.clone();
+    if offer.add_to(&mut wanted).is_empty() {
+        return Ok(String::new());
+    }
+    let file = settings.path.display().to_string();
+    // Line ends stay as they are, so the difference doesn't show them.
+    let before = settings.text.as_deref().unwrap_or_default().replace("\r\n", "\n");
+    let after = settings.edited(&wanted)?.replace("\r\n", "\n");
+    Ok(format!("\n{}", TextDiff::from_lines(&before, &after).unified_diff().header(&file, &file)))
 }
 
-/// What an installation would do, before anything is done.
+/// The changes that an installation would make, before any of them.
 #[derive(Debug)]
 struct InstallProspect {
     scope: InstallScope,
-    version: String,
     client_version: String,
-    marketplace: InstallStep,
-    plugin: InstallStep,
-    /// The scope's file first, then the user's where it is another: there the client notes the marketplace.
-    files: Vec<FileBefore>,
-    record: InstallRecord,
-}
-
-/// A settings file as it was before the installation.
-#[derive(Debug)]
-struct FileBefore {
-    file: ClientSettingsFile,
-    contents: SettingsText,
-}
-
-/// A settings file that the installation may change.
-#[derive(Debug)]
-struct FileStep<'p> {
-    before: &'p FileBefore,
-    added: AddedEntries,
-    /// Name of the copy, and whether it was made just now.
-    backup: Option<(String, bool)>,
-}
-
-impl FileBefore {
-    fn text(&self) -> &str {
-        self.contents.text.as_deref().unwrap_or_default()
-    }
-
-    /// The text with the entries of `offer`.
-    fn text_with(&self, offer: SettingsOffer) -> Result<String, CommandError> {
-        let added = AddedEntries::due(&self.contents.value, offer);
-        if added.is_empty() { Ok(self.text().to_owned()) } else { self.text_after(&added, &self.contents) }
-    }
-
-    /// The text with what the client says `now`, and what was `added` to that.
-    fn text_after(&self, added: &AddedEntries, now: &SettingsText) -> Result<String, CommandError> {
-        let mut target = now.value.clone();
-        added.add_to(&mut target);
-        let new = now.text.is_none().then_some("");
-        let texts = [self.contents.text.as_deref(), now.text.as_deref(), new];
-        self.file.edited(texts.into_iter().flatten(), &target)
-    }
-
-    fn diff(&self, offer: SettingsOffer) -> Result<String, CommandError> {
-        let file = self.file.path.display().to_string();
-        // Line ends stay as they are, so the difference doesn't show them.
-        let (before, after) =
-            (self.text().replace("\r\n", "\n"), self.text_with(offer)?.replace("\r\n", "\n"));
-        let diff = TextDiff::from_lines(&before, &after).unified_diff().header(&file, &file).to_string();
-        Ok(if diff.is_empty() { diff } else { format!("\n{diff}") })
-    }
-}
-
-impl FileStep<'_> {
-    /// Removes the copy, if it was made for this.
-    fn forget(&self) {
-        if let Some((name, true)) = &self.backup {
-            drop(self.before.file.backup(name).map(std::fs::remove_file));
-        }
-    }
+    marketplace: InstallChange,
+    plugin: InstallChange,
+    /// The scope's file first. The user's is the last: there the client notes the marketplace.
+    files: Vec<ClientSettingsFile>,
 }
 
 impl InstallProspect {
-    /// What happens to the permission rules and to agent teams.
-    fn outcomes(&self, offer: SettingsOffer) -> (OfferOutcome, OfferOutcome) {
-        let settings = &self.files[0].contents.value;
-        (permissions_outcome(settings, offer.permissions), teams_outcome(settings, offer.teams))
-    }
-
-    fn report(&self, installation: &Installation, offer: SettingsOffer, backup: Option<&Path>) -> Value {
-        let (permissions, teams) = self.outcomes(offer);
-        json!({
+    /// The report, as JSON and as a table.
+    fn report(
+        &self,
+        installation: &Installation,
+        offer: SettingsOffer,
+        backup: Option<&Path>,
+        dry_run: bool,
+    ) -> (Value, String) {
+        let file = &self.files[0];
+        let (permissions, teams) = offer.changes(&file.value);
+        let report = json!({
             "bundle": installation.folder,
-            "version": self.version,
+            "version": VERSION,
             "client": installation.client.path,
             "clientVersion": self.client_version,
             "marketplace": MARKETPLACE,
@@ -249,71 +143,42 @@ impl InstallProspect {
             "plugin": plugin_id(),
             "scope": self.scope,
             "pluginChange": self.plugin,
-            "settings": {
-                "file": self.files[0].file.path,
-                "permissions": permissions,
-                "teams": teams,
-                "backup": backup,
-            },
-        })
-    }
-
-    /// The table of what was done or, in a `dry_run`, would be, but for what is `asked` first.
-    fn text(
-        &self,
-        installation: &Installation,
-        offer: SettingsOffer,
-        asked: SettingsOffer,
-        backup: Option<&Path>,
-        dry_run: bool,
-    ) -> String {
+            "settings": { "file": file.path, "permissions": permissions, "teams": teams, "backup": backup },
+        });
         let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
-        let there = || "already there".to_owned();
-        let step = |step: InstallStep| match step {
-            InstallStep::Kept => there(),
-            InstallStep::Added => done("added"),
-            InstallStep::Updated => done("updated"),
-            InstallStep::Enabled => done("enabled"),
+        let words = |change: InstallChange| match change {
+            InstallChange::Kept => "already there".to_owned(),
+            InstallChange::Added => done("added"),
+            InstallChange::Updated => done("updated"),
+            InstallChange::Enabled => done("enabled"),
+            InstallChange::Declined => "not added".to_owned(),
+            InstallChange::Otherwise => "set to something else, left as it is".to_owned(),
         };
-        let entry = |outcome: OfferOutcome, asked: bool| match outcome {
-            OfferOutcome::Kept => there(),
-            OfferOutcome::Added => done("added"),
-            OfferOutcome::Declined => if asked { "asked below" } else { "not added" }.to_owned(),
-            OfferOutcome::Otherwise => "set otherwise, left so".to_owned(),
-        };
-        let (permissions, teams) = self.outcomes(offer);
         let (client, bundle) = (installation.client.path.display(), installation.folder.display());
         let mut lines = vec![
             format!("Claude Code  {client} ({})", self.client_version),
-            format!("bundle       {bundle} (fp {}): {}", self.version, done("written")),
-            format!("marketplace  {MARKETPLACE}: {}", step(self.marketplace)),
-            format!("plugin       {}, scope {}: {}", plugin_id(), self.scope.name(), step(self.plugin)),
-            format!("settings     {}", self.files[0].file.path.display()),
-            format!("permissions  {}: {}", PERMISSIONS.join(", "), entry(permissions, asked.permissions)),
-            format!("agent teams  {TEAMS}: {}", entry(teams, asked.teams)),
+            format!("bundle       {bundle} (fp {VERSION}): {}", done("written")),
+            format!("marketplace  {MARKETPLACE}: {}", words(self.marketplace)),
+            format!("plugin       {}, scope {}: {}", plugin_id(), self.scope.name(), words(self.plugin)),
+            format!("settings     {}", file.path.display()),
+            format!("permissions  {}: {}", PERMISSIONS.join(", "), words(permissions)),
+            format!("agent teams  {TEAMS}: {}", words(teams)),
         ];
         lines.extend(backup.map(|path| format!("backup       {}", path.display())));
-        lines.join("\n") + "\n"
+        (report, lines.join("\n") + "\n")
     }
 }
 
 impl Installation {
-    /// Looks at what there is, and writes nothing.
-    fn look_ahead(&self, bundle: &Bundle<'_>, scope: InstallScope) -> Result<InstallProspect, CommandError> {
-        let client_version = self.client.version()?.to_string();
-        let version = bundle.version();
-        let lacks_marketplace = self.lacks_marketplace()?;
-        let plugin = self.step_due(&self.client.plugins()?, scope, &version)?;
+    /// Finds out what an installation would change. Writes nothing.
+    fn look_ahead(&self, scope: InstallScope) -> Result<InstallProspect, CommandError> {
+        let client_version = self.client.version()?;
+        let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
+        let plugin = self.plugin_change(scope)?;
         let mut paths = vec![self.settings_path(scope)?, self.settings_path(InstallScope::User)?];
         paths.dedup();
-        let mut files = Vec::new();
-        for path in paths {
-            let file = ClientSettingsFile { path };
-            files.push(FileBefore { contents: file.read()?, file });
-        }
-        let record = InstallRecord::load(&self.record_file())?;
-        let marketplace = if lacks_marketplace { InstallStep::Added } else { InstallStep::Kept };
-        Ok(InstallProspect { scope, version, client_version, marketplace, plugin, files, record })
+        let files = paths.into_iter().map(ClientSettingsFile::read).collect::<Result<_, _>>()?;
+        Ok(InstallProspect { scope, client_version, marketplace, plugin, files })
     }
 
     fn settings_path(&self, scope: InstallScope) -> Result<PathBuf, CommandError> {
@@ -329,18 +194,14 @@ impl Installation {
         Ok(project.join(".claude").join(name))
     }
 
-    /// What has to happen for the plugin to be there in `scope`, enabled, in this version.
-    fn step_due(
-        &self,
-        plugins: &[InstalledPlugin],
-        scope: InstallScope,
-        version: &str,
-    ) -> Result<InstallStep, CommandError> {
+    /// The change that brings the plugin into `scope`, enabled, in this version.
+    fn plugin_change(&self, scope: InstallScope) -> Result<InstallChange, CommandError> {
+        let plugins = self.client.plugins()?;
         let prefix = format!("{PLUGIN}@");
-        let foreign = |plugin: &&InstalledPlugin| plugin.id.starts_with(&prefix) && plugin.id != plugin_id();
-        if let Some(InstalledPlugin { id, scope, .. }) =
-            plugins.iter().filter(|plugin| plugin.enabled).find(foreign)
-        {
+        let is_foreign = |plugin: &&InstalledPlugin| {
+            plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
+        };
+        if let Some(InstalledPlugin { id, scope, .. }) = plugins.iter().find(is_foreign) {
             let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
             return Err(CommandError::failed(message)
                 .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")));
@@ -353,32 +214,59 @@ impl Installation {
                 && plugin.project_path.as_ref().is_none_or(is_here)
         });
         Ok(match here {
-            None => InstallStep::Added,
-            Some(plugin) if !plugin.enabled => InstallStep::Enabled,
-            Some(plugin) if plugin.version != version => InstallStep::Updated,
-            Some(_) => InstallStep::Kept,
+            None => InstallChange::Added,
+            Some(plugin) if !plugin.enabled => InstallChange::Enabled,
+            Some(plugin) if plugin.version != VERSION => InstallChange::Updated,
+            Some(_) => InstallChange::Kept,
         })
     }
 
-    /// Writes the bundle, registers it, and adds the settings of `offer`. The copy of the settings from before, if there
-    /// is one.
+    /// Writes the bundle, registers it, and adds the settings of `offer`. Returns the copy of the settings from before
+    /// the first installation.
+    ///
+    /// An installation that is interrupted has its copies and its record, so that the next one continues and `fp
+    /// uninstall` restores.
     fn install(
         &self,
         bundle: &Bundle<'_>,
         prospect: &InstallProspect,
         offer: SettingsOffer,
     ) -> Result<Option<PathBuf>, CommandError> {
-        let steps = self.prepare(prospect, offer)?;
-        if let Err(error) = self.write_bundle(bundle).and_then(|()| self.register(prospect)) {
-            steps.iter().for_each(FileStep::forget);
-            return Err(error);
+        let enables = matches!(prospect.plugin, InstallChange::Added | InstallChange::Enabled);
+        let adds_marketplace = prospect.marketplace == InstallChange::Added;
+        let record_file = self.record_file();
+        let mut record = InstallRecord::load(&record_file)?;
+        let mut changing = Vec::new();
+        for (place, file) in prospect.files.iter().enumerate() {
+            let offer = if place == 0 { offer } else { SettingsOffer::default() };
+            let is_users = place + 1 == prospect.files.len();
+            let mut wanted = file.value.clone();
+            let added = offer.add_to(&mut wanted);
+            if enables && place == 0 || adds_marketplace && is_users || !added.is_empty() {
+                file.check_writable()?;
+                file.edited(&wanted)?;
+                changing.push((file, offer, added));
+            }
         }
-        let mut record = prospect.record.clone();
-        for step in &steps {
-            self.finish(step, &mut record)?;
+        for (file, _, added) in &changing {
+            record.add(file, added.clone())?;
         }
-        let file = &prospect.files[0].file;
-        Ok(record.of_file(file).and_then(|changed| file.backup(changed.backup.as_deref()?)))
+        self.write_bundle(bundle)?;
+        if !changing.is_empty() {
+            record.save(&record_file)?;
+        }
+        self.register(prospect)?;
+        for (before, offer, _) in changing {
+            let now = ClientSettingsFile::read(before.path.clone())?;
+            let mut wanted = now.value.clone();
+            offer.add_to(&mut wanted);
+            if before.text.is_some() {
+                now.write(&before.edited(&wanted)?)?;
+            } else if wanted != now.value {
+                now.write(&now.edited(&wanted)?)?;
+            }
+        }
+        Ok(record.backup_of(&prospect.files[0].path))
     }
 
     fn write_bundle(&self, bundle: &Bundle<'_>) -> Result<(), CommandError> {
@@ -386,66 +274,21 @@ impl Installation {
     }
 
     fn register(&self, prospect: &InstallProspect) -> Result<(), CommandError> {
-        if prospect.marketplace == InstallStep::Added {
+        if prospect.marketplace == InstallChange::Added {
             self.add_marketplace()?;
         }
         let command = match prospect.plugin {
-            InstallStep::Kept => return Ok(()),
-            InstallStep::Updated => "update",
-            InstallStep::Added | InstallStep::Enabled => "install",
+            InstallChange::Added | InstallChange::Enabled => "install",
+            InstallChange::Updated => "update",
+            InstallChange::Kept | InstallChange::Declined | InstallChange::Otherwise => return Ok(()),
         };
         self.run_for_plugin(command, prospect.scope.name(), self.project.as_deref())
     }
-
-    /// Makes sure of the settings files that are going to change, and copies them.
-    fn prepare<'p>(
-        &self,
-        prospect: &'p InstallProspect,
-        offer: SettingsOffer,
-    ) -> Result<Vec<FileStep<'p>>, CommandError> {
-        let mut steps = Vec::new();
-        for (place, before) in prospect.files.iter().enumerate() {
-            let offer = if place == 0 { offer } else { SettingsOffer::default() };
-            before.text_with(offer)?;
-            let added = AddedEntries::due(&before.contents.value, offer);
-            let enables = place == 0 && matches!(prospect.plugin, InstallStep::Added | InstallStep::Enabled);
-            let users = place > 0 || prospect.scope == InstallScope::User;
-            if enables || users && prospect.marketplace == InstallStep::Added || !added.is_empty() {
-                before.file.check_writable()?;
-                steps.push(FileStep { before, added, backup: None });
-            }
-        }
-        for step in &mut steps {
-            let known = prospect.record.of_file(&step.before.file);
-            if let (None, Some(text)) = (known, &step.before.contents.text) {
-                step.backup = Some(step.before.file.back_up(text)?);
-            }
-        }
-        Ok(steps)
-    }
-
-    /// Brings a settings file to what it should be after the client's part, and notes that in `record` first.
-    fn finish(&self, step: &FileStep<'_>, record: &mut InstallRecord) -> Result<(), CommandError> {
-        let FileStep { before, added, backup } = step;
-        let now = before.file.read()?;
-        if now.text.is_none() && added.is_empty() {
-            return Ok(());
-        }
-        let text = before.text_after(added, &now)?;
-        if before.contents.text.as_ref() == Some(&text) {
-            step.forget();
-        } else {
-            let backup = backup.as_ref().map(|(name, _)| name.clone());
-            record.add(ChangedSettings { file: before.file.path.clone(), backup, added: added.clone() });
-            record.save(&self.record_file())?;
-        }
-        if now.text.as_ref() == Some(&text) { Ok(()) } else { before.file.write(&text) }
-    }
 }
 
-/// Bring what `fp install` installed to this version of fp, in every scope
+/// Update the installed plugin to this version of fp, in every scope
 ///
-/// Asks nothing, and leaves settings alone.
+/// Leaves settings alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpdateArgs {
     #[command(flatten)]
@@ -456,7 +299,6 @@ pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
     installation.client.version()?;
-    let version = bundle.version();
     let lacks_marketplace = installation.lacks_marketplace()?;
     let plugins = installation.installed()?;
     if plugins.is_empty() {
@@ -468,21 +310,21 @@ pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
         installation.add_marketplace()?;
     }
     let folder = &installation.folder;
-    let mut lines = vec![format!("bundle       {} (fp {version}): written", folder.display())];
+    let mut lines = vec![format!("bundle       {} (fp {VERSION}): written", folder.display())];
     let mut updated = Vec::new();
-    for InstalledPlugin { scope, project_path: project, version: from, .. } in &plugins {
-        let place = project.as_ref().map(|path| format!(" in {}", path.display())).unwrap_or_default();
-        let done = if *from == version {
-            format!("already {version}")
+    for plugin in &plugins {
+        let InstalledPlugin { scope, project_path: project, version: from, .. } = plugin;
+        let done = if from == VERSION {
+            format!("already {VERSION}")
         } else {
             installation.run_for_plugin("update", scope, project.as_deref())?;
-            format!("updated from {from} to {version}")
+            format!("updated from {from} to {VERSION}")
         };
-        lines.push(format!("plugin       scope {scope}{place}: {done}"));
+        lines.push(format!("plugin       {}: {done}", plugin.place()));
         updated.push(json!({ "scope": scope, "project": project, "from": from }));
     }
-    let report = json!({ "bundle": folder, "version": version, "plugins": updated });
+    let report = json!({ "bundle": folder, "version": VERSION, "plugins": updated });
     context.report(&report, &(lines.join("\n") + "\n"))?;
-    context.printer.note("Open sessions keep what they have loaded");
+    context.printer.note("Sessions that are open keep the version they have loaded");
     Ok(Exit::Done)
 }

@@ -1,9 +1,9 @@
-//! The client's settings files: what `fp install` offers to add to one, how `fp uninstall` takes that out again, and the
-//! record of what was added to which file.
+//! The client's settings files: the entries that `fp install` offers to add to one, and the record of what it added to
+//! which file, by which `fp uninstall` takes that out again.
 //!
 //! The format is the client's: plain JSON without comments, one object, a byte order mark allowed. A file belongs to
-//! the user: a link is written through, permissions stay, what was there is copied first, and nothing is written over a
-//! copy of something else.
+//! the user: a link is written through, permissions stay, the text is copied before the first change, and no copy of
+//! something else is overwritten.
 
 use std::fs;
 use std::io;
@@ -15,6 +15,7 @@ use fp_host::json_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::InstallChange;
 use crate::error::CommandError;
 
 /// Value of [`TEAMS`] that switches agent teams on.
@@ -31,11 +32,10 @@ const CONTAINERS: [&str; 6] = [
 ];
 /// Largest settings file and largest record that is read, in bytes.
 const CAP: u64 = 8 * 1024 * 1024;
-const BACKUP: &str = ".fp-backup";
 /// Version of the format of `installed.json`.
 const RECORD_VERSION: u32 = 1;
 
-/// The settings that an installation offers, or those of them that somebody wants.
+/// The offered settings that the user wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SettingsOffer {
     /// The rules of [`PERMISSIONS`].
@@ -44,30 +44,50 @@ pub(super) struct SettingsOffer {
     pub(super) teams: bool,
 }
 
-/// What happens to an entry that is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum OfferOutcome {
-    /// It is added.
-    Added,
-    /// It was there.
-    Kept,
-    /// It is not there, and nobody wanted it.
-    Declined,
-    /// Something else is in its place, which is the user's own choice.
-    Otherwise,
+/// The entries that an installation added to a settings file: all that is needed to take them out again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct AddedEntries {
+    /// Permission rules.
+    pub(super) permissions: Vec<String>,
+    /// Agent teams switched on.
+    pub(super) teams: bool,
 }
 
-/// What was added to a settings file: all that is needed to take it out again.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct AddedEntries {
-    /// Permission rules that were not in it before.
-    pub(super) permissions: Vec<String>,
-    /// Whether agent teams were switched on in it.
-    pub(super) teams: bool,
-    /// Objects and lists that were not in it before, such as `permissions.allow`.
-    made: Vec<String>,
+impl SettingsOffer {
+    /// Adds to `settings` what is wanted and missing. Returns what that was.
+    pub(super) fn add_to(self, settings: &mut Value) -> AddedEntries {
+        let mut added = AddedEntries::default();
+        let (permissions, teams) = self.changes(settings);
+        if permissions == InstallChange::Added {
+            added.permissions = missing_rules(settings).map(str::to_owned).collect();
+            let allow = &mut settings["permissions"]["allow"];
+            match allow {
+                Value::Array(rules) => rules.extend(added.permissions.iter().map(|rule| json!(rule))),
+                _ => *allow = json!(added.permissions),
+            }
+        }
+        if teams == InstallChange::Added {
+            added.teams = true;
+            settings["env"][TEAMS] = ON.into();
+        }
+        added
+    }
+
+    /// The changes of the permission rules and of agent teams in `settings`.
+    pub(super) fn changes(self, settings: &Value) -> (InstallChange, InstallChange) {
+        let missing = |wanted: bool| if wanted { InstallChange::Added } else { InstallChange::Declined };
+        let permissions = if missing_rules(settings).next().is_none() {
+            InstallChange::Kept
+        } else {
+            missing(self.permissions)
+        };
+        let teams = match teams_setting(settings).as_deref() {
+            None => missing(self.teams),
+            Some(ON | "true") => InstallChange::Kept,
+            Some(_) => InstallChange::Otherwise,
+        };
+        (permissions, teams)
+    }
 }
 
 impl AddedEntries {
@@ -75,34 +95,9 @@ impl AddedEntries {
         self.permissions.is_empty() && !self.teams
     }
 
-    /// What an installation with `offer` would add to `settings`.
-    pub(super) fn due(settings: &Value, offer: SettingsOffer) -> Self {
-        let missing = CONTAINERS.iter().filter(|container| settings.pointer(container).is_none());
-        Self {
-            permissions: missing_rules(settings).filter(|_| offer.permissions).map(str::to_owned).collect(),
-            teams: teams_outcome(settings, offer.teams) == OfferOutcome::Added,
-            made: missing.map(|container| dotted(container)).collect(),
-        }
-    }
-
-    pub(super) fn add_to(&self, settings: &mut Value) {
-        for rule in
-            missing_rules(&settings.clone()).filter(|rule| self.permissions.iter().any(|added| added == rule))
-        {
-            let allow = &mut settings["permissions"]["allow"];
-            match allow {
-                Value::Array(rules) => rules.push(rule.into()),
-                _ => *allow = json!([rule]),
-            }
-        }
-        if self.teams && settings.pointer("/env").is_none_or(|env| env.get(TEAMS).is_none()) {
-            settings["env"][TEAMS] = ON.into();
-        }
-    }
-
-    /// Takes out of `settings` what was added, with the objects and lists that were made for it where they are empty
-    /// now. What somebody has changed since stays.
-    pub(super) fn take_out_of(&self, settings: &mut Value) {
+    /// Takes these entries out of `settings`, and every empty object and list that `original` doesn't have. Entries
+    /// that somebody has changed since stay.
+    pub(super) fn take_out_of(&self, settings: &mut Value, original: &Value) {
         if let Some(Value::Array(allow)) = settings.pointer_mut("/permissions/allow") {
             for rule in &self.permissions {
                 if let Some(place) = allow.iter().position(|found| found == rule) {
@@ -116,7 +111,7 @@ impl AddedEntries {
         {
             env.remove(TEAMS);
         }
-        for container in CONTAINERS.iter().filter(|container| self.made.contains(&dotted(container))) {
+        for container in CONTAINERS.iter().filter(|container| original.pointer(container).is_none()) {
             let is_empty =
                 settings.pointer(container).is_some_and(|inner| *inner == json!({}) || *inner == json!([]));
             if let (true, Some((outer, name))) = (is_empty, container.rsplit_once('/'))
@@ -128,32 +123,18 @@ impl AddedEntries {
     }
 }
 
-fn dotted(container: &str) -> String {
-    container[1..].replace('/', ".")
-}
-
-fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
+/// The offered permission rules that `settings` doesn't have.
+pub(crate) fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
     let allow = settings.pointer("/permissions/allow").and_then(Value::as_array);
     PERMISSIONS
         .into_iter()
         .filter(move |rule| !allow.is_some_and(|allow| allow.iter().any(|found| found == rule)))
 }
 
-pub(super) fn permissions_outcome(settings: &Value, wanted: bool) -> OfferOutcome {
-    match missing_rules(settings).next() {
-        None => OfferOutcome::Kept,
-        Some(_) if wanted => OfferOutcome::Added,
-        Some(_) => OfferOutcome::Declined,
-    }
-}
-
-pub(super) fn teams_outcome(settings: &Value, wanted: bool) -> OfferOutcome {
-    match settings.pointer("/env").and_then(|env| env.get(TEAMS)) {
-        None if wanted => OfferOutcome::Added,
-        None => OfferOutcome::Declined,
-        Some(value) if value == ON || value == "true" => OfferOutcome::Kept,
-        Some(_) => OfferOutcome::Otherwise,
-    }
+/// The value of [`TEAMS`] in `settings`.
+pub(crate) fn teams_setting(settings: &Value) -> Option<String> {
+    let value = settings.get("env")?.get(TEAMS)?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// Reads the text of a settings file; a blank one is an empty object, as for the client. Fails, with the place such as
@@ -172,10 +153,10 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
     if !settings.is_object() {
         return Err(": the file is not an object".into());
     }
-    let fields = ["env", "permissions"];
-    if let Some(name) = fields.iter().find(|name| settings.get(name).is_some_and(|found| !found.is_object()))
-    {
-        return Err(format!(": `{name}` is not an object"));
+    for name in ["env", "permissions"] {
+        if settings.get(name).is_some_and(|found| !found.is_object()) {
+            return Err(format!(": `{name}` is not an object"));
+        }
     }
     if settings.pointer("/permissions/allow").is_some_and(|allow| !allow.is_array()) {
         return Err(": `permissions.allow` is not a list".into());
@@ -183,44 +164,35 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
     Ok(settings)
 }
 
-/// What a settings file has in it.
-#[derive(Debug, Clone)]
-pub(super) struct SettingsText {
+/// One of the client's settings files, as it was when it was read. It need not exist.
+#[derive(Debug)]
+pub(crate) struct ClientSettingsFile {
+    pub(crate) path: PathBuf,
     /// `None` where there is no file.
-    pub(super) text: Option<String>,
-    /// What the text says; an empty object where there is no file.
-    pub(super) value: Value,
-}
-
-/// A settings file on the disk, which need not exist.
-#[derive(Debug, Clone)]
-pub(super) struct ClientSettingsFile {
-    pub(super) path: PathBuf,
+    pub(crate) text: Option<String>,
+    /// An empty object where there is no file.
+    pub(crate) value: Value,
 }
 
 impl ClientSettingsFile {
-    /// Fails where it can't be read, or is not one that the client reads. A link that leads nowhere can't be read.
-    pub(super) fn read(&self) -> Result<SettingsText, CommandError> {
-        let text = match file::read_text(&self.path, CAP) {
+    /// Fails where it can't be read, or the client would ignore it. A link that leads nowhere can't be read.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, CommandError> {
+        let text = match file::read_text(&path, CAP) {
             Ok(text) => Some(text),
-            Err(error) if error.is_missing() && self.path.symlink_metadata().is_err() => None,
+            Err(error) if error.is_missing() && path.symlink_metadata().is_err() => None,
             Err(error) => return Err(error.into()),
         };
         let value = parse_settings(text.as_deref().unwrap_or_default()).map_err(|fault| {
-            CommandError::failed(format!("{}{fault}", self.path.display())).hint(
+            CommandError::failed(format!("{}{fault}", path.display())).hint(
                 "fix the file by hand, since Claude Code ignores all of it as it is; then run this again",
             )
         })?;
-        Ok(SettingsText { text, value })
+        Ok(Self { path, text, value })
     }
 
-    /// The first of `texts` that can be changed to say `target`.
-    pub(super) fn edited<'t>(
-        &self,
-        texts: impl IntoIterator<Item = &'t str>,
-        target: &Value,
-    ) -> Result<String, CommandError> {
-        texts.into_iter().find_map(|text| json_text::rewrite(text, target)).ok_or_else(|| {
+    /// The text, changed so that it says `value`. All that stays keeps its form.
+    pub(super) fn edited(&self, value: &Value) -> Result<String, CommandError> {
+        json_text::rewrite(self.text.as_deref().unwrap_or_default(), value).ok_or_else(|| {
             CommandError::failed(format!("{} has a key twice", self.path.display()))
                 .hint("keep one of the two, then run this again")
         })
@@ -231,134 +203,111 @@ impl ClientSettingsFile {
     pub(super) fn check_writable(&self) -> Result<(), CommandError> {
         match fs::metadata(&self.path) {
             Ok(found) if found.permissions().readonly() => {
-                Err(self.refused(io::ErrorKind::PermissionDenied.into()))
+                Err(unwritable(&self.path, io::ErrorKind::PermissionDenied.into()))
             }
             _ => Ok(()),
         }
     }
 
-    /// Makes `text` its content, with its folder where there is none; the target of a link, where it is one.
+    /// Makes `text` its content, with its folder where there is none. Writes through a link.
     pub(super) fn write(&self, text: &str) -> Result<(), CommandError> {
+        if self.text.as_deref() == Some(text) {
+            return Ok(());
+        }
+        self.check_writable()?;
         let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        real.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| self.refused(error))?;
+        real.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| unwritable(&self.path, error))?;
         Ok(file::atomic_write(&real, text.as_bytes())?)
     }
 
-    pub(super) fn remove(&self) -> Result<(), CommandError> {
-        fs::remove_file(&self.path).map_err(|error| self.refused(error))
-    }
-
-    /// Copies `text`, its content, to a file beside it that was not there, or that has just this in it. The name of
-    /// that file, and whether it is new.
-    pub(super) fn back_up(&self, text: &str) -> Result<(String, bool), CommandError> {
-        let mut number = 1;
-        loop {
-            let name = self.backup_name(number);
+    /// Copies its text to a file beside it that is new, or has just this text. Returns that file's name, or `None` where
+    /// there is nothing to copy.
+    pub(super) fn back_up(&self) -> Result<Option<String>, CommandError> {
+        let Some(text) = &self.text else { return Ok(None) };
+        let first = format!("{}.fp-backup", self.path.file_name().unwrap_or_default().to_string_lossy());
+        let mut name = first.clone();
+        for number in 2.. {
             let path = self.path.with_file_name(&name);
-            if file::copy_if_absent(&self.path, &path, text.as_bytes())? {
-                return Ok((name, true));
+            if file::copy_if_absent(&self.path, &path, text.as_bytes())?
+                || file::read_bytes(&path, CAP).is_ok_and(|found| found == text.as_bytes())
+            {
+                break;
             }
-            if file::read_bytes(&path, CAP).is_ok_and(|found| found == text.as_bytes()) {
-                return Ok((name, false));
-            }
-            number += 1;
+            name = format!("{first}.{number}");
         }
-    }
-
-    /// Where the copy called `name` is. `None` where no copy has such a name.
-    pub(super) fn backup(&self, name: &str) -> Option<PathBuf> {
-        let first = self.backup_name(1);
-        let rest = name.strip_prefix(&first)?;
-        rest.chars().all(|c| c == '.' || c.is_ascii_digit()).then(|| self.path.with_file_name(name))
-    }
-
-    fn backup_name(&self, number: usize) -> String {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        if number == 1 { format!("{name}{BACKUP}") } else { format!("{name}{BACKUP}.{number}") }
-    }
-
-    fn refused(&self, source: io::Error) -> CommandError {
-        FileError::Write { path: self.path.clone(), source }.into()
+        Ok(Some(name))
     }
 }
 
-/// What installations have changed in settings files, kept in `installed.json` beside the bundle.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) fn unwritable(path: &Path, source: io::Error) -> CommandError {
+    FileError::Write { path: path.to_owned(), source }.into()
+}
+
+/// All that installations have changed in settings files, kept in `installed.json` beside the bundle.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct InstallRecord {
     schema_version: u32,
     pub(super) settings: Vec<ChangedSettings>,
 }
 
 /// A settings file that an installation has changed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChangedSettings {
     pub(super) file: PathBuf,
     /// Name of the copy from before the first change, beside it; `None` where there was no file.
-    pub(super) backup: Option<String>,
+    backup: Option<String>,
     pub(super) added: AddedEntries,
 }
 
-impl Default for InstallRecord {
-    fn default() -> Self {
-        Self { schema_version: RECORD_VERSION, settings: Vec::new() }
+impl ChangedSettings {
+    pub(super) fn backup(&self) -> Option<PathBuf> {
+        Some(self.file.with_file_name(self.backup.as_ref()?))
     }
 }
 
 impl InstallRecord {
     /// Reads the record at `path`; an empty one where there is none.
     pub(super) fn load(path: &Path) -> Result<Self, CommandError> {
-        let text = match file::read_text(path, CAP) {
-            Ok(text) => text,
-            // Writing the bundle will say that a file is in the way, with the way out.
-            Err(FileError::Read { source, .. })
-                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-            {
-                return Ok(Self::default());
+        let Some(text) = file::read_text_if_there(path, CAP)? else {
+            return Ok(Self { schema_version: RECORD_VERSION, settings: Vec::new() });
+        };
+        let fault = match serde_json::from_str::<Self>(&text) {
+            Ok(record) if record.schema_version == RECORD_VERSION => return Ok(record),
+            Ok(Self { schema_version: found, .. }) => {
+                format!("its format is {found}, and this fp knows {RECORD_VERSION}")
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => error.to_string(),
         };
-        let broken = |detail: String| {
-            CommandError::failed(format!("{} is not a record of an installation: {detail}", path.display()))
-                .hint("remove the file and run this again; what fp added to settings is then yours to remove")
-        };
-        let record: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
-        match record.schema_version {
-            RECORD_VERSION => Ok(record),
-            other => Err(broken(format!("its format is {other}, and this fp knows {RECORD_VERSION}"))),
-        }
+        Err(CommandError::failed(format!("{} is not a record of an installation: {fault}", path.display()))
+            .hint("remove the file and run this again; you then have to remove by hand what fp added to settings"))
     }
 
-    /// Writes it to `path`; an empty one is no file.
     pub(super) fn save(&self, path: &Path) -> Result<(), CommandError> {
-        if !self.settings.is_empty() {
-            let text = serde_json::to_string_pretty(self).map_err(|error| {
-                CommandError::failed(format!("a path can't be written down in {}: {error}", path.display()))
-                    .hint("rename the folder that is not valid Unicode")
-            })?;
-            return Ok(file::atomic_write(path, (text + "\n").as_bytes())?);
-        }
-        match fs::remove_file(path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(FileError::Write { path: path.to_owned(), source }.into())
-            }
-            _ => Ok(()),
-        }
+        let text = serde_json::to_string_pretty(self).map_err(|error| {
+            CommandError::failed(format!("a path can't be written down in {}: {error}", path.display()))
+                .hint("rename the folder that is not valid Unicode")
+        })?;
+        Ok(file::atomic_write(path, (text + "\n").as_bytes())?)
     }
 
-    pub(super) fn of_file(&self, file: &ClientSettingsFile) -> Option<&ChangedSettings> {
-        self.settings.iter().find(|changed| changed.file == file.path)
+    /// The copy of the settings file at `path` from before the first installation.
+    pub(super) fn backup_of(&self, path: &Path) -> Option<PathBuf> {
+        self.settings.iter().find(|changed| changed.file == path)?.backup()
     }
 
-    /// Takes in a change. Of a file that was changed before, the copy from before the first change counts.
-    pub(super) fn add(&mut self, new: ChangedSettings) {
-        match self.settings.iter_mut().find(|changed| changed.file == new.file) {
+    /// Takes in what is `added` to `file`, and copies it before its first change.
+    pub(super) fn add(&mut self, file: &ClientSettingsFile, added: AddedEntries) -> Result<(), CommandError> {
+        match self.settings.iter_mut().find(|changed| changed.file == file.path) {
             Some(changed) => {
-                changed.added.permissions.extend(new.added.permissions);
-                changed.added.teams |= new.added.teams;
+                changed.added.permissions.extend(added.permissions);
+                changed.added.teams |= added.teams;
             }
-            None => self.settings.push(new),
+            None => {
+                let backup = file.back_up()?;
+                self.settings.push(ChangedSettings { file: file.path.clone(), backup, added });
+            }
         }
+        Ok(())
     }
 }

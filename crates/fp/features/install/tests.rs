@@ -22,7 +22,7 @@ fn bundle<'a>(folder: &TempDir, files: &[(&str, &'a str)]) -> Bundle<'a> {
         .chain(files)
         .map(|(path, text)| PluginFile { path: (*path).into(), contents: text.as_bytes() })
         .collect();
-    Bundle { files, programs: BundlePrograms::One(executable) }
+    Bundle { files, programs: vec![(format!("fp{}", std::env::consts::EXE_SUFFIX), executable)] }
 }
 
 /// Every file below `folder` with its text, sorted.
@@ -68,7 +68,7 @@ fn a_bundle_is_the_plugin_and_a_marketplace_that_offers_it() {
     let catalog = serde_json::from_str::<serde_json::Value>(&found[0].1).unwrap();
     let expect = json!({
         "name": "fractal-planner",
-        "description": "Fractal Planner 1.2.3, as written by `fp bundle`",
+        "description": format!("Fractal Planner {VERSION}, as written by `fp bundle`"),
         "owner": { "name": "us" },
         "plugins": [{
             "name": "fp",
@@ -130,8 +130,8 @@ fn nothing_is_written_over_what_is_not_a_bundle() {
         let before = tree(&out);
         let error = bundle(&folder, &[]).write(&out).unwrap_err();
         assert_eq!(error.message, format!("{} is not a bundle of fp: it has `{found}`", out.display()));
-        let error = remove(&out).unwrap_err();
-        assert_eq!(error.hints[0], "name an empty folder, or one that `fp bundle` has written");
+        let error = remove_bundle(&out).unwrap_err();
+        assert_eq!(error.hints[0], "choose an empty folder, or one that `fp bundle` has written");
         assert_eq!(tree(&out), before);
         fs::remove_dir_all(&out).unwrap();
     };
@@ -161,7 +161,7 @@ fn a_failure_leaves_the_old_one_and_nothing_beside_it() {
     broken.write(&out).unwrap();
     let before = tree(&out);
     let gone = folder.path().join("gone");
-    broken.programs = BundlePrograms::One(gone.clone());
+    broken.programs = vec![("fp".into(), gone.clone())];
     let error = broken.write(&out).unwrap_err();
     assert_eq!(
         error.message,
@@ -186,36 +186,20 @@ fn removing_takes_all_of_it_once() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("data/out");
     bundle(&folder, &[]).write(&out).unwrap();
-    assert!(remove(&out).unwrap());
+    assert!(remove_bundle(&out).unwrap());
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
-    assert!(!remove(&out).unwrap());
+    assert!(!remove_bundle(&out).unwrap());
 }
 
-/// A file that begins like a program for `target`.
+/// A file that says which target it is for.
 fn program(folder: &TempDir, target: &str) -> TargetProgram {
-    let mut bytes = match target {
-        _ if target.contains("linux") => b"\x7fELF".to_vec(),
-        _ if target.contains("apple") => vec![0xcf, 0xfa, 0xed, 0xfe],
-        _ => b"MZ".to_vec(),
-    };
-    bytes.resize(0x80, 0);
-    let is_arm = target.starts_with("aarch64");
-    match bytes[0] {
-        0x7f => bytes[18] = if is_arm { 0xb7 } else { 0x3e },
-        0xcf => bytes[4..8].copy_from_slice(&[if is_arm { 0x0c } else { 0x07 }, 0, 0, 1]),
-        _ => {
-            bytes[0x3c] = 0x40;
-            bytes[0x40..0x46].copy_from_slice(&[b'P', b'E', 0, 0, 0x64, if is_arm { 0xaa } else { 0x86 }]);
-        }
-    }
-    bytes.extend(target.as_bytes());
     let path = folder.path().join(target);
-    fs::write(&path, bytes).unwrap();
-    TargetProgram { target: BundleTarget::named(target).unwrap(), path }
+    fs::write(&path, target).unwrap();
+    TargetProgram::parse(&format!("{target}={}", path.display())).unwrap()
 }
 
-fn programs(folder: &TempDir, targets: &[&str]) -> BundlePrograms {
-    BundlePrograms::Each(targets.iter().map(|target| program(folder, target)).collect())
+fn programs(folder: &TempDir, targets: &[&str]) -> Vec<TargetProgram> {
+    targets.iter().map(|target| program(folder, target)).collect()
 }
 
 fn binaries(folder: &Path) -> Vec<String> {
@@ -230,7 +214,7 @@ fn each_platform_has_its_program_where_the_launcher_looks() {
     let check = |targets: &[&str], expect: &[&str]| {
         let out = folder.path().join("out");
         let mut bundle = bundle(&folder, &[]);
-        bundle.programs = programs(&folder, targets);
+        bundle.serve_platforms(&programs(&folder, targets)).unwrap();
         bundle.write(&out).unwrap();
         assert_eq!(binaries(&out), expect);
         assert_eq!(fs::read_to_string(out.join("fp/bin/fp")).unwrap(), include_str!("launcher"));
@@ -253,124 +237,18 @@ fn the_program_that_windows_finds_is_the_one_that_all_of_it_runs() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let mut bundle = bundle(&folder, &[]);
-    bundle.programs = programs(&folder, &["aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"]);
+    let programs = programs(&folder, &["aarch64-pc-windows-msvc", "x86_64-pc-windows-msvc"]);
+    bundle.serve_platforms(&programs).unwrap();
     bundle.write(&out).unwrap();
     let found = fs::read(out.join("fp/bin/fp.exe")).unwrap();
-    assert!(found.ends_with(b"x86_64-pc-windows-msvc"));
-}
-
-#[test]
-fn a_program_that_is_not_what_it_is_said_to_be_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let refused = |programs: BundlePrograms| {
-        let mut bundle = bundle(&folder, &[]);
-        bundle.programs = programs;
-        let error = bundle.write(&out).unwrap_err();
-        assert!(!out.exists());
-        format!("{}\n{}", error.message, error.hints[0]).replace(folder.path().to_str().unwrap(), "[FOLDER]")
-    };
-    assert_eq!(
-        refused(programs(&folder, &["aarch64-apple-darwin", "aarch64-apple-darwin"])),
-        "two programs are for the same machines: aarch64-apple-darwin and aarch64-apple-darwin\nname one of them"
-    );
-    assert_eq!(
-        refused(programs(&folder, &["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"])),
-        "two programs are for the same machines: aarch64-unknown-linux-gnu and aarch64-unknown-linux-musl\n\
-         name one of them"
-    );
-    let mut wrong = program(&folder, "aarch64-apple-darwin");
-    wrong.target = BundleTarget::named("x86_64-apple-darwin").unwrap();
-    assert_eq!(
-        refused(BundlePrograms::Each(vec![wrong.clone()])),
-        "[FOLDER]/aarch64-apple-darwin is no program for x86_64-apple-darwin\n\
-         build it with `cargo build --release --target x86_64-apple-darwin`"
-    );
-    wrong.path = folder.path().join("gone");
-    assert_eq!(
-        refused(BundlePrograms::Each(vec![wrong])),
-        "the program for x86_64-apple-darwin, [FOLDER]/gone, can't be read: no such file or directory\n\
-         name a program that is there and can be read"
-    );
-}
-
-fn elf(machine: u8) -> Vec<u8> {
-    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
-    bytes.resize(64, 0);
-    bytes[18] = machine;
-    bytes
-}
-
-fn pe(machine: [u8; 2]) -> Vec<u8> {
-    let mut bytes = b"MZ".to_vec();
-    bytes.resize(0x80, 0);
-    bytes[0x3c] = 0x80;
-    bytes.extend(b"PE\0\0");
-    bytes.extend(machine);
-    bytes
-}
-
-fn samples() -> [(&'static str, Vec<u8>); 6] {
-    let mach_o = |cpu| [&[0xcf, 0xfa, 0xed, 0xfe, cpu, 0, 0, 1][..], &[0; 24]].concat();
-    [
-        ("x86_64-unknown-linux-musl", elf(0x3e)),
-        ("aarch64-unknown-linux-gnu", elf(0xb7)),
-        ("x86_64-apple-darwin", mach_o(0x07)),
-        ("aarch64-apple-darwin", mach_o(0x0c)),
-        ("x86_64-pc-windows-msvc", pe([0x64, 0x86])),
-        ("aarch64-pc-windows-msvc", pe([0x64, 0xaa])),
-    ]
-}
-
-#[test]
-fn a_program_is_for_its_own_platform_and_no_other() {
-    for (target, bytes) in samples() {
-        let own = BundleTarget::named(target).unwrap();
-        for target in TARGETS {
-            let fits = target.fits(&bytes);
-            assert_eq!(fits, target.is_same_platform(own), "a program for {own} as one for {target}");
-        }
-    }
-}
-
-#[test]
-fn what_is_no_program_fits_no_target() {
-    for bytes in [&elf(0x03)[..], b"#!/bin/sh\n", b""] {
-        assert!(TARGETS.into_iter().all(|target| !target.fits(bytes)), "{bytes:?}");
-    }
-}
-
-#[test]
-fn a_start_that_was_cut_off_anywhere_is_none_or_the_same() {
-    for (name, bytes) in samples() {
-        let own = BundleTarget::named(name).unwrap();
-        for length in 0..bytes.len() {
-            let mut fitting = TARGETS.into_iter().filter(|target| target.fits(&bytes[..length]));
-            assert!(fitting.all(|target| target.is_same_platform(own)), "{name}: {length}");
-        }
-    }
-}
-
-#[test]
-fn this_machine_is_one_of_them_at_most() {
-    let here = TARGETS.into_iter().filter(|target| target.is_here()).count();
-    assert!(here <= 2, "{here}");
-    assert!(!cfg!(all(target_os = "linux", target_arch = "x86_64")) || here == 2);
-}
-
-#[test]
-fn a_header_behind_the_start_is_none() {
-    let mut bytes = pe([0x64, 0x86]);
-    bytes[0x3c..0x40].copy_from_slice(&[0xff; 4]);
-    assert!(TARGETS.into_iter().all(|target| !target.fits(&bytes)));
+    assert_eq!(found, b"x86_64-pc-windows-msvc");
 }
 
 const BOTH: SettingsOffer = SettingsOffer { permissions: true, teams: true };
 
 fn added(text: &str) -> String {
     let mut settings = parse_settings(text).unwrap();
-    let added = AddedEntries::due(&settings, BOTH);
-    added.add_to(&mut settings);
+    BOTH.add_to(&mut settings);
     fp_host::json_text::rewrite(text, &settings).unwrap()
 }
 
@@ -393,7 +271,7 @@ fn what_is_no_settings_file_is_named_with_its_place() {
 #[test]
 fn what_is_there_is_not_added_again() {
     let check = |text: &str, permissions: &[&str], teams: bool| {
-        let trace = AddedEntries::due(&parse_settings(text).unwrap(), BOTH);
+        let trace = BOTH.add_to(&mut parse_settings(text).unwrap());
         assert_eq!(
             (trace.permissions, trace.teams),
             (permissions.iter().map(|r| (*r).into()).collect(), teams),
@@ -405,8 +283,8 @@ fn what_is_there_is_not_added_again() {
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}"#, &fp_host::claude::PERMISSIONS, false);
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#, &fp_host::claude::PERMISSIONS, false);
     let off = parse_settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#).unwrap();
-    assert_eq!(teams_outcome(&off, true), OfferOutcome::Otherwise);
-    assert!(AddedEntries::due(&json!({}), SettingsOffer::default()).is_empty());
+    assert_eq!(BOTH.changes(&off).1, InstallChange::Otherwise);
+    assert!(SettingsOffer::default().add_to(&mut json!({})).is_empty());
     assert_eq!(added(&added("{}")), added("{}"));
 }
 
@@ -442,16 +320,17 @@ fn an_addition_keeps_everything_else_as_it_is() {
 fn a_key_that_is_there_twice_is_not_edited() {
     let text = r#"{"env": {"A": "1"}, "env": {"B": "2"}}"#;
     let mut settings = parse_settings(text).unwrap();
-    AddedEntries::due(&settings, BOTH).add_to(&mut settings);
+    BOTH.add_to(&mut settings);
     assert_eq!(fp_host::json_text::rewrite(text, &settings), None);
 }
 
 #[test]
 fn what_was_added_is_taken_out_and_nothing_else() {
     let check = |before: &str, since: &str, expect: &str| {
-        let added = AddedEntries::due(&parse_settings(before).unwrap(), BOTH);
+        let before_value = parse_settings(before).unwrap();
+        let added = BOTH.add_to(&mut before_value.clone());
         let mut settings = parse_settings(since).unwrap();
-        added.take_out_of(&mut settings);
+        added.take_out_of(&mut settings, &before_value);
         assert_eq!(settings, parse_settings(expect).unwrap(), "{before}, then {since}");
     };
     let both = added("{}");
@@ -464,7 +343,7 @@ fn what_was_added_is_taken_out_and_nothing_else() {
     // The user has said something else since.
     let since = r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}, "permissions": {"allow": ["X"]}}"#;
     check("{}", since, since);
-    // What the client leaves behind.
+    // Left behind by the client.
     check("{}", r#"{"enabledPlugins": {}, "extraKnownMarketplaces": {}}"#, "{}");
     check("{}", r#"{"enabledPlugins": {"a@b": true}}"#, r#"{"enabledPlugins": {"a@b": true}}"#);
 }
@@ -505,13 +384,12 @@ proptest! {
     #[test]
     fn an_addition_can_be_taken_out_of_any_settings(before in any_settings(), pretty in any::<bool>()) {
         let text = if pretty { serde_json::to_string_pretty(&before) } else { serde_json::to_string(&before) }.unwrap();
-        let added = AddedEntries::due(&before, BOTH);
         let mut settings = before.clone();
-        added.add_to(&mut settings);
+        let added = BOTH.add_to(&mut settings);
         let changed = fp_host::json_text::rewrite(&text, &settings).expect("no key is there twice");
         let mut settings = parse_settings(&changed).unwrap();
-        prop_assert_eq!(permissions_outcome(&settings, true), OfferOutcome::Kept);
-        added.take_out_of(&mut settings);
+        prop_assert_eq!(BOTH.changes(&settings).0, InstallChange::Kept);
+        added.take_out_of(&mut settings, &before);
         prop_assert_eq!(&settings, &before);
         prop_assert_eq!(parse_settings(&fp_host::json_text::rewrite(&changed, &settings).expect("nor is it now")).unwrap(), before);
     }
@@ -535,44 +413,42 @@ fn the_data_folder_is_where_the_system_has_it() {
     check("linux", &[], None);
 }
 
-fn settings_file(folder: &tempfile::TempDir) -> ClientSettingsFile {
-    ClientSettingsFile { path: folder.path().join("settings.json") }
+fn settings_file(folder: &TempDir, text: Option<&str>) -> ClientSettingsFile {
+    let path = folder.path().join("settings.json");
+    text.iter().for_each(|text| fs::write(&path, text).unwrap());
+    ClientSettingsFile::read(path).unwrap()
 }
 
 #[test]
 fn a_copy_never_replaces_a_copy_of_something_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = settings_file(&folder);
-    settings.write("{}").unwrap();
-    assert_eq!(settings.back_up("{}").unwrap(), ("settings.json.fp-backup".into(), true));
-    assert_eq!(settings.back_up("{}").unwrap(), ("settings.json.fp-backup".into(), false));
-    assert_eq!(settings.back_up("{ }").unwrap(), ("settings.json.fp-backup.2".into(), true));
+    let folder = TempDir::new().unwrap();
+    let copy_of = |text: &str| settings_file(&folder, Some(text)).back_up().unwrap().unwrap();
+    assert_eq!(copy_of("{}"), "settings.json.fp-backup");
+    assert_eq!(copy_of("{}"), "settings.json.fp-backup");
+    assert_eq!(copy_of("{ }"), "settings.json.fp-backup.2");
     assert_eq!(fs::read_to_string(folder.path().join("settings.json.fp-backup")).unwrap(), "{}");
-    for name in ["settings.json.fp-backup", "settings.json.fp-backup.12"] {
-        assert_eq!(settings.backup(name), Some(folder.path().join(name)));
-    }
-    for name in ["settings.json", "../settings.json.fp-backup", "settings.json.fp-backup/../x", ""] {
-        assert_eq!(settings.backup(name), None, "{name}");
-    }
+    fs::remove_file(folder.path().join("settings.json")).unwrap();
+    assert_eq!(settings_file(&folder, None).back_up().unwrap(), None);
 }
 
 #[cfg(unix)]
 #[test]
 fn links_and_permissions_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (settings, target) = (settings_file(&folder), elsewhere.path().join("mine.json"));
+    let (folder, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (link, target) = (folder.path().join("settings.json"), elsewhere.path().join("mine.json"));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    symlink(&target, &settings.path).unwrap();
-    assert!(settings.read().is_err(), "a link that leads nowhere is not overwritten");
+    symlink(&target, &link).unwrap();
+    assert!(ClientSettingsFile::read(link.clone()).is_err(), "a link that leads nowhere is not overwritten");
     fs::write(&target, "{}").unwrap();
     fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+    let settings = settings_file(&folder, None);
     settings.write("{\"a\": 1}").unwrap();
-    assert!(settings.path.symlink_metadata().unwrap().is_symlink());
+    assert!(link.symlink_metadata().unwrap().is_symlink());
     assert_eq!((fs::read_to_string(&target).unwrap().as_str(), mode(&target)), ("{\"a\": 1}", 0o600));
-    let (copy, _) = settings.back_up("{\"a\": 1}").unwrap();
+    let copy = settings.back_up().unwrap().unwrap();
     assert_eq!(mode(&folder.path().join(copy)), 0o600, "a copy is as private as the file");
     fs::set_permissions(&target, fs::Permissions::from_mode(0o400)).unwrap();
     let refusal = settings.check_writable().unwrap_err();
-    assert_eq!(refusal.message, format!("{} can't be written: permission denied", settings.path.display()));
+    assert_eq!(refusal.message, format!("{} can't be written: permission denied", link.display()));
 }

@@ -1,11 +1,11 @@
-//! What was sent: `linear-mapping.json`. Its fields are those of fractal-planner 0.1 with later ones beside them, and a
-//! field that this version doesn't know is kept.
+//! `linear-mapping.json`: which issue each task has, and what was sent. Its fields are those of fractal-planner 0.1 with
+//! later ones beside them, and a field that this version doesn't know is kept.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_host::file;
+use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::{LinearId, PlanId, TaskId};
 use fp_plan::settings::LinearStatusMap;
 use fp_plan::text::{clipped, one_line};
@@ -14,6 +14,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::error::CommandError;
+use crate::printer::word_of;
+
+const MAPPING: &str = "linear-mapping.json";
+/// Largest mapping that is read, in bytes.
+const CAP: u64 = 64 * 1024 * 1024;
 /// Version of the file; one with a higher version is refused.
 const VERSION: u32 = 1;
 /// How often a call that fails is offered.
@@ -21,14 +27,14 @@ pub(super) const MAX_ATTEMPTS: u32 = 3;
 /// Most characters that are kept of the reason of a failure.
 const REASON: usize = 300;
 
-/// Where an issue is: the few stages that a board shows.
+/// Stage of an issue on the team's board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LinearStage {
     Pending,
     /// Being built or verified.
     InProgress,
-    /// Built and verified: it waits for people.
+    /// Built and verified; people review it.
     Review,
     /// A parent whose tasks all passed.
     Completed,
@@ -36,26 +42,15 @@ pub(super) enum LinearStage {
 }
 
 impl LinearStage {
-    /// All stages in the order of a board.
+    /// In the order of a board.
     pub(super) const ALL: [Self; 5] =
         [Self::Pending, Self::InProgress, Self::Review, Self::Completed, Self::Failed];
-
-    /// The word for it in files and output.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in-progress",
-            Self::Review => "review",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
 
     /// The stage of a leaf; a skipped one leaves its issue where it is.
     pub(super) fn of_leaf(status: Status) -> Option<Self> {
         match status {
             Status::Pending => Some(Self::Pending),
-            // An unverified task waits for no people.
+            // People review nothing that is unverified.
             Status::Implementing | Status::AwaitingVerification => Some(Self::InProgress),
             Status::Completed => Some(Self::Review),
             Status::Failed => Some(Self::Failed),
@@ -63,8 +58,8 @@ impl LinearStage {
         }
     }
 
-    /// The stage of a parent whose leaves are in these states: done with all of them, failed when none passed and none
-    /// still can, under way as soon as one leaf is.
+    /// The stage of a parent whose leaves have these states: completed once all are, failed when none passed and none
+    /// still can, in progress as soon as one leaf is.
     pub(super) fn of_parent(leaves: &[Status]) -> Self {
         let all = |fits: fn(&Status) -> bool| leaves.iter().all(fits);
         if !leaves.is_empty() && all(|status| *status == Status::Completed) {
@@ -79,24 +74,17 @@ impl LinearStage {
     }
 }
 
-/// Name of one call: the same call has the same key whenever it is offered, and another call about the same issue has
-/// another one. A key has no character that means something to a shell.
+/// Key of a call, by which it is acknowledged. No character of a key means something to a shell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(super) enum LinearKey {
-    /// `create/TASK`: create the issue of a task.
+    /// `create/TASK`: create the task's issue.
     Create(TaskId),
-    /// `status/TASK/STAGE/NUMBER`: move its issue. The number counts the moves of this issue from 1, so that a move back
-    /// to a stage is another one.
-    Status { task: TaskId, stage: LinearStage, number: usize },
-    /// `comment/TASK/DIGEST`: comment on its issue. The hexadecimal digits follow from the comment and its moment.
+    /// `status/TASK/STAGE`: move its issue.
+    Status { task: TaskId, stage: LinearStage },
+    /// `comment/TASK/DIGEST`: comment on its issue. The digest covers the comment and its time, in hexadecimal digits.
     Comment { task: TaskId, digest: String },
 }
-
-/// A text that is no key, cut to 80 characters.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?} is no key: keys are `create/TASK`, `status/TASK/STAGE/NUMBER` and `comment/TASK/DIGEST`")]
-pub(super) struct InvalidLinearKey(String);
 
 impl LinearKey {
     pub(super) fn task(&self) -> &TaskId {
@@ -110,10 +98,9 @@ impl LinearKey {
         let task = TaskId::new(*parts.get(1)?).ok()?;
         match parts[..] {
             ["create", _] => Some(Self::Create(task)),
-            ["status", _, stage, number] => {
-                let stage = LinearStage::ALL.into_iter().find(|known| known.word() == stage)?;
-                let number = number.parse().ok().filter(|number| *number > 0)?;
-                Some(Self::Status { task, stage, number })
+            ["status", _, stage] => {
+                let stage = LinearStage::ALL.into_iter().find(|known| word_of(known) == stage)?;
+                Some(Self::Status { task, stage })
             }
             ["comment", _, digest] => {
                 let fits = (1..=64).contains(&digest.len()) && digest.bytes().all(|b| b.is_ascii_hexdigit());
@@ -128,16 +115,21 @@ impl fmt::Display for LinearKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Create(task) => write!(f, "create/{task}"),
-            Self::Status { task, stage, number } => write!(f, "status/{task}/{}/{number}", stage.word()),
+            Self::Status { task, stage } => write!(f, "status/{task}/{}", word_of(stage)),
             Self::Comment { task, digest } => write!(f, "comment/{task}/{digest}"),
         }
     }
 }
 
 impl TryFrom<String> for LinearKey {
-    type Error = InvalidLinearKey;
-    fn try_from(text: String) -> Result<Self, InvalidLinearKey> {
-        Self::parse(&text).ok_or_else(|| InvalidLinearKey(text.chars().take(80).collect()))
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| {
+            let shown = clipped(&text, 80);
+            format!(
+                "{shown:?} is not a key: keys are `create/TASK`, `status/TASK/STAGE` and `comment/TASK/DIGEST`"
+            )
+        })
     }
 }
 
@@ -147,154 +139,102 @@ impl From<LinearKey> for String {
     }
 }
 
-/// What is known of a plan's mirror.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LinearMapping {
-    #[serde(default = "first_version")]
-    pub(super) schema_version: u32,
     pub(super) plan_id: PlanId,
     #[serde(default)]
     pub(super) team_id: Option<LinearId>,
     /// The team's status for each stage.
     #[serde(default)]
     pub(super) resolved_statuses: BTreeMap<LinearStage, LinearId>,
-    /// The issue of each task that has one.
     #[serde(default)]
     pub(super) tasks: BTreeMap<TaskId, MappedIssue>,
     /// Calls that failed and were not made since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) failures: BTreeMap<LinearKey, FailedCall>,
-    /// Whether Linear can't be reached, so that nothing is offered.
+    /// Linear can't be reached, so nothing is offered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) absent: bool,
-    /// Since when an agent is at it, where one was started and has not ended.
+    /// Start of the agent that is sending; `None` when none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tracked_since: Option<Timestamp>,
-    /// Fields of another version.
+    /// The version of the file, and fields of other versions.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-fn first_version() -> u32 {
-    VERSION
-}
-
-/// The issue of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct MappedIssue {
     pub(super) linear_issue_id: LinearId,
-    /// Its name for people, such as `ENG-12`.
-    #[serde(default)]
-    pub(super) linear_identifier: Option<LinearId>,
     /// The stages that it was moved to, in order; an issue begins as pending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) sent: Vec<LinearStage>,
-    /// Whether a move was offered since and nobody has said what became of it.
+    /// A move was offered, and no acknowledgement has come yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) unconfirmed: bool,
     /// Digests of its comments.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) comments: BTreeSet<String>,
-    /// Fields of another version.
+    /// Fields of another version, such as `linearIdentifier`.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// A call that failed: how often, and why the last time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct FailedCall {
     pub(super) attempts: u32,
+    /// Of the last failure.
     pub(super) reason: String,
 }
 
-/// A call that failed [`MAX_ATTEMPTS`] times, and is not offered any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct GivenUpCall {
-    pub(super) key: LinearKey,
-    pub(super) reason: String,
-}
-
-/// What became of a call.
-#[derive(Debug, Clone)]
-pub(super) enum CallResult {
-    /// The issue is there.
-    Created {
-        id: LinearId,
-        identifier: Option<LinearId>,
-    },
-    /// The issue was moved, or the comment made.
-    Done,
-    Failed(String),
-}
-
-/// Why an acknowledgement is refused.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum AcknowledgeError {
-    #[error("task {task} has the issue {known} already")]
-    OtherIssue { task: TaskId, known: LinearId },
-    #[error("{0} needs the id of the issue")]
-    NeedsId(LinearKey),
-    #[error("{0} was never offered")]
-    NeverOffered(LinearKey),
-}
-
-impl Hint for AcknowledgeError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        let hint = match self {
-            Self::OtherIssue { .. } => {
-                "the task keeps its issue: close the other one in Linear, with a word on why"
-            }
-            Self::NeedsId(_) | Self::NeverOffered(_) => {
-                "`fp linear create PLAN` and `fp linear outbox PLAN` print what is due, with its key"
-            }
-        };
-        Some(hint.into())
-    }
-
-    fn ends(&self) -> ErrorEnd {
-        ErrorEnd::Refused
+impl FailedCall {
+    /// A call that failed this often is not offered any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.attempts >= MAX_ATTEMPTS
     }
 }
 
 impl MappedIssue {
-    /// Where the issue is, as far as anybody knows.
+    /// The last known stage.
     pub(super) fn stage(&self) -> LinearStage {
         self.sent.last().copied().unwrap_or(LinearStage::Pending)
-    }
-
-    /// Takes in move `number`; false where nothing with that number was offered.
-    fn take_move(&mut self, stage: LinearStage, number: usize) -> bool {
-        let due = self.sent.len() + 1;
-        if number > due {
-            return false;
-        }
-        // One number with two stages: both were offered before either was acknowledged, and the one that is told last
-        // is taken for the one that was set last. If it isn't what is due, that is offered again.
-        let known = self.sent.get(number - 1) == Some(&stage) || self.stage() == stage;
-        if number == due || !known {
-            self.sent.push(stage);
-        }
-        self.unconfirmed = false;
-        true
     }
 }
 
 impl LinearMapping {
-    /// The mapping of a plan of which nothing was sent.
+    /// The mapping of a plan before anything was sent.
     pub(super) fn new(plan_id: &PlanId) -> Self {
-        serde_json::from_value(json!({ "planId": plan_id })).expect("every other field has a default")
+        let new = json!({ "schemaVersion": VERSION, "planId": plan_id });
+        serde_json::from_value(new).expect("every other field has a default")
     }
 
-    /// Reads the file of the plan `plan_id`, or says what is wrong with it.
+    /// The mapping of `plan`; a new one where it has no file.
+    pub(super) fn read(plan: &OpenPlan) -> Result<Self, CommandError> {
+        let path = plan.folder.file(MAPPING);
+        let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(Self::new(plan.id())) };
+        Self::parse(&text, plan.id()).map_err(|fault| {
+            CommandError::failed(format!("{}: {fault}", path.display())).hint(
+                "update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is \
+                 found again by the marker in its description",
+            )
+        })
+    }
+
+    /// Writes the mapping of `plan`. The caller holds the plan's lock.
+    pub(super) fn write(&self, plan: &OpenPlan) -> Result<(), CommandError> {
+        Ok(file::atomic_write(&plan.folder.file(MAPPING), self.to_json().as_bytes())?)
+    }
+
+    /// Reads the file of the plan `plan_id`, or returns its fault.
     pub(super) fn parse(text: &str, plan_id: &PlanId) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let version = value.get("schemaVersion").and_then(Value::as_u64);
         if let Some(newer) = version.filter(|version| *version > VERSION.into()) {
             return Err(format!("written by a newer fp (version {newer}, this fp reads {VERSION})"));
         }
-        // From the text, so that an error has its place.
+        // From the text, since errors of a value have no line and column.
         let mapping: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if mapping.plan_id != *plan_id {
             return Err(format!("it is about another plan, {}", mapping.plan_id));
@@ -307,42 +247,40 @@ impl LinearMapping {
         text + "\n"
     }
 
-    /// The call `key`, if it failed so often that it is not offered any more.
-    pub(super) fn given_up(&self, key: &LinearKey) -> Option<GivenUpCall> {
-        let failure = self.failures.get(key).filter(|failure| failure.attempts >= MAX_ATTEMPTS)?;
-        Some(GivenUpCall { key: key.clone(), reason: failure.reason.clone() })
-    }
-
-    /// Gives everything that failed its attempts again, and takes Linear for present.
+    /// Offers failed calls again, and treats Linear as reachable.
     pub(super) fn retry(&mut self) {
         self.failures.clear();
         self.absent = false;
     }
 
-    /// Takes in what became of `key`. Taking in the same again changes nothing.
-    pub(super) fn acknowledge(
-        &mut self,
-        key: &LinearKey,
-        result: CallResult,
-    ) -> Result<(), AcknowledgeError> {
-        match (key, result) {
-            (_, CallResult::Failed(reason)) => return self.take_failure(key, &reason),
-            (LinearKey::Create(_), CallResult::Done) => {
-                return Err(AcknowledgeError::NeedsId(key.clone()));
-            }
-            (LinearKey::Create(task), CallResult::Created { id, identifier }) => {
-                self.take_issue(task, id, identifier)?;
-            }
-            (LinearKey::Status { task, stage, number }, _) => {
-                if !self.issue(key)?.take_move(*stage, *number) {
-                    return Err(AcknowledgeError::NeverOffered(key.clone()));
+    /// Records that the call `key` was made; `id` is the issue that it created. A second record changes nothing.
+    pub(super) fn acknowledge(&mut self, key: &LinearKey, id: Option<LinearId>) -> Result<(), CommandError> {
+        match key {
+            LinearKey::Create(task) => {
+                let id = id.ok_or_else(|| {
+                    CommandError::refused(format!("{key} needs the id of the issue")).hint("add `--id ISSUE`")
+                })?;
+                let issue = json!({ "linearIssueId": id });
+                let new = || serde_json::from_value(issue).expect("every other field has a default");
+                let known = &self.tasks.entry(task.clone()).or_insert_with(new).linear_issue_id;
+                if *known != id {
+                    return Err(CommandError::refused(format!("task {task} already has the issue {known}"))
+                        .hint("the task keeps its issue: close the other one in Linear, and say there why"));
                 }
-                // An earlier failure was about a stage that is past.
+            }
+            LinearKey::Status { task, stage } => {
+                // The last acknowledgement counts: if it is a late one, the stage that is due is offered again.
+                let issue = self.issue(key)?;
+                if issue.stage() != *stage {
+                    issue.sent.push(*stage);
+                }
+                issue.unconfirmed = false;
+                // Earlier failures were about past moves.
                 let is_move =
                     |other: &LinearKey| matches!(other, LinearKey::Status { task: of, .. } if of == task);
                 self.failures.retain(|other, _| !is_move(other));
             }
-            (LinearKey::Comment { digest, .. }, _) => {
+            LinearKey::Comment { digest, .. } => {
                 self.issue(key)?.comments.insert(digest.clone());
             }
         }
@@ -350,52 +288,36 @@ impl LinearMapping {
         Ok(())
     }
 
-    fn issue(&mut self, key: &LinearKey) -> Result<&mut MappedIssue, AcknowledgeError> {
-        self.tasks.get_mut(key.task()).ok_or_else(|| AcknowledgeError::NeverOffered(key.clone()))
-    }
-
-    fn take_issue(
-        &mut self,
-        task: &TaskId,
-        id: LinearId,
-        identifier: Option<LinearId>,
-    ) -> Result<(), AcknowledgeError> {
-        let new = || {
-            let issue = json!({ "linearIssueId": id });
-            serde_json::from_value(issue).expect("every other field has a default")
-        };
-        let issue = self.tasks.entry(task.clone()).or_insert_with(new);
-        if issue.linear_issue_id != id {
-            let known = issue.linear_issue_id.clone();
-            return Err(AcknowledgeError::OtherIssue { task: task.clone(), known });
+    /// Records that the call `key` failed.
+    pub(super) fn fail(&mut self, key: &LinearKey, reason: &str) -> Result<(), CommandError> {
+        if !matches!(key, LinearKey::Create(_)) {
+            self.issue(key)?;
         }
-        issue.linear_identifier = identifier.or(issue.linear_identifier.take());
+        let failure = self.failures.entry(key.clone()).or_default();
+        failure.attempts = failure.attempts.saturating_add(1);
+        failure.reason = clipped(&one_line(reason), REASON);
         Ok(())
     }
 
-    /// A call that was made can't fail any more.
-    fn take_failure(&mut self, key: &LinearKey, reason: &str) -> Result<(), AcknowledgeError> {
-        let done = match key {
-            LinearKey::Create(task) => self.tasks.contains_key(task),
-            LinearKey::Status { number, .. } => {
-                let sent = self.issue(key)?.sent.len();
-                if *number > sent + 1 {
-                    return Err(AcknowledgeError::NeverOffered(key.clone()));
-                }
-                *number <= sent
-            }
-            LinearKey::Comment { digest, .. } => self.issue(key)?.comments.contains(digest),
-        };
-        if !done {
-            let failure = self.failures.entry(key.clone()).or_default();
-            failure.attempts = failure.attempts.saturating_add(1);
-            failure.reason = clipped(&one_line(reason), REASON);
-        }
-        Ok(())
+    /// The issue that the call `key` is about. Fails where there is none, since no such call was offered then.
+    fn issue(&mut self, key: &LinearKey) -> Result<&mut MappedIssue, CommandError> {
+        self.tasks.get_mut(key.task()).ok_or_else(|| {
+            let id = &self.plan_id;
+            CommandError::refused(format!("{key} was never offered")).hint(format!(
+                "`fp linear create {id}` and `fp linear outbox {id}` print the keys of what is due"
+            ))
+        })
     }
 }
 
-/// What team boards call the stage in which people look at what was made.
+/// The mapping `text` of another plan, as that of the plan `id`; `None` where it can't be read.
+pub(crate) fn mapping_moved_to(text: &str, id: &PlanId) -> Option<String> {
+    let mut mapping: LinearMapping = serde_json::from_str(text).ok()?;
+    mapping.plan_id = id.clone();
+    Some(mapping.to_json())
+}
+
+/// The usual name of a board's review column.
 const IN_REVIEW: &str = "in review";
 
 /// A status of a team, as Linear lists it.
@@ -403,50 +325,44 @@ const IN_REVIEW: &str = "in review";
 pub(super) struct TeamStatus {
     pub(super) id: LinearId,
     pub(super) name: String,
-    /// `backlog`, `unstarted`, `started`, `completed`, `canceled`, or another one, which means nothing here.
+    /// `backlog`, `unstarted`, `started`, `completed` or `canceled`; any other is ignored.
     #[serde(rename = "type")]
     kind: String,
 }
 
 impl TeamStatus {
-    fn is_called(&self, name: &str) -> bool {
+    pub(super) fn is_called(&self, name: &str) -> bool {
         self.name.trim().to_lowercase() == name.trim().to_lowercase()
     }
 }
 
 impl LinearStage {
-    fn configured_name(self, names: &LinearStatusMap) -> Option<&str> {
-        let name = match self {
-            Self::Pending => &names.pending,
-            Self::InProgress => &names.in_progress,
-            Self::Review => &names.review,
-            Self::Completed => &names.completed,
-            Self::Failed => &names.failed,
+    /// The name that is configured for this stage, and the types of Linear's statuses for it.
+    pub(super) fn wanted_status(self, names: &LinearStatusMap) -> (Option<&str>, &'static [&'static str]) {
+        let (name, types): (_, &[&str]) = match self {
+            Self::Pending => (&names.pending, &["unstarted", "backlog"]),
+            Self::InProgress => (&names.in_progress, &["started"]),
+            Self::Review => (&names.review, &[]),
+            Self::Completed => (&names.completed, &["completed"]),
+            Self::Failed => (&names.failed, &["canceled", "cancelled"]),
         };
-        name.as_deref()
+        (name.as_deref(), types)
     }
 
-    /// The status for this stage among those of a team: the one with the configured name, else the first of the stage's
-    /// type, and for `review` one that is called so, else that of `completed`.
+    /// The status for this stage among those of a team: the one with the configured name, or else the first of the
+    /// stage's types. For `review` that is the one called so, or else the one for `completed`.
     pub(super) fn status_among<'l>(
         self,
         list: &'l [TeamStatus],
         names: &LinearStatusMap,
     ) -> Option<&'l TeamStatus> {
+        let (name, types) = self.wanted_status(names);
         let called = |name: &str| list.iter().find(|status| status.is_called(name));
         let first =
-            |kind: &str| list.iter().find(|status| status.kind == kind && !status.is_called(IN_REVIEW));
-        self.configured_name(names).and_then(called).or_else(|| match self {
-            Self::Pending => first("unstarted").or_else(|| first("backlog")),
-            Self::InProgress => first("started"),
+            |kind: &&str| list.iter().find(|status| status.kind == *kind && !status.is_called(IN_REVIEW));
+        name.and_then(called).or_else(|| match self {
             Self::Review => called(IN_REVIEW).or_else(|| Self::Completed.status_among(list, names)),
-            Self::Completed => first("completed"),
-            Self::Failed => first("canceled").or_else(|| first("cancelled")),
+            _ => types.iter().find_map(first),
         })
-    }
-
-    /// The name that is configured for this stage, where the team has no such status.
-    pub(super) fn unknown_name<'n>(self, list: &[TeamStatus], names: &'n LinearStatusMap) -> Option<&'n str> {
-        self.configured_name(names).filter(|name| !list.iter().any(|status| status.is_called(name)))
     }
 }

@@ -1,42 +1,47 @@
 //! `fp linear`: the mirror of a plan in Linear.
 //!
-//! An agent makes the calls. What has to be sent, in which order, and what was sent already is computed and remembered
-//! here, so that an interrupted call is neither lost nor made twice: every call has a key, and one that was
-//! acknowledged by its key is never offered again.
+//! An agent makes the calls. `fp` computes which are due and remembers which were made, so that an interrupted call is
+//! neither lost nor made twice: every call has a key, and one that was acknowledged by its key is never offered again.
 
 mod mapping;
 mod outbox;
 #[cfg(test)]
 mod tests;
-mod upkeep;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::id::LinearId;
-use fp_plan::plan::parse;
-use fp_plan::text::visible_line;
+use fp_plan::plan::id::{AgentName, LinearId, TaskId};
+use fp_plan::plan::{Plan, parse};
+use fp_plan::text::{counted, visible_line};
+use fp_run::run::State;
+use fp_run::run::next::LeadAction;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use self::mapping::{CallResult, InvalidLinearKey, LinearKey, LinearMapping, LinearStage, TeamStatus};
+pub(crate) use self::mapping::mapping_moved_to;
+use self::mapping::{FailedCall, LinearKey, LinearMapping, LinearStage, TeamStatus};
 use self::outbox::LinearOutbox;
-use self::upkeep::{read_mapping, write_mapping};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::doctor::{DoctorFinding, listed_tasks};
 use crate::input::Input;
+use crate::printer::word_of;
 use crate::source::PlanSource;
-
-pub(crate) use self::upkeep::{LinearError, mapping_moved_to, mirror_findings, tracker_due, tracker_ended};
 
 /// Largest list of statuses that is read, in bytes.
 const STATUSES_CAP: u64 = 1024 * 1024;
 /// Most calls that are printed at once.
 const LIMIT: usize = 20;
+/// Name of the agent that brings Linear up to date with a run.
+const TRACKER: &str = "tracker";
+/// Its type, as the client addresses it.
+const TRACKER_AGENT: &str = "fp:task-tracker";
 
 /// Print what to send to Linear, and remember what was sent
 ///
-/// Prints nothing as long as `linear.enabled` is false.
+/// Prints nothing while `linear.enabled` is false.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinearArgs {
     #[command(subcommand)]
@@ -50,113 +55,93 @@ enum LinearAction {
         /// The plan.
         plan: String,
     },
-    /// Print which issues to move and which comments to make, as they follow from the log
+    /// Print the issues to move and the comments to add
     Outbox {
         /// The plan.
         plan: String,
     },
-    /// Say what became of a call that was printed; saying it again changes nothing
-    Ack(AckArgs),
-    /// Tell which statuses the team has
-    Statuses(StatusesArgs),
-    /// Tell that Linear can't be reached: nothing is printed any more
+    /// Record that a printed call was made, or that it failed
+    Ack {
+        /// The plan.
+        plan: String,
+        /// The printed key.
+        #[arg(value_parser = |text: &str| LinearKey::try_from(text.to_owned()))]
+        key: LinearKey,
+        /// Id of the issue that was created, or found by its marker.
+        #[arg(long, value_name = "ISSUE")]
+        id: Option<LinearId>,
+        /// Why the call failed.
+        #[arg(long, value_name = "REASON", conflicts_with = "id")]
+        failed: Option<String>,
+    },
+    /// Record the team's statuses
+    Statuses {
+        /// The plan.
+        plan: String,
+        /// A JSON array of statuses with `id`, `name` and `type`, as Linear lists them; `-` for standard input.
+        #[arg(long)]
+        file: PathBuf,
+        /// Id of the team.
+        #[arg(long, value_name = "ID")]
+        team: Option<LinearId>,
+    },
+    /// Record that Linear can't be reached: from then on nothing is printed
     Absent {
         /// The plan.
         plan: String,
     },
-    /// Print again what failed too often, and take Linear for present
+    /// Offer failed calls again, and treat Linear as reachable
     Retry {
         /// The plan.
         plan: String,
     },
 }
 
-#[derive(Debug, clap::Args)]
-struct AckArgs {
-    /// The plan.
-    plan: String,
-    /// The key that was printed.
-    #[arg(value_parser = key)]
-    key: LinearKey,
-    /// Id of the issue that was created, or found by its marker.
-    #[arg(long, value_name = "ISSUE")]
-    id: Option<LinearId>,
-    /// Its name for people, such as ENG-12.
-    #[arg(long, value_name = "NAME", requires = "id")]
-    identifier: Option<LinearId>,
-    /// The call failed, for this reason.
-    #[arg(long, value_name = "REASON", conflicts_with = "id")]
-    failed: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-struct StatusesArgs {
-    /// The plan.
-    plan: String,
-    /// A JSON array of statuses with `id`, `name` and `type`, as Linear lists them; `-` for standard input.
-    #[arg(long)]
-    file: PathBuf,
-    /// Id of the team.
-    #[arg(long, value_name = "ID")]
-    team: Option<LinearId>,
-}
-
-fn key(text: &str) -> Result<LinearKey, InvalidLinearKey> {
-    text.to_owned().try_into()
-}
-
 pub(crate) fn run(args: LinearArgs, context: &Context) -> CommandResult {
-    let selector = match &args.action {
-        LinearAction::Create { plan }
-        | LinearAction::Outbox { plan }
-        | LinearAction::Absent { plan }
-        | LinearAction::Retry { plan } => plan,
-        LinearAction::Ack(ack) => &ack.plan,
-        LinearAction::Statuses(statuses) => &statuses.plan,
+    use LinearAction::{Absent, Ack, Create, Outbox, Retry, Statuses};
+    let plan = match &args.action {
+        Create { plan } | Outbox { plan } | Absent { plan } | Retry { plan } => plan,
+        Ack { plan, .. } | Statuses { plan, .. } => plan,
     };
-    let plan = context.open(Some(selector))?;
+    let plan = context.open(Some(plan))?;
     if !plan.settings.linear.enabled {
         return Ok(Exit::Done);
     }
     match args.action {
-        LinearAction::Create { .. } => create(&plan, context),
-        LinearAction::Outbox { .. } => offer(&plan, context),
-        LinearAction::Ack(ack) => acknowledge(&plan, ack, context),
-        LinearAction::Statuses(args) => statuses(&plan, args, context),
-        LinearAction::Absent { .. } => absent(&plan, context),
-        LinearAction::Retry { .. } => {
+        Create { .. } => create(&plan, context),
+        Outbox { .. } => offer(&plan, context),
+        Ack { key, id, failed, .. } => acknowledge(&plan, &key, id, failed.as_deref(), context),
+        Statuses { file, team, .. } => statuses(&plan, &file, team, context),
+        Absent { .. } => absent(&plan, context),
+        Retry { .. } => {
             change(&plan, |mapping| {
                 mapping.retry();
                 Ok(())
             })?;
-            let text = "What failed is tried again, and Linear is taken for present\n";
-            context.report(&json!({ "planId": plan.id(), "retried": true }), text)
+            let json = json!({ "planId": plan.id(), "retried": true });
+            context.report(&json, "Failed calls are offered again, and Linear counts as reachable\n")
         }
     }
 }
 
-/// The mapping of `plan`, or one of which nothing was sent.
-fn mapping_of(plan: &OpenPlan) -> Result<LinearMapping, LinearError> {
-    Ok(read_mapping(plan)?.unwrap_or_else(|| LinearMapping::new(plan.id())))
-}
-
-/// Changes the mapping under the plan's lock.
-fn change<T>(
+/// Changes the mapping under the plan's lock, and returns true if it is another one then.
+fn change(
     plan: &OpenPlan,
-    change: impl FnOnce(&mut LinearMapping) -> Result<T, CommandError>,
-) -> Result<T, CommandError> {
+    change: impl FnOnce(&mut LinearMapping) -> Result<(), CommandError>,
+) -> Result<bool, CommandError> {
     let _lock = plan.lock()?;
-    let before = mapping_of(plan)?;
+    let before = LinearMapping::read(plan)?;
     let mut mapping = before.clone();
-    let changed = change(&mut mapping)?;
-    if before != mapping {
-        write_mapping(plan, &mapping)?;
+    change(&mut mapping)?;
+    let changed = before != mapping;
+    if changed {
+        mapping.write(plan)?;
     }
     Ok(changed)
 }
 
 fn create(plan: &OpenPlan, context: &Context) -> CommandResult {
-    let mapping = mapping_of(plan)?;
+    let mapping = LinearMapping::read(plan)?;
     if mapping.absent {
         return Ok(Exit::Done);
     }
@@ -166,63 +151,70 @@ fn create(plan: &OpenPlan, context: &Context) -> CommandResult {
     if plan.load()?.state.approval.is_none() {
         source.refuse_invalid(&tree, &problems)?;
     }
-    let due = LinearOutbox::of_issues(&tree, &mapping, &plan.settings.linear).cut(LIMIT);
+    let mut due = LinearOutbox::of_issues(&tree, &mapping, &plan.settings.linear);
+    due.calls.truncate(LIMIT);
     context.report(&json!(due), &due.text(plan.id()))
 }
 
-/// Prints what is due, once it is remembered that it is offered.
 fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
     let tree = context.tree(plan)?;
     let ledger = plan.lock()?;
     context.notices(ledger.notices());
-    let mut mapping = mapping_of(plan)?;
+    let mut mapping = LinearMapping::read(plan)?;
     if mapping.absent {
         return Ok(Exit::Done);
     }
     let state = ledger.state();
-    let due = LinearOutbox::of_leaves(state, &mapping).and_parents(&tree.parse(), state, &mapping).cut(LIMIT);
+    let mut due = LinearOutbox::of_leaves(state, &mapping).and_parents(&tree.parse(), state, &mapping);
+    due.calls.truncate(LIMIT);
     if mapping.resolved_statuses.is_empty() && !due.unresolved.is_empty() {
         return Err(CommandError::refused("the statuses of the team are not known")
             .hint(format!("list them and pipe them to `fp linear statuses {} --file -`", plan.id())));
     }
+    // Before they are printed: whoever prints and dies has offered them.
     if due.note_offers(&mut mapping) {
-        write_mapping(plan, &mapping)?;
+        mapping.write(plan)?;
     }
     drop(ledger);
     context.report(&json!(due), &due.text(plan.id()))
 }
 
-fn acknowledge(plan: &OpenPlan, args: AckArgs, context: &Context) -> CommandResult {
-    let AckArgs { key, id, identifier, failed, .. } = args;
-    let done = failed.is_none();
-    let result = match (failed, id) {
-        (Some(reason), _) => CallResult::Failed(reason),
-        (None, Some(id)) => CallResult::Created { id, identifier },
-        (None, None) => CallResult::Done,
-    };
-    if let LinearKey::Create(task) = &key
+fn acknowledge(
+    plan: &OpenPlan,
+    key: &LinearKey,
+    id: Option<LinearId>,
+    failed: Option<&str>,
+    context: &Context,
+) -> CommandResult {
+    if let LinearKey::Create(task) = key
         && context.tree(plan)?.parse().find(task.as_str()).is_none()
     {
         return Err(CommandError::refused(format!("the plan has no task {task}"))
             .hint(format!("`fp linear create {}` prints the keys of the issues to create", plan.id())));
     }
-    change(plan, |mapping| Ok(mapping.acknowledge(&key, result)?))?;
-    let text = if done { format!("{key} is done\n") } else { format!("{key} failed\n") };
+    change(plan, |mapping| match failed {
+        Some(reason) => mapping.fail(key, reason),
+        None => mapping.acknowledge(key, id),
+    })?;
+    let done = failed.is_none();
+    let text = format!("{key} {}\n", if done { "is done" } else { "failed" });
     context.report(&json!({ "key": key, "done": done }), &text)
 }
 
-fn statuses(plan: &OpenPlan, args: StatusesArgs, context: &Context) -> CommandResult {
-    let Input { name, text } = Input::read(&args.file, STATUSES_CAP, context)?;
+fn statuses(plan: &OpenPlan, file: &Path, team: Option<LinearId>, context: &Context) -> CommandResult {
+    let Input { name, text } = Input::read(file, STATUSES_CAP, context)?;
     let list: Vec<TeamStatus> = serde_json::from_str(&text).map_err(|_| {
-        CommandError::failed(format!("{name} is no list of statuses"))
-            .hint(r#"it has to be a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]"#)
+        CommandError::failed(format!("{name} is not a list of statuses"))
+            .hint(r#"pass a JSON array: [{"id": "…", "name": "Todo", "type": "unstarted"}, …]"#)
     })?;
     let names = &plan.settings.linear.status_map;
     let mut text = String::new();
     let mut resolved = BTreeMap::new();
     for stage in LinearStage::ALL {
-        let word = stage.word();
-        if let Some(name) = stage.unknown_name(&list, names) {
+        let word = word_of(stage);
+        if let Some(name) = stage.wanted_status(names).0
+            && !list.iter().any(|status| status.is_called(name))
+        {
             context.printer.note(&format!("warning: the team has no status called {name:?} for {word}"));
         }
         match stage.status_among(&list, names) {
@@ -235,21 +227,99 @@ fn statuses(plan: &OpenPlan, args: StatusesArgs, context: &Context) -> CommandRe
     }
     let json = json!({ "planId": plan.id(), "resolvedStatuses": resolved });
     change(plan, |mapping| {
-        // A stage that isn't found any more keeps its status.
+        // A stage without a status in this list keeps the one it had.
         mapping.resolved_statuses.extend(resolved);
-        mapping.team_id = args.team.or(mapping.team_id.take());
+        mapping.team_id = team.or(mapping.team_id.take());
         Ok(())
     })?;
     context.report(&json, &text)
 }
 
 fn absent(plan: &OpenPlan, context: &Context) -> CommandResult {
-    let known = change(plan, |mapping| Ok(std::mem::replace(&mut mapping.absent, true)))?;
-    if !known {
-        context
-            .printer
-            .note("warning: Linear can't be reached, and is left alone: the plan goes on without it");
-        context.printer.note(&format!("hint: once it is there, run `fp linear retry {}`", plan.id()));
+    let is_news = change(plan, |mapping| {
+        mapping.absent = true;
+        Ok(())
+    })?;
+    if is_news {
+        context.printer.note("warning: Linear can't be reached: the plan goes on without it");
+        context.printer.note(&format!("hint: once it can be reached, run `fp linear retry {}`", plan.id()));
     }
     Ok(Exit::Done)
+}
+
+/// Takes the tracker out of the agents that have `ended`, and returns true if it was among them.
+pub(crate) fn tracker_ended(ended: &mut Vec<AgentName>) -> bool {
+    let before = ended.len();
+    ended.retain(|name| name.as_str() != TRACKER);
+    ended.len() < before
+}
+
+/// The action that starts the tracker, where calls are due in Linear and no tracker is running: the last one has `ended`,
+/// or its time is up. The caller holds the plan's lock.
+///
+/// The tracker is no part of the run: nothing waits for it, and the mapping has its start, not the log.
+pub(crate) fn tracker_due(
+    plan: &OpenPlan,
+    state: &State,
+    ended: bool,
+    now: Timestamp,
+) -> Result<Option<LeadAction>, CommandError> {
+    if !plan.settings.linear.enabled {
+        return Ok(None);
+    }
+    let mut mapping = LinearMapping::read(plan)?;
+    if mapping.absent {
+        return Ok(None);
+    }
+    let before = mapping.tracked_since;
+    let time = SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into());
+    let started = before.filter(|_| !ended);
+    let is_running = started.is_some_and(|since| now.duration_since(since) < time);
+    let is_due = !is_running && !LinearOutbox::of_leaves(state, &mapping).calls.is_empty();
+    mapping.tracked_since = if is_due { Some(now) } else { started };
+    if mapping.tracked_since != before {
+        mapping.write(plan)?;
+    }
+    let id = plan.id();
+    Ok(is_due.then(|| LeadAction::Spawn {
+        name: AgentName::new(TRACKER).expect("it is a name"),
+        agent: TRACKER_AGENT,
+        prompt: format!(
+            "You are {TRACKER}. Bring Linear up to date with plan {id}: run `fp linear outbox {id}` and go by what it prints."
+        ),
+    }))
+}
+
+/// The doctor's findings about the mirror of `plan`. Without its `tree`, the tasks in the mapping are not checked.
+pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
+    match LinearMapping::read(plan) {
+        Ok(mapping) if mapping == LinearMapping::new(plan.id()) => Vec::new(),
+        Ok(mapping) => judge_mapping(&mapping, tree),
+        Err(error) => vec![DoctorFinding::of_error("linear", error)],
+    }
+}
+
+fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
+    let check = "linear";
+    let retry = format!("fp linear retry {}", mapping.plan_id);
+    let mut found = Vec::new();
+    let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
+    let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
+    if !gone.is_empty() {
+        let detail = format!("no longer in the tree: {}; close what is left in Linear", listed_tasks(gone));
+        found.push(DoctorFinding::warning(check, detail));
+    }
+    let given_up = mapping.failures.values().filter(|call| FailedCall::is_given_up(call)).count();
+    if given_up > 0 {
+        let detail = format!("{} failed too often", counted(given_up, "call"));
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
+    }
+    if mapping.absent {
+        let detail = "Linear could not be reached, so nothing is sent";
+        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
+    }
+    if found.is_empty() {
+        found.push(DoctorFinding::ok(check, counted(mapping.tasks.len(), "issue")));
+    }
+    found
 }

@@ -1,7 +1,6 @@
-//! What is due in Linear: issues to be created, moves and comments, as they follow from the tree, the log and what was
-//! sent.
+//! The calls that are due in Linear: new issues, moves and comments, as they follow from the tree, the log and the mapping.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use fp_plan::plan::field::FieldKind;
@@ -16,9 +15,8 @@ use fp_run::run::payload::short;
 use fp_run::run::state::{Status, TaskState};
 use serde::Serialize;
 
-use super::mapping::{
-    FailedCall, GivenUpCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue,
-};
+use super::mapping::{FailedCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue};
+use crate::printer::word_of;
 
 /// Most characters of a title that Linear takes.
 const TITLE: usize = 255;
@@ -26,94 +24,27 @@ const TITLE: usize = 255;
 const ENTRY: usize = 500;
 /// Digits of a digest.
 const DIGITS: usize = 8;
+/// The fields of a call in Markdown, each of which ends with the marker.
+const BLOCKS: [&str; 2] = ["body", "description"];
 
-/// What to do before a call with a marker.
-const BEFORE: &str =
-    "search for the marker: what has it was made before, and is acknowledged instead of being made again";
-
-/// The next calls to make.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LinearOutbox {
-    /// In order: each can be made now.
+    /// In order: none needs the result of one before it.
     pub(super) calls: Vec<LinearCall>,
-    /// How many are left behind these.
-    pub(super) remaining: usize,
-    /// Stages that issues should be moved to, and for which the team has no status.
+    /// Due stages for which the team has no status.
     pub(super) unresolved: BTreeSet<LinearStage>,
-    /// Calls that failed too often. Children of a task without an issue are put below the next task above it.
-    pub(super) given_up: Vec<GivenUpCall>,
+    /// Children of a task without an issue are put below the next task above it.
+    pub(super) given_up: BTreeMap<LinearKey, FailedCall>,
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct LinearCall {
     pub(super) key: LinearKey,
-    pub(super) task: TaskId,
+    /// By their names: the arguments of the call; `marker`, which finds what a call made before anybody could acknowledge
+    /// it; and `failed`, the last failure.
     #[serde(flatten)]
-    pub(super) action: LinearCallAction,
-    /// How it failed before.
-    failure: Option<FailedCall>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "call")]
-pub(super) enum LinearCallAction {
-    Create(NewIssue),
-    Status {
-        issue_id: LinearId,
-        identifier: Option<LinearId>,
-        stage: LinearStage,
-        status_id: LinearId,
-    },
-    Comment {
-        issue_id: LinearId,
-        identifier: Option<LinearId>,
-        /// In Markdown; the last line is the marker.
-        body: String,
-        /// Finds the comment, if it was made and nobody could say so.
-        marker: String,
-    },
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NewIssue {
-    pub(super) title: String,
-    /// In Markdown; the last line is the marker.
-    pub(super) description: String,
-    pub(super) parent_id: Option<LinearId>,
-    /// Name or key of the team, as configured.
-    pub(super) team: Option<String>,
-    team_id: Option<LinearId>,
-    /// Name of the project, as configured.
-    project: Option<String>,
-    /// The status that it begins with; the team's default where it is not known.
-    status_id: Option<LinearId>,
-    /// Finds the issue, if it was created and nobody could say so.
-    pub(super) marker: String,
-}
-
-fn new_issue(
-    tree: &Plan<'_>,
-    task: &Task<'_>,
-    id: &TaskId,
-    mapping: &LinearMapping,
-    settings: &Linear,
-) -> NewIssue {
-    let marker = format!("fp: {}/{id}", mapping.plan_id);
-    let above = std::iter::successors(task.parent, |parent| tree.tasks[*parent].parent);
-    let mut issues_above = above.filter_map(|parent| mapping.tasks.get(&*tree.tasks[parent].id));
-    NewIssue {
-        title: clipped(&one_line(&task.description), TITLE),
-        description: description(task, &marker),
-        parent_id: issues_above.next().map(|issue| issue.linear_issue_id.clone()),
-        team: settings.team.clone(),
-        team_id: mapping.team_id.clone(),
-        project: settings.project.clone(),
-        status_id: mapping.resolved_statuses.get(&LinearStage::Pending).cloned(),
-        marker,
-    }
+    pub(super) fields: BTreeMap<&'static str, String>,
 }
 
 fn description(task: &Task<'_>, marker: &str) -> String {
@@ -137,35 +68,45 @@ fn description(task: &Task<'_>, marker: &str) -> String {
 }
 
 impl LinearOutbox {
-    /// The issues to create: parents level by level, since an issue names its parent by an id that only its creation
-    /// gives, then leaves in the order of the tree.
+    /// The issues to create: parents level by level, since an issue needs the id of its parent's issue, then leaves in the
+    /// order of the tree.
     pub(super) fn of_issues(tree: &Plan<'_>, mapping: &LinearMapping, settings: &Linear) -> Self {
         let mut found = Self::default();
         for task in tree.tasks.iter().filter(|task| !task.synthetic) {
             let Ok(id) = TaskId::new(&*task.id) else { continue };
-            if !mapping.tasks.contains_key(&id) {
-                let issue = new_issue(tree, task, &id, mapping, settings);
-                found.add(LinearKey::Create(id), LinearCallAction::Create(issue), mapping);
+            if mapping.tasks.contains_key(&id) {
+                continue;
             }
+            let marker = format!("fp: {}/{id}", mapping.plan_id);
+            let above = std::iter::successors(task.parent, |parent| tree.tasks[*parent].parent);
+            let mut issues_above = above.filter_map(|parent| mapping.tasks.get(&*tree.tasks[parent].id));
+            let fields = [
+                ("title", Some(clipped(&one_line(&task.description), TITLE))),
+                ("team", mapping.team_id.as_ref().map(LinearId::to_string).or(settings.team.clone())),
+                ("project", settings.project.clone()),
+                ("parent", issues_above.next().map(|issue| issue.linear_issue_id.to_string())),
+                ("status", mapping.resolved_statuses.get(&LinearStage::Pending).map(LinearId::to_string)),
+                ("description", Some(description(task, &marker))),
+                ("marker", Some(marker)),
+            ];
+            found.add(LinearKey::Create(id), fields, mapping);
         }
         let depth = |call: &LinearCall| {
-            tree.find(call.task.as_str()).filter(|task| !task.is_leaf()).map(|task| task.depth)
+            tree.find(call.key.task().as_str()).filter(|task| !task.is_leaf()).map(|task| task.depth)
         };
         if let Some(level) = found.calls.iter().filter_map(depth).min() {
-            let all = found.calls.len();
             found.calls.retain(|call| depth(call) == Some(level));
-            found.remaining = all - found.calls.len();
         }
         found
     }
 
-    /// The calls about the leaves: the last stage of each, and a comment for each end of its task.
+    /// The calls about leaves: a move of each to its stage, and a comment at each end of its task.
     pub(super) fn of_leaves(state: &State, mapping: &LinearMapping) -> Self {
         let mut found = Self::default();
         for task in &state.tasks {
             let id = &task.leaf.id;
             let Some(issue) = mapping.tasks.get(id) else { continue };
-            // A skipped task leaves its issue where it is, as soon as that is known.
+            // A skipped task leaves its issue where it is, once that is confirmed.
             let stage = LinearStage::of_leaf(task.status);
             if let Some(stage) = stage.or_else(|| issue.unconfirmed.then(|| issue.stage())) {
                 found.add_move(id, issue, stage, mapping);
@@ -175,7 +116,7 @@ impl LinearOutbox {
         found
     }
 
-    /// Adds the moves of the parents in `tree`, as they follow from their leaves: the innermost parents first.
+    /// Adds the moves of the parents in `tree`, the innermost first.
     pub(super) fn and_parents(mut self, tree: &Plan<'_>, state: &State, mapping: &LinearMapping) -> Self {
         let index = PlanIndex::new(tree);
         for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
@@ -188,28 +129,17 @@ impl LinearOutbox {
         self
     }
 
-    pub(super) fn is_due(&self) -> bool {
-        !self.calls.is_empty()
-    }
-
-    /// Leaves all but the first `limit` calls for later.
-    pub(super) fn cut(mut self, limit: usize) -> Self {
-        self.remaining += self.calls.len().saturating_sub(limit);
-        self.calls.truncate(limit);
-        self
-    }
-
     fn add_move(&mut self, task: &TaskId, issue: &MappedIssue, stage: LinearStage, mapping: &LinearMapping) {
         if issue.stage() == stage && !issue.unconfirmed {
             return;
         }
-        let Some(status_id) = mapping.resolved_statuses.get(&stage).cloned() else {
+        let Some(status) = mapping.resolved_statuses.get(&stage) else {
             self.unresolved.insert(stage);
             return;
         };
-        let key = LinearKey::Status { task: task.clone(), stage, number: issue.sent.len() + 1 };
-        let (issue_id, identifier) = (issue.linear_issue_id.clone(), issue.linear_identifier.clone());
-        self.add(key, LinearCallAction::Status { issue_id, identifier, stage, status_id }, mapping);
+        let fields =
+            [("issue", Some(issue.linear_issue_id.to_string())), ("status", Some(status.to_string()))];
+        self.add(LinearKey::Status { task: task.clone(), stage }, fields, mapping);
     }
 
     fn add_comment(&mut self, state: &State, task: &TaskState, issue: &MappedIssue, mapping: &LinearMapping) {
@@ -221,68 +151,72 @@ impl LinearOutbox {
             return;
         }
         let marker = format!("fp: {}/{id} {digest}", state.plan_id);
-        let action = LinearCallAction::Comment {
-            issue_id: issue.linear_issue_id.clone(),
-            identifier: issue.linear_identifier.clone(),
-            body: format!("{text}\n{marker}"),
-            marker,
-        };
-        self.add(LinearKey::Comment { task: id.clone(), digest }, action, mapping);
+        let fields = [
+            ("issue", Some(issue.linear_issue_id.to_string())),
+            ("body", Some(format!("{text}\n{marker}"))),
+            ("marker", Some(marker)),
+        ];
+        self.add(LinearKey::Comment { task: id.clone(), digest }, fields, mapping);
     }
 
-    fn add(&mut self, key: LinearKey, action: LinearCallAction, mapping: &LinearMapping) {
-        match mapping.given_up(&key) {
-            Some(call) => self.given_up.push(call),
-            None => {
-                let (task, failure) = (key.task().clone(), mapping.failures.get(&key).cloned());
-                self.calls.push(LinearCall { key, task, action, failure });
-            }
+    fn add<const N: usize>(
+        &mut self,
+        key: LinearKey,
+        fields: [(&'static str, Option<String>); N],
+        mapping: &LinearMapping,
+    ) {
+        let failure = mapping.failures.get(&key);
+        if let Some(failure) = failure.filter(|failure| failure.is_given_up()) {
+            self.given_up.insert(key, failure.clone());
+            return;
         }
+        let failed =
+            failure.map(|call| format!("{} of {MAX_ATTEMPTS} times: {}", call.attempts, call.reason));
+        let all = fields.into_iter().chain([("failed", failed)]);
+        let fields = all.filter_map(|(name, value)| Some((name, value?))).collect();
+        self.calls.push(LinearCall { key, fields });
     }
 
-    /// Remembers in `mapping` that the moves are offered, before they are: should nobody ever say what became of one,
-    /// the issue is moved again, even if it is due where it was before. Says whether that is news.
+    /// Notes in `mapping` that these moves are offered, and returns true if that is news. An issue whose move is never
+    /// acknowledged is moved again, even back to its last known stage.
     pub(super) fn note_offers(&self, mapping: &mut LinearMapping) -> bool {
         let mut is_news = false;
         for call in &self.calls {
-            let is_move = matches!(call.action, LinearCallAction::Status { .. });
-            if let Some(issue) = mapping.tasks.get_mut(&call.task).filter(|_| is_move) {
+            if matches!(call.key, LinearKey::Status { .. })
+                && let Some(issue) = mapping.tasks.get_mut(call.key.task())
+            {
                 is_news |= !issue.unconfirmed;
                 issue.unconfirmed = true;
             }
         }
         is_news
     }
-}
 
-impl LinearOutbox {
     /// The calls as text for the agent that makes them.
     pub(super) fn text(&self, plan: &PlanId) -> String {
         let mut text: String = self.calls.iter().map(LinearCall::text).collect();
-        let creates = matches!(self.calls.first(), Some(call) if matches!(call.key, LinearKey::Create(_)));
-        if self.is_due() {
-            let options = if creates { " --id ISSUE --identifier NAME" } else { "" };
-            let ack = format!("fp linear ack {plan} KEY");
-            text.push('\n');
-            if self.calls.iter().any(|call| !matches!(call.key, LinearKey::Status { .. })) {
-                text += &format!("Before each with a marker: {BEFORE}\n");
+        match self.calls.first() {
+            Some(first) => {
+                let id = if matches!(first.key, LinearKey::Create(_)) { " --id ISSUE" } else { "" };
+                let ack = format!("fp linear ack {plan} KEY");
+                text.push('\n');
+                if self.calls.iter().any(|call| call.fields.contains_key("marker")) {
+                    text += "Before a call with a marker: search Linear for the marker. If you find it, don't make the \
+                             call: acknowledge it\n";
+                }
+                text += &format!("After each call: {ack}{id}\n  or: {ack} --failed REASON\n");
             }
-            text += &format!("After each: {ack}{options}\n  or: {ack} --failed REASON\n");
-        } else {
-            text += "Nothing is due\n";
+            None => text += "Nothing is due\n",
         }
         for stage in &self.unresolved {
-            let stage = stage.word();
-            text += &format!("The team has no status for {stage}: such issues stay where they are\n");
+            let stage = word_of(stage);
+            text += &format!("The team has no status for {stage}: those issues stay where they are\n");
         }
-        if self.remaining > 0 {
-            text += &format!("{} more when these are acknowledged\n", self.remaining);
-        }
-        for GivenUpCall { key, reason } in &self.given_up {
+        for (key, FailedCall { reason, .. }) in &self.given_up {
             text += &format!("Given up: {key}: {}\n", visible_line(reason));
         }
         if !self.given_up.is_empty() {
-            text += &format!("  fp linear retry {plan} tries again what was given up\n");
+            text += &format!("  `fp linear retry {plan}` offers these again\n");
         }
         text
     }
@@ -291,54 +225,33 @@ impl LinearOutbox {
 impl LinearCall {
     fn text(&self) -> String {
         let mut text = format!("{}\n", self.key);
-        let mut field = |name: &str, value: Option<String>| {
-            let line = value.map(|value| format!("  {:<8} {}\n", format!("{name}:"), visible_line(&value)));
-            text += &line.unwrap_or_default();
-        };
-        let shown = |id: &Option<LinearId>| id.as_ref().map(ToString::to_string);
-        let failure =
-            |call: &FailedCall| format!("{} of {MAX_ATTEMPTS} times: {}", call.attempts, call.reason);
-        field("failed", self.failure.as_ref().map(failure));
-        let block = match &self.action {
-            LinearCallAction::Create(issue) => {
-                field("title", Some(issue.title.clone()));
-                field("team", shown(&issue.team_id).or_else(|| issue.team.clone()));
-                field("project", issue.project.clone());
-                field("parent", shown(&issue.parent_id));
-                field("status", shown(&issue.status_id));
-                field("marker", Some(issue.marker.clone()));
-                Some(("description", &issue.description))
-            }
-            LinearCallAction::Status { issue_id, identifier, status_id, .. } => {
-                field("issue", Some(issue_text(issue_id, identifier.as_ref())));
-                field("status", Some(status_id.to_string()));
-                None
-            }
-            LinearCallAction::Comment { issue_id, identifier, body, marker } => {
-                field("issue", Some(issue_text(issue_id, identifier.as_ref())));
-                field("marker", Some(marker.clone()));
-                Some(("comment", body))
-            }
-        };
-        if let Some((name, body)) = block {
-            let line = |line: &str| format!("    {line}").trim_end().to_owned() + "\n";
-            text += &format!("  {name}:\n{}", body.lines().map(line).collect::<String>());
+        let (blocks, lines): (Vec<_>, Vec<_>) =
+            self.fields.iter().partition(|(name, _)| BLOCKS.contains(name));
+        for (name, value) in lines {
+            text += &format!("  {:<8} {}\n", format!("{name}:"), visible_line(value));
+        }
+        for (name, value) in blocks {
+            text += &format!("  {name}:\n");
+            text.extend(value.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n"));
         }
         text
     }
 }
 
-fn issue_text(id: &LinearId, identifier: Option<&LinearId>) -> String {
-    identifier.map_or_else(|| id.to_string(), |name| format!("{id} ({name})"))
-}
-
-/// What there is to say about `task`: what its pass rests on, or why it was given up. Nothing before its end, or when it
-/// was skipped.
+/// The comment at the end of `task`: the evidence of its pass, or the reason of its failure. `None` before its end, and
+/// for a skipped task. Its digest keeps a comment from being sent twice, so a changed wording sends all of them again.
 fn comment(task: &TaskState, iterations: u32) -> Option<String> {
     let attempt = format!("iteration {} of {iterations}", task.iteration);
     let mut text = match task.status {
-        Status::Completed if task.imported => "Was done before the plan was imported.".to_owned(),
-        Status::Completed => format!("Passed in {attempt}."),
+        Status::Completed => {
+            let passed = format!("Passed in {attempt}.");
+            let how = if task.imported { "Was done before the plan was imported." } else { &passed };
+            match (&task.commit, &task.note) {
+                (Some(commit), _) => format!("{how} Commit {}.", short(commit)),
+                (None, Some(note)) => format!("{how} No commit: {}.", clipped(&one_line(note), ENTRY)),
+                (None, None) => how.to_owned(),
+            }
+        }
         Status::Failed => {
             let reason = task.reason.as_deref().unwrap_or("no reason was given");
             format!("Given up in {attempt}: {}", clipped(&one_line(reason), ENTRY))
@@ -347,13 +260,6 @@ fn comment(task: &TaskState, iterations: u32) -> Option<String> {
             return None;
         }
     };
-    if task.status == Status::Completed {
-        match (&task.commit, &task.note) {
-            (Some(commit), _) => text += &format!(" Commit {}.", short(commit)),
-            (None, Some(note)) => text += &format!(" No commit: {}.", clipped(&one_line(note), ENTRY)),
-            (None, None) => {}
-        }
-    }
     text.push('\n');
     let Some(verdict) = &task.verdict else { return Some(text) };
     if !verdict.summary.trim().is_empty() {

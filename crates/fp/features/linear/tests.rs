@@ -9,12 +9,12 @@ use fp_run::run::state::Status;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
+use super::judge_mapping;
 use super::mapping::{
-    AcknowledgeError, CallResult, GivenUpCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS,
-    TeamStatus,
+    FailedCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue, TeamStatus,
 };
-use super::outbox::{LinearCallAction, LinearOutbox, NewIssue};
-use super::upkeep::judge_mapping;
+use super::outbox::LinearOutbox;
+use crate::printer::word_of;
 
 const TREE: &str = "- [ID: root] Greet people (Complexity: 5)\n- [ID: 1] Texts (Complexity: 3)\n  - [ID: 1.1] Write the \
                     greeting (Complexity: 2)\n    - Acceptance:\n      - `a.txt` has it\n    - Files: a.txt, b/*.rs\n  \
@@ -29,26 +29,18 @@ fn task(id: &str) -> TaskId {
     TaskId::new(id).unwrap()
 }
 
-fn created(id: &str) -> CallResult {
-    CallResult::Created { id: id.parse().unwrap(), identifier: None }
+fn created(id: &str) -> Option<LinearId> {
+    Some(id.parse().unwrap())
 }
 
-fn next_batch(mapping: &LinearMapping, limit: usize) -> LinearOutbox {
+fn next_batch(mapping: &LinearMapping) -> LinearOutbox {
     let (tree, _) = parse(TREE);
     let settings = Linear { enabled: true, team: Some("ENG".into()), ..Linear::default() };
-    LinearOutbox::of_issues(&tree, mapping, &settings).cut(limit)
+    LinearOutbox::of_issues(&tree, mapping, &settings)
 }
 
 fn keys(batch: &LinearOutbox) -> Vec<String> {
     batch.calls.iter().map(|call| call.key.to_string()).collect()
-}
-
-fn new_issues(batch: &LinearOutbox) -> Vec<&NewIssue> {
-    let new = batch.calls.iter().map(|call| match &call.action {
-        LinearCallAction::Create(issue) => issue,
-        other => panic!("{other:?}"),
-    });
-    new.collect()
 }
 
 #[test]
@@ -56,18 +48,16 @@ fn parents_level_by_level_then_leaves() {
     let mut mapping = LinearMapping::new(&plan_id());
     let mut seen = Vec::new();
     loop {
-        let batch = next_batch(&mapping, 20);
+        let batch = next_batch(&mapping);
         if batch.calls.is_empty() {
-            assert_eq!(batch.remaining, 0);
             break;
         }
-        seen.push((keys(&batch).join(" "), batch.remaining));
+        seen.push(keys(&batch).join(" "));
         for issue in &batch.calls {
             mapping.acknowledge(&issue.key, created(&format!("i-{}", seen.len()))).unwrap();
         }
     }
-    let expect = [("create/root", 4), ("create/1", 3), ("create/1.1 create/1.2 create/2", 0)];
-    assert_eq!(seen.iter().map(|(keys, left)| (keys.as_str(), *left)).collect::<Vec<_>>(), expect);
+    assert_eq!(seen, ["create/root", "create/1", "create/1.1 create/1.2 create/2"]);
 }
 
 #[test]
@@ -76,12 +66,9 @@ fn an_issue_says_what_its_task_does() {
     for (id, issue) in [("root", "i0"), ("1", "i1")] {
         mapping.acknowledge(&LinearKey::Create(task(id)), created(issue)).unwrap();
     }
-    let batch = next_batch(&mapping, 2);
-    let issue = new_issues(&batch)[0];
-    assert_eq!((batch.calls.len(), batch.remaining), (2, 1));
-    assert_eq!(issue.parent_id.as_ref().map(LinearId::as_str), Some("i1"));
-    assert_eq!((issue.title.as_str(), issue.team.as_deref()), ("Write the greeting", Some("ENG")));
-    insta::assert_snapshot!(issue.description, @"
+    let issue = &next_batch(&mapping).calls[0].fields;
+    assert_eq!((&*issue["parent"], &*issue["title"], &*issue["team"]), ("i1", "Write the greeting", "ENG"));
+    insta::assert_snapshot!(issue["description"], @"
     ## Acceptance
 
     - `a.txt` has it
@@ -103,15 +90,16 @@ fn what_fails_three_times_is_given_up_and_its_children_move_up() {
     mapping.acknowledge(&LinearKey::Create(task("root")), created("i0")).unwrap();
     let key = LinearKey::Create(task("1"));
     for attempt in 1..=MAX_ATTEMPTS {
-        assert_eq!(keys(&next_batch(&mapping, 20)), ["create/1"], "attempt {attempt}");
-        mapping.acknowledge(&key, CallResult::Failed("no\nright".into())).unwrap();
+        assert_eq!(keys(&next_batch(&mapping)), ["create/1"], "attempt {attempt}");
+        mapping.fail(&key, "no\nright").unwrap();
     }
-    let batch = next_batch(&mapping, 20);
+    let batch = next_batch(&mapping);
     assert_eq!(keys(&batch), ["create/1.1", "create/1.2", "create/2"]);
-    assert_eq!(batch.given_up, [GivenUpCall { key, reason: "no right".into() }]);
-    assert!(new_issues(&batch).iter().all(|i| i.parent_id.as_ref().is_some_and(|id| id.as_str() == "i0")));
+    let failure = FailedCall { attempts: 3, reason: "no right".into() };
+    assert_eq!(batch.given_up, BTreeMap::from([(key, failure)]));
+    assert!(batch.calls.iter().all(|call| call.fields["parent"] == "i0"));
     mapping.retry();
-    assert_eq!(keys(&next_batch(&mapping, 20)), ["create/1"]);
+    assert_eq!(keys(&next_batch(&mapping)), ["create/1"]);
 }
 
 #[test]
@@ -120,9 +108,11 @@ fn statuses_are_found_by_name_else_by_type() {
         let list: Vec<TeamStatus> = serde_json::from_str(text).unwrap();
         let found = LinearStage::ALL
             .iter()
-            .filter_map(|stage| Some(format!("{} {}", stage.word(), stage.status_among(&list, names)?.id)));
+            .filter_map(|stage| Some(format!("{} {}", word_of(stage), stage.status_among(&list, names)?.id)));
         assert_eq!(found.collect::<Vec<_>>().join(", "), expect, "{text}");
-        let missing = LinearStage::ALL.iter().filter_map(|stage| stage.unknown_name(&list, names));
+        let is_unknown = |name: &&str| !list.iter().any(|status| status.is_called(name));
+        let configured = LinearStage::ALL.iter().filter_map(|stage| stage.wanted_status(names).0);
+        let missing = configured.filter(is_unknown);
         assert_eq!(missing.count(), unknown, "{text}");
     };
     let usual = r#"[{"id":"s1","name":"Backlog","type":"backlog"},{"id":"s2","name":"Todo","type":"unstarted"},
@@ -167,7 +157,7 @@ fn a_parent_is_where_its_leaves_are() {
 
 #[test]
 fn keys_read_back_and_others_are_refused() {
-    for text in ["create/1.1", "status/root/in-progress/3", "comment/2/0a1b2c3d"] {
+    for text in ["create/1.1", "status/root/in-progress", "comment/2/0a1b2c3d"] {
         assert_eq!(LinearKey::try_from(text.to_owned()).unwrap().to_string(), text);
     }
     for text in [
@@ -176,9 +166,9 @@ fn keys_read_back_and_others_are_refused() {
         "create/",
         "create/../x",
         "create/1/2",
-        "status/1/open/1",
-        "status/1/failed/0",
-        "status/1/failed",
+        "status/1/open",
+        "status/1/failed/1",
+        "status/1",
         "comment/1/xyz",
         "comment/1/",
         "delete/1",
@@ -191,37 +181,26 @@ fn keys_read_back_and_others_are_refused() {
 fn an_answer_is_taken_in_once() {
     let mut mapping = LinearMapping::new(&plan_id());
     let create = LinearKey::Create(task("1"));
-    let status = |stage, number| LinearKey::Status { task: task("1"), stage, number };
-    assert_eq!(
-        mapping.acknowledge(&status(LinearStage::Failed, 1), CallResult::Done),
-        Err(AcknowledgeError::NeverOffered(status(LinearStage::Failed, 1)))
-    );
-    assert_eq!(
-        mapping.acknowledge(&create, CallResult::Done),
-        Err(AcknowledgeError::NeedsId(create.clone()))
-    );
-    mapping.acknowledge(&create, created("a")).unwrap();
-    mapping.acknowledge(&create, created("a")).unwrap();
-    let other = AcknowledgeError::OtherIssue { task: task("1"), known: "a".parse().unwrap() };
-    assert_eq!(mapping.acknowledge(&create, created("b")), Err(other));
-    let sent = |mapping: &LinearMapping| mapping.tasks["1"].sent.clone();
+    let status = |stage| LinearKey::Status { task: task("1"), stage };
+    let refused = |mapping: &mut LinearMapping, key: &LinearKey, id: Option<LinearId>| {
+        mapping.acknowledge(key, id).unwrap_err().message
+    };
+    let failed = status(LinearStage::Failed);
+    assert_eq!(refused(&mut mapping, &failed, None), "status/1/failed was never offered");
+    assert_eq!(mapping.fail(&failed, "no").unwrap_err().message, "status/1/failed was never offered");
+    assert_eq!(refused(&mut mapping, &create, None), "create/1 needs the id of the issue");
     for _ in 0..2 {
-        mapping.acknowledge(&status(LinearStage::InProgress, 1), CallResult::Done).unwrap();
-        assert_eq!(sent(&mapping), [LinearStage::InProgress]);
+        mapping.acknowledge(&create, created("a")).unwrap();
     }
-    let ahead = status(LinearStage::Failed, 3);
-    assert_eq!(
-        mapping.acknowledge(&ahead, CallResult::Done),
-        Err(AcknowledgeError::NeverOffered(ahead.clone()))
-    );
-    // Given out before the first was acknowledged, and set after it.
-    for _ in 0..2 {
-        mapping.acknowledge(&status(LinearStage::Failed, 1), CallResult::Done).unwrap();
-        assert_eq!(sent(&mapping), [LinearStage::InProgress, LinearStage::Failed]);
+    assert_eq!(refused(&mut mapping, &create, created("b")), "task 1 already has the issue a");
+    let in_progress = status(LinearStage::InProgress);
+    mapping.fail(&in_progress, "no").unwrap();
+    for (key, sent) in [(&in_progress, 1), (&in_progress, 1), (&failed, 2), (&failed, 2), (&in_progress, 3)] {
+        mapping.acknowledge(key, None).unwrap();
+        assert_eq!(mapping.tasks["1"].sent.len(), sent, "{key}");
+        let LinearKey::Status { stage, .. } = key else { unreachable!() };
+        assert_eq!(mapping.tasks["1"].stage(), *stage);
     }
-    // What is done can't fail any more.
-    mapping.acknowledge(&status(LinearStage::Failed, 2), CallResult::Failed("late".into())).unwrap();
-    mapping.acknowledge(&create, CallResult::Failed("late".into())).unwrap();
     assert!(mapping.failures.is_empty());
 }
 
@@ -265,7 +244,7 @@ fn a_mapping_that_does_not_fit() {
         [
             "warning: no longer in the tree: task 9; close what is left in Linear",
             "warning: 1 call failed too often",
-            "warning: Linear could not be reached, and is left alone",
+            "warning: Linear could not be reached, so nothing is sent",
         ]
     );
 }
@@ -303,8 +282,6 @@ struct Server {
     issues: Vec<(LinearId, Option<LinearId>, String)>,
     status: BTreeMap<LinearId, LinearId>,
     comments: Vec<(LinearId, String)>,
-    /// How often each status was set.
-    moves: BTreeMap<LinearKey, usize>,
 }
 
 struct World<'t> {
@@ -313,7 +290,6 @@ struct World<'t> {
     mapping: LinearMapping,
     server: Server,
     ends: Vec<End>,
-    died_after: usize,
 }
 
 impl World<'_> {
@@ -350,55 +326,53 @@ impl World<'_> {
         self.ends.pop().unwrap_or(End::Acknowledged)
     }
 
-    /// Takes the answer in; what is not in the file is forgotten by the next command.
-    fn answer(&mut self, key: &LinearKey, answer: &CallResult) {
-        self.mapping.acknowledge(key, answer.clone()).unwrap();
+    /// What is not in the file is forgotten by the next command.
+    fn save(&mut self) {
         self.mapping = LinearMapping::parse(&self.mapping.to_json(), &plan_id()).unwrap();
     }
 
     /// One call as the agent makes it. Says whether the agent is still alive.
-    fn call(&mut self, key: &LinearKey, make: impl FnOnce(&mut Server) -> CallResult) -> bool {
+    fn call(&mut self, key: &LinearKey, make: impl FnOnce(&mut Server) -> Option<LinearId>) -> bool {
         match self.end() {
             End::DiedBefore => return false,
             End::DiedAfter => {
                 make(&mut self.server);
-                self.died_after += 1;
                 return false;
             }
-            End::Failed => self.answer(key, &CallResult::Failed("no".into())),
-            End::Acknowledged => {
-                let answer = make(&mut self.server);
-                self.answer(key, &answer);
-            }
-            End::AcknowledgedTwice => {
-                let answer = make(&mut self.server);
-                self.answer(key, &answer);
-                self.answer(key, &answer);
+            End::Failed => self.mapping.fail(key, "no").unwrap(),
+            end @ (End::Acknowledged | End::AcknowledgedTwice) => {
+                let id = make(&mut self.server);
+                for _ in 0..if matches!(end, End::Acknowledged) { 1 } else { 2 } {
+                    self.mapping.acknowledge(key, id.clone()).unwrap();
+                }
             }
         }
+        self.save();
         true
     }
 
     fn create(&mut self, limit: usize) -> usize {
         let settings = Linear::default();
-        let batch = LinearOutbox::of_issues(self.tree, &self.mapping, &settings).cut(limit);
+        let mut batch = LinearOutbox::of_issues(self.tree, &self.mapping, &settings);
+        batch.calls.truncate(limit);
         for call in &batch.calls {
-            assert!(!self.mapping.tasks.contains_key(&call.task), "an acknowledged issue was given out");
-            let LinearCallAction::Create(issue) = &call.action else { panic!("{call:?}") };
+            assert!(!self.mapping.tasks.contains_key(call.key.task()), "an acknowledged issue was given out");
+            let marker = &call.fields["marker"];
+            let parent: Option<LinearId> = call.fields.get("parent").map(|id| id.parse().unwrap());
             let alive = self.call(&call.key, |server| {
-                let known = server.issues.iter().find(|(_, _, marker)| *marker == issue.marker);
+                let known = server.issues.iter().find(|(_, _, of)| of == marker);
                 let id = known.map(|(id, ..)| id.clone()).unwrap_or_else(|| {
                     let id: LinearId = format!("i-{}", server.issues.len()).parse().unwrap();
-                    if let Some(parent) = &issue.parent_id {
+                    if let Some(parent) = &parent {
                         assert!(
                             server.issues.iter().any(|(id, ..)| id == parent),
                             "a child before its parent"
                         );
                     }
-                    server.issues.push((id.clone(), issue.parent_id.clone(), issue.marker.clone()));
+                    server.issues.push((id.clone(), parent, marker.clone()));
                     id
                 });
-                CallResult::Created { id, identifier: None }
+                Some(id)
             });
             if !alive {
                 break;
@@ -409,26 +383,32 @@ impl World<'_> {
 
     fn send(&mut self, outbox: &LinearOutbox) -> usize {
         assert!(outbox.unresolved.is_empty());
+        let confirmed = |(task, issue): (&TaskId, &MappedIssue)| (!issue.unconfirmed).then(|| task.clone());
+        let confirmed: BTreeSet<TaskId> = self.mapping.tasks.iter().filter_map(confirmed).collect();
         if outbox.note_offers(&mut self.mapping) {
-            self.mapping = LinearMapping::parse(&self.mapping.to_json(), &plan_id()).unwrap();
+            self.save();
         }
         for call in &outbox.calls {
             let alive = self.call(&call.key, |server| {
-                match &call.action {
-                    LinearCallAction::Create(issue) => panic!("{issue:?}"),
-                    LinearCallAction::Status { issue_id, status_id, .. } => {
-                        server.status.insert(issue_id.clone(), status_id.clone());
-                        *server.moves.entry(call.key.clone()).or_default() += 1;
+                let issue: LinearId = call.fields["issue"].parse().unwrap();
+                match &call.key {
+                    LinearKey::Create(task) => panic!("{task}"),
+                    LinearKey::Status { .. } => {
+                        let status: LinearId = call.fields["status"].parse().unwrap();
+                        let before = server.status.insert(issue, status.clone());
+                        let again = before == Some(status) && confirmed.contains(call.key.task());
+                        assert!(!again, "{} was set again though it was acknowledged", call.key);
                     }
-                    LinearCallAction::Comment { issue_id, body, marker, .. } => {
-                        assert!(body.ends_with(marker.as_str()));
-                        let comment = (issue_id.clone(), marker.clone());
+                    LinearKey::Comment { .. } => {
+                        let marker = &call.fields["marker"];
+                        assert!(call.fields["body"].ends_with(marker.as_str()));
+                        let comment = (issue, marker.clone());
                         if !server.comments.contains(&comment) {
                             server.comments.push(comment);
                         }
                     }
                 }
-                CallResult::Done
+                None
             });
             if !alive {
                 break;
@@ -442,7 +422,9 @@ impl World<'_> {
             Step::Create(limit) => self.create(limit),
             Step::Outbox(limit) => {
                 let due = LinearOutbox::of_leaves(&self.state, &self.mapping);
-                self.send(&due.and_parents(self.tree, &self.state, &self.mapping).cut(limit))
+                let mut due = due.and_parents(self.tree, &self.state, &self.mapping);
+                due.calls.truncate(limit);
+                self.send(&due)
             }
             Step::Run(leaf, choice) => {
                 self.run(leaf, choice);
@@ -470,8 +452,6 @@ impl World<'_> {
         assert_eq!(markers.len(), self.tree.tasks.len(), "an issue is missing");
         let comments: BTreeSet<_> = self.server.comments.iter().collect();
         assert_eq!(comments.len(), self.server.comments.len());
-        let again = self.server.moves.values().map(|times| times - 1).sum::<usize>();
-        assert!(again <= self.died_after, "a status was set twice though it was acknowledged");
         for task in &self.state.tasks {
             let issue = &self.mapping.tasks[&task.leaf.id];
             let is = self.server.status.get(&issue.linear_issue_id);
@@ -513,10 +493,10 @@ proptest! {
         let (tree, _) = parse(DEEP_TREE);
         let mut mapping = LinearMapping::new(&plan_id());
         mapping.resolved_statuses =
-            LinearStage::ALL.iter().map(|stage| (*stage, format!("s-{}", stage.word()).parse().unwrap())).collect();
+            LinearStage::ALL.iter().map(|stage| (*stage, format!("s-{}", word_of(stage)).parse().unwrap())).collect();
         let state = State::new(plan_id());
         let server = Server::default();
-        let mut world = World { tree: &tree, state, mapping, server, ends, died_after: 0 };
+        let mut world = World { tree: &tree, state, mapping, server, ends };
         let leaf = |id| serde_json::json!({ "id": id, "title": "a", "hash": "h", "complexity": 1 });
         let leaves = LEAVES.iter().map(|id| serde_json::from_value(leaf(id)).unwrap()).collect();
         world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, by: Decider::User });

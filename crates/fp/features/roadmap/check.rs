@@ -8,20 +8,19 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path;
 use fp_plan::rules::vague_phrase;
 
-use super::model::{LayerItem, LayerOrder, Roadmap, RoadmapLayer};
+use super::model::{LayerItem, Roadmap, RoadmapLayer};
 
-/// How many layers a reader keeps in mind.
+/// Most layers that a reader keeps in mind.
 const MANY_LAYERS: usize = 7;
 
-const NESTED: &str = "write all layers as headings of one level; a layer's plan takes it apart";
-const NO_GOAL: &str = "add `- Goal:` with one sentence: its plan is made for that";
-const NO_END: &str = "add `- Done when:` with what anybody can see then";
+const NESTED: &str = "write all layers as headings of one level; a layer's plan divides it further";
+const NO_GOAL: &str = "add `- Goal:` with one sentence, which becomes the goal of its plan";
+const NO_END: &str = "add `- Done when:` with something that anybody can see then";
 
-/// The rule of inputs.
 pub(super) const UNMADE_INPUT: &str = "unmade-input";
 
-/// All findings in `roadmap`, with those of `parsed`, in the order of the page. `exists` tells whether a path, in normal
-/// form, is in the repository.
+/// All findings in `roadmap`, with those of `parsed`, in the order of the page. `exists` looks for a path, in normal form,
+/// in the repository.
 pub(super) fn check_roadmap(
     roadmap: &Roadmap,
     parsed: Vec<Diagnostic>,
@@ -33,18 +32,17 @@ pub(super) fn check_roadmap(
         let hint = "write one as `## [1] Title`; `fp help roadmap` has the form";
         found.add(None, Error, "no-layer", "there is no layer", hint);
     } else if layers > MANY_LAYERS {
-        let detail = format!("there are {layers} layers: a reader keeps no more than {MANY_LAYERS} in mind");
+        let detail = format!("there are {layers} layers; more than {MANY_LAYERS} are hard to keep in mind");
         found.add(None, Warning, "many-layers", &detail, "join layers that are only usable together");
     }
-    let order = LayerOrder::new(roadmap);
     found.check_layers(roadmap);
-    found.check_dependencies(roadmap, &order);
-    found.check_exchange(roadmap, &order, exists);
+    found.check_dependencies(roadmap);
+    found.check_exchange(roadmap, exists);
     found.0.sort_by_key(|diagnostic| diagnostic.span);
     found.0
 }
 
-/// A name as layers have to agree on it, whatever its case and blanks.
+/// A name without what layers may write differently: case, spaces and the signs around it.
 fn plain_name(name: &str) -> String {
     let words = name.trim_matches(['`', '*', '_', '.', ' ']).split_whitespace();
     words.collect::<Vec<_>>().join(" ").to_lowercase()
@@ -90,14 +88,9 @@ impl RoadmapFindings {
                 self.add(id, Error, "duplicate-layer", &detail, "give each layer an id of its own");
             }
             let missing = [
-                (layer.nested, "nested-layer", "the layer stands below another one", NESTED),
+                (layer.nested, "nested-layer", "the layer is nested in another one", NESTED),
                 (layer.goal.is_empty(), "missing-goal", "the layer has no goal", NO_GOAL),
-                (
-                    layer.done_when.is_empty(),
-                    "missing-done-when",
-                    "nothing says when the layer is done",
-                    NO_END,
-                ),
+                (layer.done_when.is_empty(), "missing-done-when", "the layer has no `Done when`", NO_END),
             ];
             for (_, rule, detail, hint) in missing.into_iter().filter(|(is_so, ..)| *is_so) {
                 self.add(line, Error, rule, detail, hint);
@@ -112,7 +105,7 @@ impl RoadmapFindings {
         }
     }
 
-    fn check_dependencies(&mut self, roadmap: &Roadmap, order: &LayerOrder) {
+    fn check_dependencies(&mut self, roadmap: &Roadmap) {
         let ids: HashSet<&str> = roadmap.layers.iter().map(|layer| &*layer.id).collect();
         for layer in &roadmap.layers {
             for LayerItem { text, span } in layer.depends_on.iter().flatten() {
@@ -123,33 +116,31 @@ impl RoadmapFindings {
                 }
             }
         }
-        let cycle = order.in_cycles();
-        if let Some(first) = cycle.first() {
-            let layer = &roadmap.layers[*first];
+        let cycle = roadmap.in_cycles();
+        if let [layer, ..] = cycle[..] {
             let span = layer.depends_on.iter().flatten().next().map_or(layer.span, |item| item.span);
-            let ids: Vec<&str> = cycle.iter().map(|at| &*roadmap.layers[*at].id).collect();
+            let ids: Vec<&str> = cycle.iter().map(|layer| &*layer.id).collect();
             let detail = format!("layers wait for each other: {}", ids.join(", "));
             let hint = "remove one of the dependencies, or join the layers";
             self.add((layer, span), Error, "layer-cycle", &detail, hint);
         }
     }
 
-    /// Checks what layers make for each other: each output is made once, and each input is made before,
-    /// or there as a file.
-    fn check_exchange(&mut self, roadmap: &Roadmap, order: &LayerOrder, exists: impl Fn(&str) -> bool) {
+    /// Checks that each output is made once, and that each input is a file or made before.
+    fn check_exchange(&mut self, roadmap: &Roadmap, exists: impl Fn(&str) -> bool) {
         let mut makers: HashMap<String, usize> = HashMap::new();
         for (at, layer) in roadmap.layers.iter().enumerate() {
             for LayerItem { text, span } in &layer.outputs {
                 let first = *makers.entry(plain_name(text)).or_insert(at);
                 if first != at {
-                    let detail = format!("layer {} makes `{text}` already", roadmap.layers[first].id);
-                    let hint = "have one layer make it; a layer that changes it has it as an input";
+                    let detail = format!("layer {} already makes `{text}`", roadmap.layers[first].id);
+                    let hint = "let one layer make it; a layer that changes it lists it as an input";
                     self.add((layer, *span), Error, "duplicate-output", &detail, hint);
                 }
             }
         }
         for (at, layer) in roadmap.layers.iter().enumerate() {
-            let before = order.all_before(at);
+            let before = roadmap.all_before(at);
             for LayerItem { text, span } in &layer.inputs {
                 let is_file = || path::normal(text).is_ok_and(|path| exists(&path));
                 let (detail, hint) = match makers.get(&plain_name(text)) {
@@ -158,12 +149,12 @@ impl RoadmapFindings {
                     Some(maker) => {
                         let maker = &roadmap.layers[*maker].id;
                         let hint = "depend on that layer, change the order, or remove the input";
-                        (format!("layer {maker} makes `{text}`, and does not come before"), hint)
+                        (format!("layer {maker} makes `{text}` but doesn't come before"), hint)
                     }
                     None => {
                         let hint =
-                            "use the name that another layer has for it, or add it to the outputs of one";
-                        (format!("no layer makes `{text}`, and it is no file of the repository"), hint)
+                            "use the name that another layer has for it, or add it to a layer's outputs";
+                        (format!("no layer makes `{text}`, and the repository has no such file"), hint)
                     }
                 };
                 self.add((layer, *span), Error, UNMADE_INPUT, &detail, hint);

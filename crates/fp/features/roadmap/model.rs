@@ -1,6 +1,4 @@
-//! A roadmap, the order of its layers, and how far each one is.
-
-use std::collections::HashMap;
+//! A roadmap, the order of its layers, and their progress.
 
 use fp_plan::diagnostic::{Diagnostic, Span};
 use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
@@ -29,12 +27,12 @@ pub(super) const FORM: &str = "\
 - Depends on: 1
 ";
 
-/// A roadmap as its page has it, which may break every rule.
+/// A roadmap as its page has it. It may break every rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Roadmap {
-    /// The goal in the user's own words, as far as the page quotes it.
+    /// In the user's own words, as the page quotes them.
     pub(super) goal: String,
-    /// The layers in the order of the page.
+    /// In the order of the page.
     pub(super) layers: Vec<RoadmapLayer>,
 }
 
@@ -51,15 +49,21 @@ pub(super) struct RoadmapLayer {
     pub(super) span: Span,
     /// One line; empty where it is missing.
     pub(super) goal: String,
-    /// What it builds on: outputs of other layers, or files of the repository.
+    /// Outputs of other layers, or files of the repository.
     pub(super) inputs: Vec<LayerItem>,
     pub(super) outputs: Vec<LayerItem>,
     pub(super) done_when: Vec<LayerItem>,
-    /// The layers before it; `None` where it doesn't say, which means the one before it on the page.
+    /// `None` means the layer before it on the page.
     pub(super) depends_on: Option<Vec<LayerItem>>,
-    /// Whether it stands below another layer.
+    /// True for a heading below another layer's.
     #[serde(skip)]
     pub(super) nested: bool,
+    /// Indexes of the layers directly before it. An id that no layer has is left out.
+    #[serde(skip)]
+    pub(super) before: Vec<usize>,
+    pub(super) plans: Vec<LayerPlan>,
+    /// The furthest state of its plans.
+    pub(super) state: LayerState,
 }
 
 /// An entry of a field and its place on the page.
@@ -77,12 +81,22 @@ impl From<&Item<'_>> for LayerItem {
     }
 }
 
-/// Reads a page. Never fails: every layer that can be made out is there, and the rest is in the findings.
+/// Reads a page. Never fails: the layers are those that can be recognised, and the rest is in the findings.
 pub(super) fn read_roadmap(text: &str) -> (Roadmap, Vec<Diagnostic>) {
     let (plan, found) = parse(text);
     let is_top = |task: &Task| task.parent.is_none_or(|parent| plan.tasks[parent].synthetic);
     let tasks = plan.tasks.iter().filter(|task| !task.synthetic);
-    let layers = tasks.map(|task| RoadmapLayer { nested: !is_top(task), ..read_layer(text, task) }).collect();
+    let mut layers: Vec<RoadmapLayer> =
+        tasks.map(|task| RoadmapLayer { nested: !is_top(task), ..read_layer(text, task) }).collect();
+    let ids: Vec<String> = layers.iter().map(|layer| layer.id.clone()).collect();
+    for (at, layer) in layers.iter_mut().enumerate() {
+        layer.before = match &layer.depends_on {
+            Some(items) => {
+                items.iter().filter_map(|item| ids.iter().position(|id| *id == item.text)).collect()
+            }
+            None => at.checked_sub(1).into_iter().collect(),
+        };
+    }
     (Roadmap { goal: quoted_goal(text), layers }, found)
 }
 
@@ -106,22 +120,22 @@ fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
         outputs: list("outputs", FieldKind::Files, None).unwrap_or_default(),
         done_when: list("done when", FieldKind::Acceptance, Some(FieldKind::Acceptance)).unwrap_or_default(),
         depends_on: list("depends on", FieldKind::Dependencies, Some(FieldKind::Dependencies)),
-        nested: false,
+        ..RoadmapLayer::default()
     }
 }
 
-/// A label in lower case, with blanks for its signs.
+/// `label` in lower case, with spaces for `-` and `_`.
 fn plain_label(label: &str) -> String {
     label.to_lowercase().replace(['-', '_'], " ")
 }
 
-/// The page of a roadmap for `goal`, without layers.
+/// A page for `goal`, without layers.
 pub(super) fn empty_page(goal: &str) -> String {
     let quote = |line: &str| format!("> {}", line.trim()).trim_end().to_owned() + "\n";
     format!("# Roadmap\n\n{}", goal.trim().lines().map(quote).collect::<String>())
 }
 
-/// The goal that a page quotes before its first layer; empty where it quotes none.
+/// The goal that a page quotes before its first layer, or an empty text.
 pub(super) fn quoted_goal(text: &str) -> String {
     let before = text.lines().take_while(|line| !line.starts_with("##"));
     let quoted = before.skip_while(|line| !line.starts_with('>')).take_while(|line| line.starts_with('>'));
@@ -129,7 +143,7 @@ pub(super) fn quoted_goal(text: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The goal of a plan that makes `layer` of the roadmap `id`, in these words.
+/// The goal of a plan for `layer` of the roadmap `id`: `words`, and the layer's fields.
 pub(super) fn plan_goal(words: &str, id: &RoadmapId, layer: &RoadmapLayer) -> String {
     let mut goal = format!("{}\n\nLayer {} of the roadmap {id}: {}\n", words.trim(), layer.id, layer.title);
     for (label, items) in [("Builds on", &layer.inputs), ("Makes", &layer.outputs)] {
@@ -143,40 +157,7 @@ pub(super) fn plan_goal(words: &str, id: &RoadmapId, layer: &RoadmapLayer) -> St
     goal.trim_end().to_owned()
 }
 
-/// For each layer those directly before it, by their places on the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LayerOrder(pub(super) Vec<Vec<usize>>);
-
-impl LayerOrder {
-    /// The order of `roadmap`. An id that no layer has is left out.
-    pub(super) fn new(roadmap: &Roadmap) -> Self {
-        let place = |id: &str| roadmap.layers.iter().position(|layer| layer.id == id);
-        let before = roadmap.layers.iter().enumerate().map(|(at, layer)| match &layer.depends_on {
-            Some(ids) => ids.iter().filter_map(|id| place(&id.text)).collect(),
-            None => at.checked_sub(1).into_iter().collect(),
-        });
-        Self(before.collect())
-    }
-
-    /// The layers that come before the one at `at`, directly or not.
-    pub(super) fn all_before(&self, at: usize) -> Vec<usize> {
-        let (mut found, mut open) = (Vec::new(), self.0[at].clone());
-        while let Some(next) = open.pop() {
-            if !found.contains(&next) {
-                found.push(next);
-                open.extend(&self.0[next]);
-            }
-        }
-        found
-    }
-
-    /// The layers that come before themselves.
-    pub(super) fn in_cycles(&self) -> Vec<usize> {
-        (0..self.0.len()).filter(|at| self.all_before(*at).contains(at)).collect()
-    }
-}
-
-/// A plan that makes a layer.
+/// A plan for a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LayerPlan {
@@ -210,11 +191,12 @@ impl LayerPlan {
     }
 }
 
-/// How far a layer is; the furthest of its plans decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// Progress of a layer, from the least to the furthest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LayerState {
     /// It has no plan.
+    #[default]
     None,
     /// Its plan ended, or was archived, before all of it was done.
     Stopped,
@@ -223,93 +205,89 @@ pub(super) enum LayerState {
     Done,
 }
 
-impl LayerState {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::None => "no plan",
-            Self::Stopped => "stopped",
-            Self::Planning => "planning",
-            Self::Running => "running",
-            Self::Done => "done",
+impl RoadmapLayer {
+    /// The plan that decides its state: the latest of the furthest ones.
+    pub(super) fn plan(&self) -> Option<&LayerPlan> {
+        self.plans.iter().max_by_key(|plan| plan.state())
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.state == LayerState::Done
+    }
+
+    /// True for a layer without a plan, or whose plan stopped.
+    pub(super) fn wants_a_plan(&self) -> bool {
+        self.state <= LayerState::Stopped
+    }
+}
+
+impl Roadmap {
+    /// Indexes of all layers that come before the one at `at`, directly or not.
+    pub(super) fn all_before(&self, at: usize) -> Vec<usize> {
+        let (mut found, mut open) = (Vec::new(), self.layers[at].before.clone());
+        while let Some(next) = open.pop() {
+            if !found.contains(&next) {
+                found.push(next);
+                open.extend(&self.layers[next].before);
+            }
+        }
+        found
+    }
+
+    /// The layers that come before themselves.
+    pub(super) fn in_cycles(&self) -> Vec<&RoadmapLayer> {
+        let is_in_cycle = |at: &usize| self.all_before(*at).contains(at);
+        (0..self.layers.len()).filter(is_in_cycle).map(|at| &self.layers[at]).collect()
+    }
+
+    /// Adds a plan for the layer with this id.
+    pub(super) fn add_plan(&mut self, layer: &TaskId, plan: LayerPlan) {
+        if let Some(layer) = self.layers.iter_mut().find(|known| known.id == layer.as_str()) {
+            layer.state = layer.state.max(plan.state());
+            layer.plans.push(plan);
         }
     }
 
-    pub(super) fn wants_a_plan(self) -> bool {
-        matches!(self, Self::None | Self::Stopped)
-    }
-}
-
-/// A roadmap and how far it is.
-pub(super) struct RoadmapProgress {
-    pub(super) roadmap: Roadmap,
-    pub(super) order: LayerOrder,
-    /// The plans of each layer, by its id.
-    plans: HashMap<String, Vec<LayerPlan>>,
-}
-
-impl RoadmapProgress {
-    pub(super) fn new(roadmap: Roadmap, plans: HashMap<String, Vec<LayerPlan>>) -> Self {
-        Self { order: LayerOrder::new(&roadmap), roadmap, plans }
-    }
-
-    pub(super) fn plans(&self, layer: &str) -> &[LayerPlan] {
-        self.plans.get(layer).map_or(&[], Vec::as_slice)
-    }
-
-    /// How far the layer with this id is, and the plan that decides it: the latest of those that are furthest.
-    pub(super) fn state(&self, layer: &str) -> (LayerState, Option<&LayerPlan>) {
-        let furthest = self.plans(layer).iter().max_by_key(|plan| plan.state());
-        (furthest.map_or(LayerState::None, LayerPlan::state), furthest)
-    }
-
-    pub(super) fn is_done(&self, layer: &str) -> bool {
-        self.state(layer).0 == LayerState::Done
-    }
-
     pub(super) fn count_done(&self) -> usize {
-        self.roadmap.layers.iter().filter(|layer| self.is_done(&layer.id)).count()
+        self.layers.iter().filter(|layer| layer.is_done()).count()
     }
 
-    /// The layers directly before the one at `at` that are not done.
-    pub(super) fn missing(&self, at: usize) -> Vec<&RoadmapLayer> {
-        let before = self.order.0[at].iter().map(|at| &self.roadmap.layers[*at]);
-        before.filter(|layer| !self.is_done(&layer.id)).collect()
+    /// Ids of the layers directly before `layer` that are not done.
+    pub(super) fn missing_before(&self, layer: &RoadmapLayer) -> Vec<&str> {
+        let before = layer.before.iter().map(|at| &self.layers[*at]);
+        before.filter(|layer| !layer.is_done()).map(|layer| &*layer.id).collect()
     }
 
     /// The layers that want a plan and whose layers before them are done.
     pub(super) fn due(&self) -> Vec<&RoadmapLayer> {
-        let is_due = |(at, layer): &(usize, &RoadmapLayer)| {
-            self.state(&layer.id).0.wants_a_plan() && self.missing(*at).is_empty()
-        };
-        self.roadmap.layers.iter().enumerate().filter(is_due).map(|(_, layer)| layer).collect()
+        let is_due = |layer: &&RoadmapLayer| layer.wants_a_plan() && self.missing_before(layer).is_empty();
+        self.layers.iter().filter(is_due).collect()
     }
 
-    /// The place of the layer to plan: the one with this id, or else the only one that is due. Fails where there is
-    /// none, or it has a plan already.
-    pub(super) fn place_to_plan(
+    /// The layer with this id, or else the only one that is due. Fails where there is none, or where it has a plan. `name`
+    /// is the roadmap's id.
+    pub(super) fn layer_to_plan(
         &self,
-        roadmap: &RoadmapId,
+        name: &RoadmapId,
         id: Option<&TaskId>,
-    ) -> Result<usize, CommandError> {
-        let due = self.due();
-        let wanted = match (id, due.as_slice()) {
-            (Some(id), _) => id.as_str(),
-            (None, [layer]) => layer.id.as_str(),
+    ) -> Result<&RoadmapLayer, CommandError> {
+        let layer = match (id, self.due().as_slice()) {
+            (Some(id), _) => self.layers.iter().find(|layer| layer.id == id.as_str()).ok_or_else(|| {
+                CommandError::failed(format!("{name} has no layer {id}"))
+                    .hint(format!("`fp roadmap show {name}` lists them"))
+            })?,
+            (None, [layer]) => layer,
             (None, _) => {
                 return Err(CommandError::refused("no single layer is due: name one")
-                    .hint(format!("`fp roadmap next {roadmap}` lists them; --layer names one")));
+                    .hint(format!("`fp roadmap next {name}` lists them; --layer names one")));
             }
         };
-        let at = self.roadmap.layers.iter().position(|layer| layer.id == wanted).ok_or_else(|| {
-            CommandError::failed(format!("{roadmap} has no layer {wanted}"))
-                .hint(format!("`fp roadmap show {roadmap}` lists them"))
-        })?;
-        match self.state(wanted) {
-            (state, Some(LayerPlan { plan_id, .. })) if !state.wants_a_plan() => {
-                Err(CommandError::refused(format!("layer {wanted} has a plan already: {plan_id}"))
+        match layer.plan() {
+            Some(LayerPlan { plan_id, .. }) if !layer.wants_a_plan() => {
+                Err(CommandError::refused(format!("layer {} already has a plan: {plan_id}", layer.id))
                     .hint(format!("`fp status {plan_id}` shows its state; `fp plans archive` puts it away")))
             }
-            _ => Ok(at),
+            _ => Ok(layer),
         }
     }
 }

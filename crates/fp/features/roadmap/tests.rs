@@ -95,8 +95,8 @@ fn a_page_is_read() {
         (head.to_owned(), inputs.to_owned(), outputs.to_owned(), done.to_owned(), depends)
     });
     assert_eq!(roadmap.layers.iter().map(of).collect::<Vec<_>>(), expect);
-    let order = LayerOrder::new(&roadmap);
-    assert_eq!(order.0, [vec![], vec![0], vec![0], vec![1, 2]]);
+    let before: Vec<_> = roadmap.layers.iter().map(|layer| layer.before.clone()).collect();
+    assert_eq!(before, [vec![], vec![0], vec![0], vec![1, 2]]);
     assert_eq!(found(GOOD), [""; 0]);
 }
 
@@ -120,15 +120,11 @@ fn what_is_wrong_is_found_at_once() {
     };
     check("- Goal: A page of it\n", "", &["27:4 missing-goal: the layer has no goal"]);
     check("- Goal: A page of it\n", "- Goal: none\n", &["27:4 missing-goal: the layer has no goal"]);
-    check(
-        "- Done when: the page lists Ada\n",
-        "",
-        &["27:4 missing-done-when: nothing says when the layer is done"],
-    );
+    check("- Done when: the page lists Ada\n", "", &["27:4 missing-done-when: the layer has no `Done when`"]);
     check(
         "- Done when: the page lists Ada\n",
         "- Done when:\n",
-        &["27:4 missing-done-when: nothing says when the layer is done"],
+        &["27:4 missing-done-when: the layer has no `Done when`"],
     );
     check(
         "the page lists Ada",
@@ -143,12 +139,12 @@ fn what_is_wrong_is_found_at_once() {
             "27:5 layer-id: \"a/b\" is not an id: ids are letters, digits, `-`, `_`, in segments joined by `.`",
         ],
     );
-    check("## [4]", "### [4]", &["27:5 nested-layer: the layer stands below another one"]);
+    check("## [4]", "### [4]", &["27:5 nested-layer: the layer is nested in another one"]);
     check(
         "2 and 3",
         "2, 7",
         &[
-            "31:5 unmade-input: layer 3 makes `the log`, and does not come before",
+            "31:5 unmade-input: layer 3 makes `the log` but doesn't come before",
             "34:18 unknown-layer: there is no layer `7`",
         ],
     );
@@ -156,22 +152,22 @@ fn what_is_wrong_is_found_at_once() {
         "the session\n- Done",
         "the log\n- Done",
         &[
-            "23:12 duplicate-output: layer 2 makes `the log` already",
-            "30:5 unmade-input: no layer makes `the session`, and it is no file of the repository",
+            "23:12 duplicate-output: layer 2 already makes `the log`",
+            "30:5 unmade-input: no layer makes `the session`, and the repository has no such file",
         ],
     );
     check(
         "Inputs: src/main.rs",
         "Inputs: src/nothing.rs, ../src/main.rs",
         &[
-            "8:11 unmade-input: no layer makes `src/nothing.rs`, and it is no file of the repository",
-            "8:27 unmade-input: no layer makes `../src/main.rs`, and it is no file of the repository",
+            "8:11 unmade-input: no layer makes `src/nothing.rs`, and the repository has no such file",
+            "8:27 unmade-input: no layer makes `../src/main.rs`, and the repository has no such file",
         ],
     );
     check(
         "Inputs: src/main.rs",
         "Inputs: the account store",
-        &["8:11 unmade-input: layer 1 makes `the account store`, and does not come before"],
+        &["8:11 unmade-input: layer 1 makes `the account store` but doesn't come before"],
     );
     check("Depends on: 1\n", "Depends on: 4\n", &["25:15 layer-cycle: layers wait for each other: 3, 4"]);
 }
@@ -185,7 +181,7 @@ fn how_many_layers() {
     assert_eq!(found(&layers(7)), [""; 0]);
     assert_eq!(
         found(&layers(8)),
-        ["1:1 many-layers: there are 8 layers: a reader keeps no more than 7 in mind"]
+        ["1:1 many-layers: there are 8 layers; more than 7 are hard to keep in mind"]
     );
 }
 
@@ -193,9 +189,9 @@ fn how_many_layers() {
 fn layers_that_wait_for_themselves() {
     let text = "## [1] A\n- Depends on: 2\n## [2] B\n- Depends on: 3, 4\n## [3] C\n- Depends on: 2\n## [4] D\n- Depends on: 4\n## [5] E\n- Depends on: none\n";
     let (roadmap, _) = read_roadmap(text);
-    let order = LayerOrder::new(&roadmap);
-    assert_eq!(order.in_cycles(), [1, 2, 3]);
-    assert_eq!(order.all_before(0), [1, 3, 2]);
+    let cycle: Vec<&str> = roadmap.in_cycles().iter().map(|layer| &*layer.id).collect();
+    assert_eq!(cycle, ["2", "3", "4"]);
+    assert_eq!(roadmap.all_before(0), [1, 3, 2]);
 }
 
 #[test]
@@ -223,9 +219,9 @@ proptest! {
     ]), 0..30)) {
         let text = pieces.concat();
         let (roadmap, parsed) = read_roadmap(&text);
-        let order = LayerOrder::new(&roadmap);
-        for at in order.in_cycles() {
-            prop_assert!(order.0[at].iter().any(|before| *before == at || order.all_before(*before).contains(&at)));
+        for layer in roadmap.in_cycles() {
+            let waits = |at: usize| roadmap.all_before(at).iter().any(|before| roadmap.layers[*before] == *layer);
+            prop_assert!(layer.before.iter().any(|at| roadmap.layers[*at] == *layer || waits(*at)));
         }
         for finding in check_roadmap(&roadmap, parsed, |_| false) {
             prop_assert!(text.get(finding.span.start..finding.span.end).is_some(), "{:?} in {:?}", finding, text);

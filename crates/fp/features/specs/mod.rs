@@ -1,5 +1,5 @@
-//! Specs: Markdown pages that say what a project wants of every task. Frontmatter tells to which work a page applies,
-//! so that an agent reads what concerns it; a required page that applies is handed on whole or named, never left out.
+//! Specs: Markdown pages with the demands of a project on every task. Frontmatter says which work a page applies to, so
+//! that an agent reads only that. A required page that applies is handed on whole or named, never left out.
 
 mod disk;
 mod model;
@@ -16,19 +16,21 @@ use fp_run::run::payload::{Around, room_for_specs};
 use fp_run::run::state::TaskState;
 use serde_json::{Value, json};
 
-use self::disk::{ProjectSpecs, load_specs, load_with_warnings, page_text};
-use self::model::{Spec, SpecCategory, applicable_specs, named_line, payload_section, word_of, work_of_task};
+use self::disk::{ProjectSpecs, load_specs, load_with_warnings};
+use self::model::{
+    Spec, SpecCategory, SpecFault, SpecName, applicable_specs, named_line, payload_section, work_of_task,
+};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, WIDTH, word_of};
 
 /// Columns of a name.
 const NAME: usize = 20;
-/// Most characters of specs that are printed; the others are named.
+/// Most characters of specs that are printed. The others are named.
 const BUDGET: usize = 8_000;
 
-/// The specs that apply to planning a goal, for programs and as lines.
+/// The specs that apply to planning a goal, as JSON and as lines.
+#[derive(Default)]
 pub(crate) struct PlanningSpecs {
     pub(crate) json: Vec<Value>,
     pub(crate) text: String,
@@ -37,20 +39,19 @@ pub(crate) struct PlanningSpecs {
 /// The specs that apply to planning `goal`; those that can't be read become warnings.
 pub(crate) fn specs_for_planning(goal: &str, context: &Context, warnings: &mut Vec<String>) -> PlanningSpecs {
     let found = load_specs(context.repo());
-    warnings.extend(found.faults.iter().map(disk::SpecFault::line));
+    warnings.extend(found.faults.iter().map(SpecFault::line));
     let stages = [SpecCategory::Exploration, SpecCategory::Planning];
-    let mut planning = PlanningSpecs { json: Vec::new(), text: String::new() };
+    let mut planning = PlanningSpecs::default();
     for Spec { name, title, read_mode, category, .. } in applicable_specs(&found.specs, &stages, goal) {
         let path = found.path(name);
         planning.text += &format!("  {:<8}  {}: {title}\n", word_of(read_mode), context.shown(&path));
-        planning
-            .json
-            .push(json!({ "title": title, "path": path, "readMode": read_mode, "category": category }));
+        let json = json!({ "title": title, "path": path, "readMode": read_mode, "category": category });
+        planning.json.push(json);
     }
     planning
 }
 
-/// The section with the specs of `task` in its payload, as long as the payload has room for it; empty without any.
+/// The section with the specs of `task` for its payload; empty where none applies.
 pub(crate) fn section_of_payload(
     state: &State,
     task: &TaskState,
@@ -72,7 +73,7 @@ pub(crate) fn section_of_payload(
     )
 }
 
-/// Show what the project wants of every task: the pages in `.fractal-planner/specs`
+/// Show the project's demands on every task: the pages in `.fractal-planner/specs`
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpecsArgs {
     #[command(subcommand)]
@@ -90,32 +91,36 @@ enum SpecsAction {
     /// Print one spec as its file has it
     Show {
         /// Its name in `fp specs list`.
-        name: String,
+        name: SpecName,
     },
-    For(SpecsForArgs),
-}
-
-/// Print the specs that apply to a piece of work
-///
-/// Required ones of the stage always apply; optional ones do where a keyword of theirs occurs in the goal, title or files
-/// of the work, or where they have no keywords. Specs beyond 8,000 characters are named with their path.
-#[derive(Debug, clap::Args)]
-struct SpecsForArgs {
-    /// The plan whose goal describes the work.
-    plan: Option<String>,
-    /// A task of the plan, whose title and files describe the work too; the stage is `execution` by default then.
-    #[arg(requires = "plan")]
-    task: Option<TaskId>,
-    /// The stage of the work; all of them by default.
-    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
-    stage: Vec<SpecCategory>,
+    /// Print the specs that apply to a piece of work
+    ///
+    /// Required specs of the stage always apply. Optional ones apply where one of their keywords occurs in the goal, title
+    /// or files of the work, or where they have no keywords. Specs beyond 8,000 characters are named with their path.
+    For {
+        /// The plan whose goal describes the work.
+        plan: Option<String>,
+        /// A task of the plan, whose title and files describe the work too; the stage is `execution` by default then.
+        #[arg(requires = "plan")]
+        task: Option<TaskId>,
+        /// The stage of the work; all of them by default.
+        #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+        stage: Vec<SpecCategory>,
+    },
 }
 
 pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
     match args.action {
         SpecsAction::List { strict } => list(strict, context),
         SpecsAction::Show { name } => show(&name, context),
-        SpecsAction::For(args) => for_work(&args, context),
+        SpecsAction::For { plan, task, stage } => {
+            let stages = match (stage.as_slice(), &task) {
+                ([], Some(_)) => &[SpecCategory::Execution][..],
+                (stages, _) => stages,
+            };
+            let about = description_of_work(plan.as_deref(), task.as_ref(), context)?;
+            for_work(&about, stages, context)
+        }
     }
 }
 
@@ -130,13 +135,13 @@ fn list(strict: bool, context: &Context) -> CommandResult {
     Ok(if strict && !found.faults.is_empty() { Exit::Findings } else { Exit::Done })
 }
 
-fn show(name: &str, context: &Context) -> CommandResult {
+fn show(name: &SpecName, context: &Context) -> CommandResult {
     let found = load_specs(context.repo());
-    let Some(spec) = found.get(name) else { return Err(not_found(name, found)) };
+    let spec = found.find(name)?.ok_or_else(|| {
+        CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them")
+    })?;
     match context.format {
-        Format::Text => {
-            context.printer.exact(&page_text(context.repo(), &spec.name)?.unwrap_or_default());
-        }
+        Format::Text => context.printer.exact(&spec.page),
         Format::Json => {
             let mut value = spec_json(spec, &found);
             value["text"] = spec.body.clone().into();
@@ -146,31 +151,17 @@ fn show(name: &str, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Why there is no spec `name`: its own fault where it has one.
-fn not_found(name: &str, found: ProjectSpecs) -> CommandError {
-    let file = format!("{}.md", name.strip_suffix(".md").unwrap_or(name));
-    match found.faults.into_iter().find(|fault| fault.path.ends_with(&file)) {
-        Some(fault) => fault.into(),
-        None => CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them"),
-    }
-}
-
 fn spec_json(spec: &Spec, found: &ProjectSpecs) -> Value {
     let mut value = json!(spec);
     value["path"] = json!(found.path(&spec.name));
     value
 }
 
-fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
-    let about = description_of_work(args, context)?;
-    let stages = match (args.stage.as_slice(), &args.task) {
-        ([], Some(_)) => &[SpecCategory::Execution][..],
-        (stages, _) => stages,
-    };
+fn for_work(about: &str, stages: &[SpecCategory], context: &Context) -> CommandResult {
     let found = load_with_warnings(context);
     let mut room = BUDGET;
     let (mut rows, mut text, mut beyond) = (Vec::new(), String::new(), String::new());
-    for spec in applicable_specs(&found.specs, stages, &about) {
+    for spec in applicable_specs(&found.specs, stages, about) {
         let mode = word_of(spec.read_mode);
         let whole = format!("# Spec {}: {} ({mode})\n\n{}\n\n", spec.name, spec.title, spec.body);
         let (length, mut row) = (whole.chars().count(), spec_json(spec, &found));
@@ -194,12 +185,16 @@ fn for_work(args: &SpecsForArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The text where keywords are looked for.
-fn description_of_work(args: &SpecsForArgs, context: &Context) -> Result<String, CommandError> {
-    let Some(selector) = &args.plan else { return Ok(String::new()) };
+/// The text in which keywords are looked for.
+fn description_of_work(
+    plan: Option<&str>,
+    task: Option<&TaskId>,
+    context: &Context,
+) -> Result<String, CommandError> {
+    let Some(selector) = plan else { return Ok(String::new()) };
     let plan = context.open(Some(selector))?;
     let mut about = plan.goal();
-    if let Some(id) = &args.task {
+    if let Some(id) = task {
         let tree = plan.tree()?;
         let parsed = tree.parse();
         let leaf = plan::leaf(&parsed, id).ok_or_else(|| {

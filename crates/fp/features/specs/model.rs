@@ -1,20 +1,24 @@
-//! A spec as its page has it, and to which work it applies.
+//! A spec as its page has it, and the work that it applies to.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use fp_host::file::FileError;
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::Task;
-use fp_plan::text::{clipped, one_line};
+use fp_plan::text::{clipped, one_line, visible_line};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use crate::error::CommandError;
 
 /// Longest title in characters; the rest is cut.
 const MAX_TITLE: usize = 120;
 /// Longest name in characters.
 const MAX_NAME: usize = 120;
 
-/// A spec's file below the folder of specs, without its extension, such as `errors` or `api/errors`. It becomes part of
-/// a path, so it is one or two plain names.
+/// Name of a spec: its file below the folder of specs, without `.md`, such as `errors` or `api/errors`. It becomes part of
+/// a path, so it is one or two plain names. Text with `.md` is read as well.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct SpecName(String);
 
@@ -40,6 +44,7 @@ impl FromStr for SpecName {
             let foreign = |c: char| c.is_control() || matches!(c, '\\' | ':' | '\u{2028}' | '\u{2029}');
             !part.is_empty() && !part.starts_with('.') && part.trim() == part && !part.contains(foreign)
         };
+        let text = text.strip_suffix(".md").unwrap_or(text);
         let fits = text.chars().count() <= MAX_NAME && text.split('/').count() <= 2;
         (fits && text.split('/').all(is_plain)).then(|| Self(text.to_owned())).ok_or(NAME_RULE)
     }
@@ -55,19 +60,21 @@ impl fmt::Display for SpecName {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Spec {
     pub(super) name: SpecName,
-    /// One line.
     pub(super) title: String,
     pub(super) category: SpecCategory,
-    /// Words that make an optional spec apply; without any, it applies to its whole stage.
+    /// An optional spec applies to work that has one of these words. Without keywords it applies to its whole stage.
     pub(super) keywords: Vec<String>,
     pub(super) read_mode: SpecReadMode,
     pub(super) priority: SpecPriority,
-    /// The text behind the frontmatter, lines ended by line feeds, without empty ones around it.
+    /// The text after the frontmatter, with line feeds alone and no empty lines around it.
     #[serde(skip)]
     pub(super) body: String,
+    /// The whole page as it is.
+    #[serde(skip)]
+    pub(super) page: String,
 }
 
-/// The stage of the work for which a spec is.
+/// The stage of work that a spec is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SpecCategory {
@@ -82,7 +89,7 @@ pub(super) enum SpecCategory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SpecReadMode {
-    /// For everybody in its stage.
+    /// For all work in its stage.
     Required,
     /// For work that one of its keywords fits.
     #[default]
@@ -99,26 +106,41 @@ pub(super) enum SpecPriority {
     Low,
 }
 
-/// The word for a value of these enums.
-pub(super) fn word_of(value: impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        other => format!("{other:?}"),
+/// A page that can't be read.
+#[derive(Debug, Serialize)]
+pub(super) struct SpecFault {
+    pub(super) path: PathBuf,
+    pub(super) message: String,
+    hint: String,
+}
+
+impl SpecFault {
+    pub(super) fn new(path: &Path, message: impl ToString, hint: &str) -> Self {
+        Self { path: path.to_owned(), message: message.to_string(), hint: hint.to_owned() }
+    }
+
+    fn at(path: &Path, (line, column): (usize, usize), detail: &str, hint: &str) -> Self {
+        Self::new(path, format!("{}:{line}:{column}: {detail}", path.display()), hint)
+    }
+
+    pub(super) fn line(&self) -> String {
+        visible_line(&format!("{} ({})", self.message, self.hint))
     }
 }
 
-/// What is wrong with frontmatter, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FrontmatterFault {
-    /// From 1.
-    pub(super) line: usize,
-    /// In characters, from 1.
-    pub(super) column: usize,
-    pub(super) detail: String,
-    pub(super) hint: &'static str,
+impl From<FileError> for SpecFault {
+    fn from(error: FileError) -> Self {
+        Self::new(error.path(), &error, error.hint().as_deref().unwrap_or("look at the file"))
+    }
 }
 
-/// The known keys. Others are for other tools.
+impl From<&SpecFault> for CommandError {
+    fn from(fault: &SpecFault) -> Self {
+        Self::failed(&fault.message).hint(&fault.hint)
+    }
+}
+
+/// The known keys. Others belong to other tools.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
 struct SpecFrontmatter {
@@ -130,12 +152,15 @@ struct SpecFrontmatter {
     priority: SpecPriority,
 }
 
-/// The spec `name` whose file has this text. A file without frontmatter is an optional spec for every stage. Fails where
-/// the frontmatter is no YAML or has a wrong value: a rule that silently is none is worse than no rule.
-pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, FrontmatterFault> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (front, body) = split_frontmatter(text)?;
-    let front = read_frontmatter(front)?;
+/// Reads the page at `path`. A page without frontmatter is an optional spec for every stage. Fails where the frontmatter is
+/// no YAML or has a wrong value: a rule that silently gets lost is worse than no rule.
+pub(super) fn parse_spec(name: SpecName, path: &Path, page: String) -> Result<Spec, SpecFault> {
+    let text = page.strip_prefix('\u{feff}').unwrap_or(&page);
+    let (front, body) = split_frontmatter(text).ok_or_else(|| {
+        let hint = "put a line `---` after its last key, or an empty line before the first `---` if it is no frontmatter";
+        SpecFault::at(path, (1, 1), "the frontmatter is never closed", hint)
+    })?;
+    let front = read_frontmatter(front, path)?;
     let body = body.replace("\r\n", "\n");
     let body = body.trim_start_matches('\n').trim_end().to_owned();
     let titles = [front.title, first_heading(&body), Some(name.file().to_owned())];
@@ -148,41 +173,35 @@ pub(super) fn parse_spec(name: SpecName, text: &str) -> Result<Spec, Frontmatter
         priority: front.priority,
         name,
         body,
+        page,
     })
 }
 
-/// The text between the first line, if that is `---`, and the next such line; and the rest.
-fn split_frontmatter(text: &str) -> Result<(&str, &str), FrontmatterFault> {
+/// The text between the first line, if that is `---`, and the next such line; and the rest. `None` where there is no next
+/// one.
+fn split_frontmatter(text: &str) -> Option<(&str, &str)> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Ok(("", text)) };
+    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Some(("", text)) };
     let mut at = first.len();
     for line in lines {
         if is_fence(line) {
-            return Ok((&text[first.len()..at], &text[at + line.len()..]));
+            return Some((&text[first.len()..at], &text[at + line.len()..]));
         }
         at += line.len();
     }
-    Err(FrontmatterFault {
-        line: 1,
-        column: 1,
-        detail: "the frontmatter is never closed".into(),
-        hint: "put a line `---` behind its last key, or an empty line before the first `---` if it is no frontmatter",
-    })
+    None
 }
 
-fn read_frontmatter(front: &str) -> Result<SpecFrontmatter, FrontmatterFault> {
+fn read_frontmatter(front: &str, path: &Path) -> Result<SpecFrontmatter, SpecFault> {
     let read: Result<Option<SpecFrontmatter>, _> = serde_yaml::from_str(front);
     read.map(Option::unwrap_or_default).map_err(|error| {
-        let (place, whole) = (error.location(), error.to_string());
+        let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+        // The fence before it is a line of the file. YAML also ends a line at a lone carriage return.
+        let line = line.min(front.lines().count() + 1) + 1;
+        let whole = error.to_string().replace("unknown variant", "unknown value");
         let detail = whole.split(" at line ").next().unwrap_or(&whole);
-        FrontmatterFault {
-            // The fence before it is a line of the file. YAML also ends a line at a lone carriage return.
-            line: place.as_ref().map_or(1, serde_yaml::Location::line).min(front.lines().count() + 1) + 1,
-            column: place.as_ref().map_or(1, serde_yaml::Location::column),
-            detail: detail.replace("unknown variant", "unknown value"),
-            hint: "correct it, or leave the key out for its default",
-        }
+        SpecFault::at(path, (line, column), detail, "correct it, or leave the key out for its default")
     })
 }
 
@@ -192,8 +211,8 @@ fn first_heading(body: &str) -> Option<String> {
     Some(heading.trim_matches(['#', ' ']).replace(['*', '`'], ""))
 }
 
-/// The specs that apply to work in `stages` (in any stage where none is named), the most important first. `about` is goal,
-/// title and files of the work, where keywords are looked for.
+/// The specs that apply to work in `stages`, the most important first. No stages means all of them. `about` has the goal,
+/// title and files of the work, in which keywords are looked for.
 pub(super) fn applicable_specs<'a>(specs: &'a [Spec], stages: &[SpecCategory], about: &str) -> Vec<&'a Spec> {
     let words = plain_words(about);
     let mut found: Vec<&Spec> = specs.iter().filter(|spec| spec.applies(stages, &words)).collect();
@@ -212,14 +231,14 @@ impl Spec {
     }
 }
 
-/// `text` in lower case, its words between single blanks.
+/// `text` in lower case, its words between single spaces.
 fn plain_words(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.fold(String::from(" "), |text, word| text + &word.to_lowercase() + " ")
 }
 
-/// Whether `keyword` occurs as whole words; outside of ASCII also within one, since scripts such as Hangul glue particles
-/// to words or have no blanks between them.
+/// True if `keyword` occurs as whole words. Outside of ASCII it may also be part of a word, since scripts such as Hangul
+/// attach particles to words or have no spaces between them.
 fn mentions(words: &str, keyword: &str) -> bool {
     let keyword = plain_words(keyword);
     match keyword.trim() {
@@ -229,13 +248,13 @@ fn mentions(words: &str, keyword: &str) -> bool {
     }
 }
 
-/// What a task says about its work: title and files.
+/// The title and files of a task.
 pub(super) fn work_of_task(leaf: &Task) -> String {
     let files: Vec<&str> = leaf.files().collect();
     format!("\n{}\n{}\n", leaf.description, files.join("\n"))
 }
 
-/// The line for a spec that is named instead of handed on as text.
+/// The line for a spec whose text is left out.
 pub(super) fn named_line(spec: &Spec, path: &str) -> String {
     match spec.read_mode {
         SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
@@ -243,12 +262,11 @@ pub(super) fn named_line(spec: &Spec, path: &str) -> String {
     }
 }
 
-/// The section of a payload with `specs`, which apply to its task. `room` is in bytes; `path` says where a spec is,
-/// `command` prints all of them.
+/// The section of a payload with `specs`, which apply to its task. `room` is in bytes, and `command` prints all of them.
 ///
-/// A required spec is there as text, quoted so that none of its lines passes for a section of the payload; one that
-/// doesn't fit is named with its path, and where not even the paths fit, `command` replaces all. Optional ones have a
-/// line each. Only that last resort and the heading can exceed the room.
+/// A required spec is quoted whole, so that none of its lines passes for a section of the payload. One that doesn't fit is
+/// named with its path, and where not even the paths fit, `command` replaces all. Optional ones have a line each. Only
+/// that last resort and the heading can exceed the room.
 pub(super) fn payload_section(
     specs: &[&Spec],
     room: usize,

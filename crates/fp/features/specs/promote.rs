@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_host::plan::OpenPlan;
+use fp_host::store::acquire;
 use fp_plan::markdown;
 use fp_run::run::State;
 use fp_run::run::event::Note;
@@ -11,20 +12,20 @@ use fp_run::run::notepad::NoteKind;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::disk::{append_to_page, load_specs, page_text};
+use super::disk::{load_specs, write_page};
 use super::model::SpecName;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
 /// The spec for notes where none is named.
 const DEFAULT_SPEC: &str = "learnt";
-/// In how many tasks or plans a note has to occur to be more than chance.
+/// A note from this many tasks or plans is more than chance.
 const ENOUGH: usize = 2;
 
-/// Make a note a spec, which every later task is given
+/// Make a note a spec, which every later task gets
 ///
-/// Without --yes it only shows what it would write where, and in which tasks and plans the note was learnt: once may be
-/// chance. A note that a spec has already is not written again.
+/// Without --yes it only shows the text, its file, and the tasks and plans that learnt the note: one may be chance. A note
+/// that is already in a spec is not written again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PromoteArgs {
     /// The note: its number in `fp note PLAN list`, or its text.
@@ -41,11 +42,11 @@ pub(crate) struct PromoteArgs {
 #[serde(rename_all = "camelCase")]
 struct PromoteReport {
     note: String,
-    /// The tasks and plans where it was learnt.
+    /// The tasks and plans.
     learnt_in: Vec<String>,
     /// The file.
     spec: String,
-    /// Whether there is no such file yet.
+    /// The file is not there yet.
     new: bool,
     /// The text to append; empty where a spec has the note already.
     addition: String,
@@ -63,27 +64,28 @@ pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> Com
     context.warn_of_unread(&known);
     let runs: Vec<Arc<State>> = known.into_iter().filter_map(|known| known.state.ok()).collect();
     let learnt_in = sightings(&runs, note);
+    // Two processes must not write the same note.
+    let lock = plan.folder.path().with_file_name("specs.lock");
+    let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
+    let _lock = if args.yes { Some(acquire(&lock, patience)?) } else { None };
     let specs = load_specs(context.repo());
     let known = specs.specs.iter().find(|spec| has_note(&spec.body, note));
-    let page = page_text(context.repo(), &args.spec)?;
+    let page = specs.find(&args.spec)?.map(|spec| &*spec.page);
     let title = if args.spec.as_str() == DEFAULT_SPEC { "What was learnt" } else { args.spec.file() };
-    let write = |page: Option<&str>| addition(page, title, note, &learnt_in, context.today());
-    let mut report = PromoteReport {
+    let report = PromoteReport {
         note: note.line(),
         spec: context.shown(&specs.path(known.map_or(&args.spec, |spec| &spec.name))),
-        addition: if known.is_some() { String::new() } else { write(page.as_deref()) },
+        addition: match known {
+            Some(_) => String::new(),
+            None => addition(page, title, note, &learnt_in, context.today()),
+        },
         new: page.is_none() && known.is_none(),
         learnt_in: learnt_in.clone(),
-        written: false,
+        written: args.yes && known.is_none(),
     };
-    if args.yes && known.is_none() {
+    if report.written {
         refuse_under_way(&runs)?;
-        let lock = plan.folder.path().with_file_name("specs.lock");
-        let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
-        // Another process may have written it since.
-        report.written = append_to_page(&plan.repo, &args.spec, (&lock, patience), |page| {
-            (!page.is_some_and(|page| has_note(page, note))).then(|| write(page))
-        })?;
+        write_page(&plan.repo, &args.spec, &(page.unwrap_or_default().to_owned() + &report.addition))?;
     }
     context.report(&serde_json::json!(report), &report.text())?;
     let chance = known.is_none() && !args.yes && learnt_in.len() < ENOUGH;
@@ -98,13 +100,13 @@ fn refuse_under_way(runs: &[Arc<State>]) -> Result<(), CommandError> {
     };
     match runs.iter().find_map(building) {
         Some(what) => Err(CommandError::refused(format!("{what}, and this would count as its change"))
-            .hint("do it when the run is over")),
+            .hint("promote it when the run is over")),
         None => Ok(()),
     }
 }
 
-/// What `text` says, whatever its case, its blanks, its marks of Markdown and the punctuation around its words.
-/// Operators stay, since `a < b` is not `a > b`.
+/// `text` without what two notes may write differently: case, spaces, Markdown and the punctuation around words. Operators
+/// stay, since `a < b` is not `a > b`.
 fn plain_text(text: &str) -> String {
     let plain = text.replace(['\\', '`'], "").to_lowercase();
     let around = ['.', ',', ';', ':', '!', '?', '\'', '"', '(', ')', '[', ']', '*', '_'];
@@ -117,7 +119,7 @@ fn kind_and_text(note: &Note) -> String {
     format!("{}: {}", note.kind.word(), note.text)
 }
 
-/// The note that `wanted` means: its number from 1, or its text, with or without its kind.
+/// The note with this number, from 1, or with this text, with or without its kind.
 fn find_note<'a>(notes: &'a [Note], wanted: &str) -> Option<&'a Note> {
     if let Ok(number) = wanted.trim().parse::<usize>() {
         return notes.get(number.checked_sub(1)?);
@@ -126,7 +128,7 @@ fn find_note<'a>(notes: &'a [Note], wanted: &str) -> Option<&'a Note> {
     notes.iter().find(|note| plain_text(&note.text) == wanted || plain_text(&kind_and_text(note)) == wanted)
 }
 
-/// Where these runs noted the same as `note`, each place once.
+/// The tasks and plans whose notes say the same as `note`, each once.
 fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
     let wanted = plain_text(&note.text);
     let mut found = Vec::new();
@@ -144,7 +146,7 @@ fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
     found
 }
 
-/// Whether a line of `page` says the same as `note`, under whatever kind.
+/// True if a line of `page` says the same as `note`, under any kind.
 fn has_note(page: &str, note: &Note) -> bool {
     let wanted = plain_text(&note.text);
     let kinds = [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn];
@@ -155,7 +157,7 @@ fn has_note(page: &str, note: &Note) -> bool {
     })
 }
 
-/// The text to write behind `page`, so that it has `note` with where it was learnt. A new page begins with frontmatter.
+/// The text that adds `note` at the end of `page`. A new page begins with frontmatter.
 fn addition(page: Option<&str>, title: &str, note: &Note, found: &[String], today: Date) -> String {
     let mut text = match page {
         Some(page) if page.is_empty() || page.ends_with('\n') => String::new(),
@@ -178,23 +180,23 @@ impl PromoteReport {
         let Self { note, learnt_in, spec, addition, written, new } = self;
         let mut text = format!("{note}\nLearnt in {}\n", learnt_in.join(", "));
         if addition.is_empty() {
-            return text + &format!("{spec} has it already\n");
+            return text + &format!("{spec} already has it\n");
         }
         if *written {
             return text + &format!("Written to {spec}; commit it when you like\n");
         }
         if learnt_in.len() < ENOUGH {
-            text += "Only one place, which may be chance\n";
+            text += "Learnt in one place only, which may be chance\n";
         }
         text += &match new {
-            true => format!("Would make {spec}:\n\n"),
+            true => format!("Would create {spec}:\n\n"),
             false => format!("Would append to {spec}:\n\n"),
         };
         for line in addition.trim_start().lines() {
             text += format!("  {line}").trim_end();
             text.push('\n');
         }
-        text + "\nNext: ask the user, and after a yes run the same command with --yes\n"
+        text + "\nNext: ask the user, and after a yes run this command again with --yes\n"
     }
 }
 

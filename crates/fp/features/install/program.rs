@@ -1,0 +1,117 @@
+//! Programs that this one starts and doesn't know: found on PATH, and run with a time limit.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use fp_host::file::reason;
+use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
+
+/// Most bytes of an answer that are read.
+const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
+/// Time that a program gets to say its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(5);
+
+/// Runs `command`, which has to end with status 0 within `limit`. The error follows the program's name in a sentence.
+pub(crate) fn run_program(command: Command, input: &[u8], limit: Duration) -> Result<ProgramAnswer, String> {
+    let limits = Limits { time: limit, head: LONGEST_ANSWER, tail: 0 };
+    let answer = process::ask(command, input, limits)
+        .map_err(|error| format!("can't be started: {}", reason(&error)))?;
+    let fault = match answer.end {
+        CommandEnd::Exited(0) => return Ok(answer),
+        CommandEnd::Exited(status) => format!("failed with status {status}"),
+        CommandEnd::Signalled(signal) => format!("was killed by signal {signal}"),
+        CommandEnd::TimedOut(_) => format!("did not end within {} s", limit.as_secs()),
+    };
+    let said = [&answer.stderr, &answer.stdout].map(|output| last_line(&output.to_text()));
+    Err(said
+        .into_iter()
+        .find(|line| !line.is_empty())
+        .map_or(fault.clone(), |line| format!("{fault}: {line}")))
+}
+
+/// The last line that isn't blank, at most 300 characters of it, without the mark that the client puts in front.
+pub(super) fn last_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches(['✘', '✖', '×', ' ']);
+    line.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+/// The first line that the program at `path` prints for `--version`.
+pub(crate) fn said_version(path: &Path) -> Result<String, String> {
+    // A name without a folder would be looked for on PATH.
+    let path = std::path::absolute(path).map_err(|error| reason(&error))?;
+    let mut command = Command::new(path);
+    command.arg("--version");
+    let answer = run_program(command, b"", VERSION_LIMIT)?.stdout.to_text();
+    Ok(answer.lines().next().unwrap_or_default().to_owned())
+}
+
+/// The first `N` numbers of a version such as `2.1.329-beta`. `None` if one of them is missing.
+pub(crate) fn version_numbers<const N: usize>(version: &str) -> Option<[u32; N]> {
+    let parts = version.split(['.', '-', '+']).take(N);
+    parts.map(str::parse).collect::<Result<Vec<u32>, _>>().ok()?.try_into().ok()
+}
+
+/// The first program called one of `names` in the folders of `search_path`.
+pub(crate) fn program_on_path(names: &[&str], search_path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(search_path)
+        // A relative folder would let the repository that this runs in choose the program.
+        .filter(|folder| folder.is_absolute())
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .find(|path| is_program(path))
+}
+
+#[cfg(unix)]
+pub(crate) fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        let check =
+            |text: &str, expect: Option<[u32; 3]>| assert_eq!(version_numbers(text), expect, "{text:?}");
+        check("2.1.329", Some([2, 1, 329]));
+        check("3.0.0-beta.1", Some([3, 0, 0]));
+        check("2.37.1.windows.1", Some([2, 37, 1]));
+        check("", None);
+        check("2.1", None);
+        check("2.1.99999999999", None);
+        assert_eq!(version_numbers("2.1"), Some([2, 1]));
+    }
+
+    #[test]
+    fn a_fault_is_one_line() {
+        let check = |text: &str, expect: &str| assert_eq!(last_line(text), expect, "{text:?}");
+        check("", "");
+        check("✘ Failed to add: no such folder\n\n", "Failed to add: no such folder");
+        check("Adding…\r\n  ✘ bad\u{7}\r\n", "bad");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_first_program_of_the_search_path_is_taken() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("1"), folder.path().join("2"));
+        for place in [&first, &second] {
+            std::fs::create_dir(place).unwrap();
+        }
+        std::fs::write(first.join("claude"), "no program").unwrap();
+        symlink("/bin/sh", second.join("claude")).unwrap();
+        let search = std::env::join_paths([Path::new("relative"), &first, &second]).unwrap();
+        assert_eq!(program_on_path(&["claude"], &search), Some(second.join("claude")));
+        assert_eq!(program_on_path(&["claude"], first.as_os_str()), None);
+    }
+}
