@@ -153,6 +153,11 @@ impl Context {
     }
 }
 
+/// The user's consent to everything that `state` has as approved.
+pub(crate) fn consent_of(state: &State) -> Consent {
+    Consent::Plan { plan: state.plan_id.clone(), tree: approval::consent_hash(state) }
+}
+
 /// The path of this executable. Fails if the system doesn't tell.
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
@@ -222,7 +227,7 @@ impl Context {
     pub(crate) fn open_trusted(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plan = self.open(selector)?;
         let state = plan.load()?.state;
-        if state.approval.is_some() && !self.trusts(&plan, &state)? {
+        if state.approval.is_some() && !self.trusts(&state)? {
             return Err(CommandError::refused(format!(
                 "{} was approved elsewhere, and not by you here",
                 plan.id()
@@ -233,9 +238,8 @@ impl Context {
     }
 
     /// True if the user of this machine agreed to everything that `state` has as approved.
-    pub(crate) fn trusts(&self, plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
-        let consent = Consent::Plan { plan: plan.id().clone(), tree: approval::consent_hash(state) };
-        Ok(self.trust()?.trusts(&consent)?)
+    pub(crate) fn trusts(&self, state: &State) -> Result<bool, CommandError> {
+        Ok(self.trust()?.trusts(&consent_of(state))?)
     }
 
     /// The trust store of this user, for this repository.

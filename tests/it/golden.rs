@@ -35,10 +35,10 @@ fn compare(path: &Path, value: &Value) -> Result<(), String> {
     }
 }
 
-/// The first place where two values differ.
+/// The first recorded thing that is not so now. Objects may have gained fields.
 fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
     match (recorded, now) {
-        (Value::Object(a), Value::Object(b)) => a.keys().chain(b.keys()).find_map(|key| {
+        (Value::Object(a), Value::Object(b)) => a.keys().find_map(|key| {
             difference(
                 &format!("{at}/{key}"),
                 a.get(key).unwrap_or(&json!("(absent)")),

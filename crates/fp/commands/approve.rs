@@ -1,6 +1,7 @@
 //! `fp approve`: records that the user agreed to a plan and to its commands, in the log and in the trust store of this
 //! machine. Without a word of the user it prints the question to ask.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fp_host::plan::OpenPlan;
@@ -14,7 +15,7 @@ use fp_run::run::event::Decider;
 use fp_run::run::{State, approval};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 use crate::printer::Format;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let state = plan.load()?.state;
     let is_of_this_text =
         state.approval.as_ref().is_some_and(|approval| approval.tree_hash == approval::hash(text.as_bytes()));
-    let given = match is_of_this_text && context.trusts(plan, &state)? {
+    let given = match is_of_this_text && context.trusts(&state)? {
         true => Some(ConsentSource::Flag),
         false => consent_given(&args, plan, &tree, &state, context)?,
     };
@@ -56,9 +57,10 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
             "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
     }
-    let commands = commands_by_program(&tree);
     match context.format {
         Format::Json => {
+            let commands: BTreeSet<&str> =
+                tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
             let mut json = json!({
                 "planId": plan.id(), "tasks": total, "commands": commands, "changed": changed,
             });
@@ -74,7 +76,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             text.push_str(&before.text());
-            text.push_str(&commands_text(&commands));
+            text.push_str(&commands_text(&tree));
             text.push_str(&format!("Next: /fp:implement {}\n", plan.id()));
             context.printer.data(&text);
         }
@@ -82,7 +84,8 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn commands_text(commands: &[String]) -> String {
+fn commands_text(tree: &Plan) -> String {
+    let commands = commands_by_program(tree);
     match commands.is_empty() {
         true => String::new(),
         false => format!("These commands may run:\n{}\n", commands.join("\n")),
@@ -107,7 +110,7 @@ fn consent_given(
         return Ok(None);
     }
     let tasks = counted(tree.leaves().count(), "task");
-    let commands = commands_text(&commands_by_program(tree));
+    let commands = commands_text(tree);
     context.printer.note(&format!("Plan {} has {tasks}. {commands}", plan.id()));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
@@ -141,8 +144,7 @@ pub(crate) fn approve(
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
     let state = ledger.into_state();
-    let consent = Consent::Plan { plan: plan.id().clone(), tree: approval::consent_hash(&state) };
-    context.trust()?.add(consent, how, context.now())?;
+    context.trust()?.add(consent_of(&state), how, context.now())?;
     Ok(Approved { changed, state })
 }
 

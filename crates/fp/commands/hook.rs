@@ -13,18 +13,20 @@ use fp_host::run::place::Site;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
-use fp_run::hook::own_command::own_calls;
+use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
+    refuse_name,
 };
 use fp_run::run::State;
+use fp_run::run::consent::ConsentCode;
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
 use crate::cli::Cli;
-use crate::commands::comments;
-use crate::context::Context;
+use crate::commands::{comments, consent};
+use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 
 /// Time that a hook waits for another command that writes to the log.
@@ -62,6 +64,7 @@ fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
         "subagent-stop" => subagent_stops,
         "pre-tool-use" => tool_is_about_to_run,
         "post-tool-use" => tool_has_run,
+        "user-prompt-submit" => user_has_typed,
         "session-start" => session_starts,
         "pre-compact" => conversation_is_compacted,
         "stop" => session_stops,
@@ -106,8 +109,8 @@ impl IncomingHook {
         self.context.printer.data(&format!("{}\n", reply.json()));
     }
 
-    /// The repository's unfinished runs, newest first, each read on demand. Skips unreadable logs: commands
-    /// that need one report it.
+    /// The repository's unfinished runs, newest first, each read on demand. Skips unreadable logs, which the commands
+    /// that need one report, and runs that came with the repository and aren't this user's.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
         // Outside of a repository it doesn't even read the settings.
@@ -120,7 +123,8 @@ impl IncomingHook {
             let (plans, settings) = found.as_ref()?;
             let plan = OpenPlan::new(context.repo().clone(), (*settings).clone(), plans.open(&id).ok()?);
             let state = plan.load().ok()?.state;
-            state.is_running().then_some(OngoingRun { plan, state })
+            let is_ours = state.is_running() && context.trust().ok()?.knows(&consent_of(&state)).ok()?;
+            is_ours.then_some(OngoingRun { plan, state })
         }))
     }
 
@@ -200,14 +204,119 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
 }
 
 fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
-    let is_by_agent = hook.event.agent_id.is_some();
-    if let Some(calls) = hook.event.command().and_then(|line| own_calls(line, is_by_agent)) {
-        hook.reply(HookReply::Allow("a command of this plugin"));
-        return learn_from_claim(hook, &calls);
+    let event = &hook.event;
+    let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
+    match event.command().map(|line| judge_line(line, caller)) {
+        Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
+        Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
+        Some(LineJudgement::Unknown) | None => {}
     }
     let edit = BuilderEdit::of(hook)?.filter(|edit| edit.mode() == GuardMode::Deny);
-    if let Some(reason) = edit.and_then(|edit| edit.objection()) {
+    let objection = match edit {
+        Some(edit) => edit.objection(),
+        None if caller == Caller::Builder => edit_without_task(hook)?,
+        None => None,
+    };
+    if let Some(reason) = objection {
         hook.reply(HookReply::Deny(&reason));
+    }
+    Ok(())
+}
+
+/// The objection to an edit in the repository by a builder that holds no task of a run of this session.
+fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
+    let Some(path) = hook.event.edited_path() else { return Ok(None) };
+    let (repo, path) = (hook.context.repo(), hook.context.cwd.join(path));
+    let is_inside = path.starts_with(&repo.root) || repo.relative(&path).is_some();
+    if !is_inside {
+        return Ok(None);
+    }
+    let agent = HookAgent::new(
+        hook.event.agent_type.as_deref().unwrap_or_default(),
+        hook.event.agent_id.as_deref(),
+        None,
+    );
+    let name = |run: &OngoingRun| agent.as_ref().and_then(|agent| agent.name_in(&run.state));
+    let mut guarding = hook.runs()?.filter(|run| {
+        hook.is_of_session(&run.state) != Some(false) && run.plan.settings.guard.mode == GuardMode::Deny
+    });
+    let holds = |run: &OngoingRun| name(run).is_some_and(|name| run.state.held_by(&name).is_some());
+    let Some(run) = guarding.next() else { return Ok(None) };
+    if holds(&run) || guarding.any(|run| holds(&run)) {
+        return Ok(None);
+    }
+    let plan = &run.state.plan_id;
+    Ok(Some(format!(
+        "you hold no task of {plan}, so there is nothing for you to change: run the fp claim line of your prompt first"
+    )))
+}
+
+/// Allows calls of this program, unless a builder claims under a name that isn't its own. Records the builder.
+fn own_calls_are_about_to_run(
+    hook: &IncomingHook,
+    caller: Caller,
+    calls: &[Vec<String>],
+) -> Result<(), CommandError> {
+    let claims = calls.iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
+    let claims = claims.filter(|_| caller == Caller::Builder).filter_map(|call| Cli::claim(call));
+    let mut learned = Vec::new();
+    for claim in claims {
+        // The command itself reports a plan that doesn't exist.
+        let Some(run) = run_of(hook, &claim.plan)? else { continue };
+        let id = hook.event.agent_id.as_deref();
+        let teammate = hook.event.agent_type.as_deref().filter(|kind| *kind != BUILDER);
+        let reason = match teammate {
+            Some(name) if name != claim.owner.as_str() => Some(format!("you are {name}: claim as that")),
+            Some(_) => None,
+            None => refuse_name(&run.state, &claim.owner, id),
+        };
+        if let Some(reason) = reason {
+            hook.reply(HookReply::Deny(&reason));
+            return Ok(());
+        }
+        learned.extend(id.filter(|_| teammate.is_none()).map(|id| (run, claim.owner, id)));
+    }
+    hook.reply(HookReply::Allow("a command of this plugin"));
+    for (run, owner, id) in learned {
+        run.log(hook.context.now(), |state| agent_known(state, &owner, id))?;
+    }
+    Ok(())
+}
+
+/// The plan that `selector` names, unless its run is another session's.
+fn run_of(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
+    let context = &hook.context;
+    let Ok(folder) = context.plans()?.resolve(selector) else { return Ok(None) };
+    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
+    let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(None) };
+    Ok((hook.is_of_session(&state) != Some(false)).then_some(OngoingRun { plan, state }))
+}
+
+/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
+fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
+    let typed = hook.event.prompt().filter(|prompt| prompt.trim_start().starts_with("/fp:plan"));
+    if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
+        hook.context.trust()?.keep_prompt(session, prompt)?;
+    }
+    Ok(())
+}
+
+/// Records the user's answers to the questions that `fp` printed, and tells the lead.
+fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
+    // What an agent asks isn't asked for the run.
+    if hook.event.agent_id.is_some() {
+        return Ok(());
+    }
+    let mut told = Vec::new();
+    for (asked, chosen) in hook.event.answered() {
+        let Some(code) = ConsentCode::in_question(&asked.question) else { continue };
+        told.push(match consent::record(&hook.context, &code, &asked, &chosen) {
+            Ok(recorded) => recorded,
+            Err(error) => [error.message].into_iter().chain(error.hints).collect::<Vec<_>>().join("; "),
+        });
+    }
+    if !told.is_empty() {
+        hook.reply(HookReply::AfterTool(&told.join("\n")));
     }
     Ok(())
 }
@@ -215,6 +324,7 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
 /// Records agents and edits. A single reply tells the model if an edit lies outside its task, and which
 /// comments it added.
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
+    user_has_answered(hook)?;
     learn_from_start(hook)?;
     let not_its_own = after_edit(hook)?;
     let asked = comments::after_edit(hook)?;
@@ -228,24 +338,6 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
         });
     }
     Ok(())
-}
-
-/// Records a background agent under the name in which it is about to claim a task.
-fn learn_from_claim(hook: &IncomingHook, calls: &[Vec<String>]) -> Result<(), CommandError> {
-    let (Some(BUILDER), Some(id)) = (hook.event.agent_type.as_deref(), hook.event.agent_id.as_deref()) else {
-        return Ok(());
-    };
-    let claims = calls.iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
-    let Some(claim) = claims.filter_map(|call| Cli::claim(call)).next_back() else { return Ok(()) };
-    let context = &hook.context;
-    // The command itself reports a plan that doesn't exist.
-    let Ok(folder) = context.plans()?.resolve(&claim.plan) else { return Ok(()) };
-    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-    let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(()) };
-    if hook.is_of_session(&state) == Some(false) {
-        return Ok(());
-    }
-    OngoingRun { plan, state }.log(context.now(), |state| agent_known(state, &claim.owner, id))
 }
 
 /// Records an agent that the lead has just started.

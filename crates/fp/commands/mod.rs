@@ -10,6 +10,7 @@ pub(crate) mod comments;
 pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod consent;
 pub(crate) mod critique;
 pub(crate) mod demo;
 pub(crate) mod evidence;

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args as _, FromArgMatches as _};
 use fp_host::config::SettingOrigin;
 use fp_host::git::{Git, GitError};
 use fp_host::plan_folder::{OfLayer, PlanRecord};
+use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
@@ -29,8 +31,11 @@ use crate::printer::Format;
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
     /// What is to be done, in your own words; put `--` before it if it begins with a dash
-    #[arg(required_unless_present = "roadmap", value_name = "GOAL")]
+    #[arg(required_unless_present_any = ["roadmap", "from_prompt"], value_name = "GOAL")]
     goal: Vec<String>,
+    /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
+    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "mode", "intent", "auto", "max_complexity", "research_only", "plan_only"])]
+    from_prompt: bool,
     /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
     #[arg(long, value_name = "ID")]
     roadmap: Option<String>,
@@ -84,7 +89,49 @@ struct InterruptedPlan {
     total: usize,
 }
 
+/// The skill whose prompt has a goal.
+const PLAN_SKILL: &str = "/fp:plan";
+
+impl NewArgs {
+    /// The arguments in the prompt that the user typed in this session. It counts once.
+    fn from_prompt(context: &Context) -> Result<Self, CommandError> {
+        let session = context.session();
+        let prompt =
+            session.map(|session| context.trust()?.take_prompt(&session).map_err(CommandError::from));
+        let prompt = prompt.transpose()?.flatten().ok_or_else(|| {
+            CommandError::refused(format!("no {PLAN_SKILL} prompt of this session is left to plan"))
+                .hint("name the goal: `fp new 'Add a greeting command'`")
+        })?;
+        Self::in_prompt(&prompt).map_err(|error| {
+            CommandError::failed(format!(
+                "{PLAN_SKILL}: {}",
+                error.to_string().lines().next().unwrap_or_default()
+            ))
+            .hint(format!("{PLAN_SKILL} takes its flags before the goal"))
+        })
+    }
+
+    /// Reads `prompt` as it was typed: flags first, then the goal, which may say anything.
+    fn in_prompt(prompt: &str) -> Result<Self, clap::Error> {
+        let mut goal = prompt.trim().trim_start_matches(PLAN_SKILL).trim_start();
+        let mut words = Vec::new();
+        let mut wants_value = false;
+        while let Some(word) =
+            goal.split_whitespace().next().filter(|word| wants_value || word.starts_with("--"))
+        {
+            wants_value = !wants_value && ["--mode", "--intent", "--max-complexity"].contains(&word);
+            words.push(word);
+            goal = goal[word.len()..].trim_start();
+        }
+        words.extend(["--", goal]);
+        let command = Self::augment_args(clap::Command::new(PLAN_SKILL).no_binary_name(true));
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+}
+
 pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
+    let is_typed = args.from_prompt;
+    let args = if is_typed { NewArgs::from_prompt(context)? } else { args };
     let PlanGoal { words, goal, name, roadmap, warning } = PlanGoal::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
@@ -111,6 +158,10 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         // A folder without its goal is no plan, and this one is new and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
+    }
+    if is_typed && args.auto {
+        let consent = Consent::Auto { plan: record.plan_id.clone() };
+        context.trust()?.add(consent, ConsentSource::Prompt, context.now())?;
     }
     let report = NewPlan {
         history: history(context).in_language(settings.language.as_deref()),
@@ -322,4 +373,30 @@ impl NewPlan {
 
 fn bullets(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("  - {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_has_flags_first_and_then_the_users_words() {
+        let read = |prompt: &str| NewArgs::in_prompt(prompt).unwrap();
+        let check = |prompt: &str, goal: &str, auto: bool| {
+            let args = read(prompt);
+            assert_eq!((args.goal.join(" ").as_str(), args.auto), (goal, auto), "{prompt}");
+        };
+        check("/fp:plan add it's greeting", "add it's greeting", false);
+        check("/fp:plan --auto add a greeting", "add a greeting", true);
+        check(
+            "/fp:plan  --auto  --mode full add\n- two `lines`\n- \"so\"",
+            "add\n- two `lines`\n- \"so\"",
+            true,
+        );
+        check("/fp:plan make the program take --auto", "make the program take --auto", false);
+        check("/fp:plan $(touch x); 'a'", "$(touch x); 'a'", false);
+        assert_eq!(read("/fp:plan --max-complexity 3 --plan-only x").max_complexity, Some(3));
+        assert_eq!(read("/fp:plan --mode direct x").mode, Some(Mode::Direct));
+        assert!(NewArgs::in_prompt("/fp:plan --no-such-flag x").is_err());
+    }
 }

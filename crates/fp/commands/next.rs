@@ -10,6 +10,7 @@ use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::fresh_token;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_run::report::status::StatusReport;
+use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::next::{LeadAction, RunSurroundings};
 use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
@@ -84,7 +85,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     actions.splice(end..end, tracker);
     match context.format {
         Format::Text => context.printer.data(&actions_text(plan.id(), &actions)),
-        Format::Json => context.printer.json(&json!({ "actions": numbered(first, &actions)? }))?,
+        Format::Json => context.printer.json(&json!({ "actions": numbered(plan.id(), first, &actions)? }))?,
     }
     if let Some(mut ledger) = ledger {
         ledger.append(told, around.now)?;
@@ -107,11 +108,14 @@ fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
 }
 
 /// The actions with ids that no other answer has.
-fn numbered(first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
+fn numbered(plan: &PlanId, first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
     let with_id = |(i, action): (usize, &LeadAction)| {
         let mut whole = BTreeMap::from([("id".to_owned(), Value::from(format!("a{first}-{}", i + 1)))]);
         if let Value::Object(fields) = serde_json::to_value(action).map_err(CommandError::failed)? {
             whole.extend(fields);
+        }
+        if let Some(printed) = printed_question(plan, action) {
+            whole.insert("printed".to_owned(), printed.question.into());
         }
         serde_json::to_value(whole).map_err(CommandError::failed)
     };
@@ -134,6 +138,16 @@ fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<Ta
     }
 }
 
+/// The question of an `ask`, with the code by which its answer is recognised.
+fn printed_question(plan: &PlanId, action: &LeadAction) -> Option<PrintedQuestion> {
+    match action {
+        LeadAction::Ask { question, text, header, options, .. } => {
+            Some(PrintedQuestion::of_run(plan, question, text, header, options))
+        }
+        _ => None,
+    }
+}
+
 /// The actions as a numbered list.
 fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
     let mut text = String::new();
@@ -149,12 +163,17 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
         LeadAction::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
         LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
         LeadAction::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
-        LeadAction::Ask { question, text, header, options, .. } => {
-            let mut ask = format!("ask {question}\n   question: {text}\n   header: {header}\n   options:\n");
+        LeadAction::Ask { question, header, options, .. } => {
+            let printed = printed_question(plan, action).map(|printed| printed.question).unwrap_or_default();
+            let mut ask =
+                format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
             for option in options {
                 ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
             }
-            ask + &format!("   then: fp answer {plan} {question} --option 'LABEL'\n")
+            ask + &format!(
+                "   then: the answer is recorded as it is given; without hooks: \
+                 fp answer {plan} {question} --option 'LABEL'\n"
+            )
         }
         LeadAction::Wait { on } => format!(
             "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \

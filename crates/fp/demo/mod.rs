@@ -67,7 +67,7 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     stage.step("planner", &format!("breaks it into {} tasks, and they are valid", checked["totalLeafTasks"]));
     stage.fp(&["plan", plan])?;
     stage.show(&stage.fp(&["show", plan])?);
-    stage.fp(&["approve", plan, "--by", "auto"])?;
+    stage.fp(&["approve", plan, "--yes"])?;
     stage.step("user", "approves the plan");
     Ok((plan.to_owned(), folder.into()))
 }

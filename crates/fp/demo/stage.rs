@@ -108,6 +108,8 @@ impl DemoStage {
         let shown = format!("`{name} {}`", args.join(" "));
         let mut command = Command::new(program);
         command.current_dir(&self.folder).args(args);
+        // What the demo's user agrees to is nothing that this machine's user agreed to.
+        command.env("XDG_STATE_HOME", self.folder.join(".git/state"));
         for variable in ["CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ATTENDED", "NUDGE_DISABLED"] {
             command.env_remove(variable);
         }

@@ -2,6 +2,8 @@
 //! field is ignored, a missing one is empty, and a wrong type counts as missing.
 
 use fp_comments::{EditAction, FileEdit, TextReplacement};
+use fp_run::run::consent::PrintedQuestion;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
@@ -100,6 +102,31 @@ impl HookEvent {
         }
         let id = self.whole.get("tool_response")?.get("agentId")?.as_str()?;
         Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
+    }
+
+    /// The prompt that the user has typed.
+    pub fn prompt(&self) -> Option<&str> {
+        text_of(&self.whole, "prompt")
+    }
+
+    /// The questions that the user has answered, each with the answers chosen.
+    pub fn answered(&self) -> Vec<(PrintedQuestion, Vec<String>)> {
+        if self.tool() != Some("AskUserQuestion") {
+            return Vec::new();
+        }
+        let answers = self.whole.get("tool_response").and_then(|response| response.get("answers"));
+        let questions = self.whole.get("tool_input").and_then(|input| input.get("questions"));
+        let questions = questions.and_then(Value::as_array).into_iter().flatten();
+        let answered = questions.filter_map(|asked| {
+            let printed = PrintedQuestion::deserialize(asked).ok()?;
+            let chosen = match answers?.get(&printed.question)? {
+                Value::String(label) => vec![label.clone()],
+                Value::Array(labels) => labels.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+                _ => return None,
+            };
+            Some((printed, chosen))
+        });
+        answered.collect()
     }
 
     /// True if the agent continues only because a stop hook made it.

@@ -73,6 +73,23 @@ fn only_builder(state: &State) -> Option<AgentName> {
     AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
 }
 
+/// The reason why a builder may not claim as `name`: the ledger knows it under another name, or has given the name to
+/// another agent. `id` is the client's id of the builder, where it has one.
+pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<String> {
+    let plan = &state.plan_id;
+    if let Some(known) = id.and_then(|id| state.agent_ids.get(id)).filter(|known| *known != name) {
+        return Some(format!("you are {known} in the run of {plan}: fp claim {plan} --as {known}"));
+    }
+    let builders = state.run.as_ref().map_or(0, |run| run.terms.builders);
+    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| name.as_str() == format!("builder-{n}"));
+    if state.is_running() && !is_of_run {
+        return Some(format!("{plan} has no builder with that name: use the one in your prompt"));
+    }
+    let is_at_work = state.agents.get(name).is_some_and(|agent| agent.activity == Activity::Working);
+    let is_another = state.agent_ids.iter().any(|(known, of)| of == name && Some(known.as_str()) != id);
+    (is_at_work && is_another).then(|| format!("another agent of the run of {plan} has the name {name}"))
+}
+
 /// The event that records `name` for the client's agent `id`, unless the log already has it.
 pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     let fits = !id.is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);

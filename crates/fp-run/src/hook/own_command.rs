@@ -86,7 +86,8 @@ pub enum LineJudgement {
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
 /// redirection, pipe or background, are its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
-    let calls = shell_calls(line).filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
+    let calls =
+        shell_calls(line).filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
     let Some(calls) = calls else { return LineJudgement::Unknown };
     if let Some(reason) = calls.iter().find_map(|call| not_of(caller, call)) {
         return LineJudgement::NotYours(reason);
@@ -104,8 +105,9 @@ fn not_of(caller: Caller, call: &[String]) -> Option<String> {
     let is_of_a_role = [BUILDING, VERIFYING, PLANNING, TRACKING, LEADING, OF_THE_USER].iter().any(is_in);
     let is_own = caller.own_subcommands().iter().any(is_in);
     let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
-    (is_of_plugin && is_of_a_role && !is_own)
-        .then(|| format!("`fp {subcommand}` is not for {}: end your turn, and the lead continues.", caller.name()))
+    (is_of_plugin && is_of_a_role && !is_own).then(|| {
+        format!("`fp {subcommand}` is not for {}: end your turn, and the lead continues.", caller.name())
+    })
 }
 
 fn is_harmless(call: &[String], caller: Caller) -> bool {
@@ -134,7 +136,9 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         _ => true,
     };
     // So is a file to write, and a program may be any program.
-    own.any(|own| own == subcommand) && is_harmless && !["--out", "--client", "--force"].into_iter().any(has_flag)
+    own.any(|own| own == subcommand)
+        && is_harmless
+        && !["--out", "--client", "--force"].into_iter().any(has_flag)
 }
 
 /// Splits `line` into calls and words; `None` if a character means more than itself.
@@ -152,7 +156,8 @@ fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
             }
             '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
             // At the start of a word, zsh expands it to the path of a program.
-            '=' => word.as_mut().filter(|word| !word.is_empty())?.push(c),
+            // So it can be behind another one or a colon, by a setting of zsh.
+            '=' => word.as_mut().filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?.push(c),
             c if is_plain(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -178,7 +183,8 @@ fn quoted(chars: &mut impl Iterator<Item = char>, quote: char) -> Option<String>
 }
 
 fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '+' | '@' | '%')
+    // Some shells take a letter beyond ASCII for a blank.
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '+' | '@' | '%')
 }
 
 #[cfg(test)]
@@ -202,6 +208,10 @@ mod tests {
         check("fp submit p 1 --note 'WARN: a\nb'", true);
         check("fp next p --ended=builder-1", true);
         check("fp next =ls", false);
+        check("fp next x==ls", false);
+        check("fp next a=:=ls", false);
+        check("fp next à--out", false);
+        check("fp next 'à'", true);
         check("fp config", true);
         check("fp config get guard.mode --origin", true);
         check("fp config schema", true);
@@ -261,54 +271,122 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lead_approves_and_takes_back() {
-        for line in ["fp approve p", "fp rollback p 1", "fp task revise p 1 --file x.md"] {
-            assert!(is_own(line, false), "{line}");
-            assert!(!is_own(line, true), "{line}");
-        }
-        assert!(is_own("fp claim p --as builder-1", true));
-        assert!(is_own("fp critique record p --pass 1", true));
-    }
-
-    #[test]
-    fn specs_are_for_everybody_to_read_and_for_the_lead_to_write() {
-        for line in ["fp specs list", "fp specs show api/errors", "fp specs for p 1 --budget 2000 --explain"]
-        {
-            assert!(is_own(line, false) && is_own(line, true), "{line}");
-        }
-        assert!(is_own("fp note p promote 3", true));
-        assert!(is_own("fp note p promote 3 --yes", false));
-        assert!(!is_own("fp note p promote 3 --yes", true));
-        assert!(!is_own("fp --format json note p promote 'a b' --spec x --yes", true));
-        assert!(!is_own("fp note --format json p promote 'a b' --spec x --yes", true));
-    }
-
-    #[test]
-    fn debts_are_noted_by_everybody_and_closed_by_the_lead() {
-        for line in ["fp debt add 'Refresh tokens' --plan p --task 1", "fp debt list --all"] {
-            assert!(is_own(line, false) && is_own(line, true), "{line}");
+    fn each_role_has_its_commands() {
+        use Caller::{Builder, Lead, Planner, Stranger, Tracker, Verifier};
+        let check = |line: &str, own: &[Caller], denied: &[Caller]| {
+            for caller in [Lead, Builder, Verifier, Planner, Tracker, Stranger] {
+                let judgement = judge_line(line, caller);
+                assert_eq!(
+                    matches!(judgement, LineJudgement::Own(_)),
+                    own.contains(&caller),
+                    "{line} {caller:?}"
+                );
+                let is_denied = matches!(judgement, LineJudgement::NotYours(_));
+                assert_eq!(is_denied, denied.contains(&caller), "{line} {caller:?}: {judgement:?}");
+            }
+        };
+        let everybody = [Lead, Builder, Verifier, Planner, Tracker, Stranger];
+        let agents = [Builder, Verifier, Planner, Tracker];
+        for line in [
+            "fp status p",
+            "fp note p add 'GOTCHA: x'",
+            "fp specs for p 1",
+            "fp validate p",
+            "fp config get a",
+        ] {
+            check(line, &everybody, &[]);
         }
         for line in
-            ["fp debt close D1", "fp --format json debt close D1 --drop", "fp debt --format json close D1"]
+            ["fp next p", "fp run start p", "fp retry p 1", "fp new --from-prompt", "fp task revise p 1"]
         {
-            assert!(!is_own(line, true), "{line}");
+            check(line, &[Lead], &agents);
         }
-        assert!(is_own("fp debt close D1 --plan p", false));
+        for line in
+            ["fp claim p --as builder-1", "fp submit p 1 --claim t", "fp scope extend p 1 a --claim t"]
+        {
+            check(line, &[Lead, Builder], &[Verifier, Planner, Tracker]);
+        }
+        for line in ["fp verify p 1", "fp verdict p 1 --pass '1: a'"] {
+            check(line, &[Lead, Verifier], &[Builder, Planner, Tracker]);
+        }
+        for line in ["fp critique record p --pass 1", "fp interview p --by auto --open 'Q'", "fp fmt p"] {
+            check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
+        }
+        check("fp linear outbox p", &[Lead, Tracker], &[Builder, Verifier, Planner]);
+        check("fp interview p --by user --objective X", &[Lead], &[Builder, Verifier, Tracker]);
+        check("fp status p && fp verdict p 1 --pass '1: a'", &[Lead, Verifier], &[Builder, Planner, Tracker]);
     }
 
     #[test]
-    fn roadmaps_are_begun_by_the_lead() {
-        for line in ["fp roadmap check a", "fp roadmap show", "fp roadmap next a", "fp new --roadmap a"] {
-            assert!(is_own(line, false) && is_own(line, true), "{line}");
+    fn no_agent_speaks_for_the_user() {
+        for line in [
+            "fp approve p --yes",
+            "fp --format json approve p",
+            "fp approve --yes=true p",
+            "fp answer p q1 --option Allow",
+            "fp config trust",
+            "fp config set guard.mode off",
+            "fp fmt CLAUDE.md",
+            "fp validate ./docs/CLAUDE.MD --fix",
+            "fp doctor --client ./x",
+            "fp export p --to csv --out x",
+        ] {
+            for caller in [Caller::Lead, Caller::Builder, Caller::Verifier, Caller::Planner, Caller::Stranger]
+            {
+                assert!(!is_own(line, caller), "{line} {caller:?}");
+            }
         }
-        assert!(is_own("fp roadmap new 'Accounts for everybody'", false));
-        assert!(!is_own("fp roadmap new 'Accounts for everybody'", true));
+        assert!(is_own("fp approve p", Caller::Lead));
+        assert!(
+            is_own("fp validate p --fix", Caller::Planner)
+                && !is_own("fp validate p --fix", Caller::Stranger)
+        );
+    }
+
+    #[test]
+    fn what_decides_for_later_work_is_the_leads() {
+        for line in [
+            "fp note p promote 3 --yes",
+            "fp note --format json p promote 'a b' --spec x --yes",
+            "fp debt close D1 --plan p",
+            "fp debt --format json close D1 --drop",
+            "fp roadmap new 'Accounts for everybody'",
+            "fp plans archive p",
+            "fp doctor p --fix",
+        ] {
+            assert!(is_own(line, Caller::Lead), "{line}");
+            for caller in [Caller::Builder, Caller::Planner, Caller::Stranger] {
+                assert!(!is_own(line, caller), "{line} {caller:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn callers_are_told_by_type_and_id() {
+        let check = |kind: Option<&str>, id: Option<&str>, expect| {
+            assert_eq!(Caller::of(kind, id), expect, "{kind:?} {id:?}");
+        };
+        check(None, None, Caller::Lead);
+        check(Some("my-agent"), None, Caller::Lead);
+        check(None, Some("a1"), Caller::Stranger);
+        check(Some("general-purpose"), Some("a1"), Caller::Stranger);
+        check(Some("fp:builder"), Some("a1"), Caller::Builder);
+        check(Some("fp:builder"), None, Caller::Builder);
+        check(Some("builder-2"), Some("a1"), Caller::Builder);
+        check(Some("verifier-1.2-i1"), Some("a1"), Caller::Verifier);
+        check(Some("fp:verifier"), Some("a1"), Caller::Verifier);
+        check(Some("fp:critic"), Some("a1"), Caller::Planner);
+        check(Some("fp:task-tracker"), Some("a1"), Caller::Tracker);
     }
 
     #[test]
     fn the_calls_of_a_line() {
         let check = |line: &str, expect: &[&[&str]]| {
-            assert_eq!(own_calls(line, true).unwrap_or_default(), expect, "{line:?}")
+            let calls = match judge_line(line, Caller::Builder) {
+                LineJudgement::Own(calls) => calls,
+                _ => Vec::new(),
+            };
+            assert_eq!(calls, expect, "{line:?}");
         };
         check("fp claim p --as builder-1", &[&["fp", "claim", "p", "--as", "builder-1"]]);
         check(
@@ -318,7 +396,6 @@ mod tests {
         check("fp claim p --as builder-1 && touch q", &[]);
         check("fp claim p --as builder-1; touch q", &[]);
         check("echo fp claim p --as builder-1", &[]);
-        check("fp approve p", &[]);
         check("", &[]);
     }
 
@@ -326,7 +403,7 @@ mod tests {
         /// Outside single quotes, what is allowed has no character that a shell could give a meaning.
         #[test]
         fn nothing_with_a_meaning_gets_through(line in "fp [a-z]{1,6}[ !#-~]{0,30}") {
-            if is_own(&line, false) {
+            if is_own(&line, Caller::Lead) {
                 let outside: String = line.split('\'').step_by(2).collect();
                 let meaning = "$`;|<>&()\\*?{}[]~#!^";
                 let found = outside.replace("&&", "").contains(|c| meaning.contains(c));

@@ -9,7 +9,7 @@ use fp_plan::text::{counted, prompt_quoted};
 use serde::{Deserialize, Serialize};
 
 use super::approval::hash;
-use super::question::{AnswerOption, Question};
+use super::question::AnswerOption;
 
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
@@ -52,10 +52,9 @@ impl ConsentCode {
 }
 
 impl PrintedQuestion {
-    /// `question` of the run of `plan`.
-    pub fn of_run(plan: &PlanId, question: &Question) -> Self {
-        let Question { id, text, header, options, .. } = question;
-        Self::with_code(plan, id, "", text, header, options.clone())
+    /// The question `id` of the run of `plan`.
+    pub fn of_run(plan: &PlanId, id: &str, text: &str, header: &str, options: &[AnswerOption]) -> Self {
+        Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
     /// The question that approves `tree`, whose text has the hash `tree_hash`.

@@ -1,0 +1,109 @@
+//! Takes the user's answers from the client's own events: no agent has to repeat them, and none can make one up.
+
+use fp_host::plan::OpenPlan;
+use fp_host::run::commit::before_answer;
+use fp_host::run::fresh_token;
+use fp_host::trust::ConsentSource;
+use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
+use fp_run::run::event::Decider;
+use fp_run::run::{State, approval};
+
+use super::approve::approve;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::source::PlanSource;
+
+/// Records the answer `chosen` to the question `asked` under `code`; returns what to tell the lead.
+///
+/// # Errors
+/// The question isn't the one that `fp` prints for this code now.
+pub(crate) fn record(
+    context: &Context,
+    code: &ConsentCode,
+    asked: &PrintedQuestion,
+    chosen: &[String],
+) -> Result<String, CommandError> {
+    match &code.question {
+        None => record_approval(context, code, asked, chosen),
+        Some(question) => record_answer(context, code, question, asked, chosen),
+    }
+}
+
+fn record_approval(
+    context: &Context,
+    code: &ConsentCode,
+    asked: &PrintedQuestion,
+    chosen: &[String],
+) -> Result<String, CommandError> {
+    let id = &code.plan;
+    if chosen != [APPROVE] {
+        return Ok(format!("Plan {id} is not approved."));
+    }
+    let source = PlanSource::open(context, Some(id.as_str()))?;
+    let text = source.text()?;
+    let tree = source.valid_tree(&text)?;
+    let printed = PrintedQuestion::of_approval(id, &tree, &approval::hash(text.as_bytes()));
+    expect_printed(&printed, asked, &format!("fp approve {id}"))?;
+    approve(source.plan()?, &text, &tree, ConsentSource::Question, context)?;
+    Ok(format!("Plan {id} is approved by the user, and that is recorded. Next: /fp:implement {id}"))
+}
+
+fn record_answer(
+    context: &Context,
+    code: &ConsentCode,
+    question: &str,
+    asked: &PrintedQuestion,
+    chosen: &[String],
+) -> Result<String, CommandError> {
+    let id = &code.plan;
+    let plan = context.open_trusted(Some(id.as_str()))?;
+    let state = plan.load()?.state;
+    let Some(open) = state.open_questions().find(|open| open.id == question) else {
+        return Ok(format!("Question {question} is no longer open. Next: fp next {id}"));
+    };
+    expect_printed(
+        &PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options),
+        asked,
+        &format!("fp next {id}"),
+    )?;
+    answer(&plan, question, chosen, context)?;
+    Ok(format!("The user's answer to {question} is recorded. Next: fp next {id}"))
+}
+
+/// Fails unless the user was asked what `fp` prints now.
+fn expect_printed(
+    printed: &PrintedQuestion,
+    asked: &PrintedQuestion,
+    command: &str,
+) -> Result<(), CommandError> {
+    match printed.is_asked_by(asked) {
+        true => Ok(()),
+        false => {
+            Err(CommandError::refused("the answer doesn't count: the user was not asked what fp prints now")
+                .hint(format!(
+                    "run `{command}` and ask the printed question, word for word, with its options"
+                )))
+        }
+    }
+}
+
+/// Records the user's answer to a question of the run.
+pub(crate) fn answer(
+    plan: &OpenPlan,
+    question: &str,
+    options: &[String],
+    context: &Context,
+) -> Result<(), CommandError> {
+    let answer = |state: &State| state.answer(question, options, Decider::User, fresh_token());
+    let before = plan.load()?.state;
+    before_answer(plan, &before, &answer(&before)?)?;
+    let mut ledger = plan.lock()?;
+    let events = answer(ledger.state())?;
+    ledger.append(events, context.now())?;
+    let over = !ledger.state().is_running();
+    drop(ledger);
+    if over {
+        context.sweep(plan);
+    }
+    Ok(())
+}
