@@ -2,6 +2,7 @@
 //! arguments.
 
 use clap::{Parser, Subcommand};
+use fp_plan::plan::id::{AgentName, TaskId};
 
 use crate::commands::{self, hook};
 use crate::context::Context;
@@ -77,11 +78,18 @@ enum Command {
     Help(commands::help::HelpArgs),
 }
 
+/// A call that a hook looks into before it allows it.
+pub(crate) enum RoleCall {
+    Claim { plan: String, owner: AgentName },
+    Verdict { plan: String, task: TaskId },
+}
+
 impl Cli {
-    /// Parses `words` as a command line and returns its claim, if it is one.
-    pub(crate) fn claim(words: &[String]) -> Option<commands::claim::ClaimArgs> {
+    /// Parses `words` as a command line; returns its claim or verdict, if it is one.
+    pub(crate) fn role_call(words: &[String]) -> Option<RoleCall> {
         match Self::try_parse_from(words).ok()?.command {
-            Command::Claim(args) => Some(args),
+            Command::Claim(args) => Some(RoleCall::Claim { plan: args.plan, owner: args.owner }),
+            Command::Verdict(args) => Some(RoleCall::Verdict { plan: args.plan, task: args.task }),
             _ => None,
         }
     }

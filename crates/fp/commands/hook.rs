@@ -17,14 +17,14 @@ use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-    refuse_name,
+    refuse_name, refuse_verdict,
 };
 use fp_run::run::State;
 use fp_run::run::consent::ConsentCode;
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, RoleCall};
 use crate::commands::{comments, consent};
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
@@ -251,30 +251,40 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     )))
 }
 
-/// Allows calls of this program, unless a builder claims under a name that isn't its own. Records the builder.
+/// Allows calls of this program, unless a builder claims under a name that isn't its own, or somebody judges who wasn't
+/// asked to. Records the builder.
 fn own_calls_are_about_to_run(
     hook: &IncomingHook,
     caller: Caller,
     calls: &[Vec<String>],
 ) -> Result<(), CommandError> {
-    let claims = calls.iter().filter(|call| call.get(1).is_some_and(|word| word == "claim"));
-    let claims = claims.filter(|_| caller == Caller::Builder).filter_map(|call| Cli::claim(call));
+    let HookEvent { agent_type, agent_id, .. } = &hook.event;
+    let (kind, id) = (agent_type.as_deref(), agent_id.as_deref());
+    let of_role = |call: &&Vec<String>| call.get(1).is_some_and(|word| word == "claim" || word == "verdict");
     let mut learned = Vec::new();
-    for claim in claims {
+    for call in calls.iter().filter(of_role).filter_map(|call| Cli::role_call(call)) {
+        let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
         // The command itself reports a plan that doesn't exist.
-        let Some(run) = run_of(hook, &claim.plan)? else { continue };
-        let id = hook.event.agent_id.as_deref();
-        let teammate = hook.event.agent_type.as_deref().filter(|kind| *kind != BUILDER);
-        let reason = match teammate {
-            Some(name) if name != claim.owner.as_str() => Some(format!("you are {name}: claim as that")),
-            Some(_) => None,
-            None => refuse_name(&run.state, &claim.owner, id),
+        let Some(run) = run_of(hook, plan)? else { continue };
+        let reason = match (&call, kind) {
+            (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
+            (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
+            (RoleCall::Claim { owner, .. }, name) => name
+                .filter(|name| *name != owner.as_str())
+                .map(|name| format!("you are {name}: claim under that name")),
+            (RoleCall::Verdict { task, .. }, kind) => {
+                let agent =
+                    kind.filter(|_| caller != Caller::Lead).and_then(|kind| HookAgent::new(kind, id, None));
+                refuse_verdict(&run.state, agent.as_ref(), task)
+            }
         };
         if let Some(reason) = reason {
             hook.reply(HookReply::Deny(&reason));
             return Ok(());
         }
-        learned.extend(id.filter(|_| teammate.is_none()).map(|id| (run, claim.owner, id)));
+        if let (RoleCall::Claim { owner, .. }, Some(BUILDER), Some(id)) = (call, kind, id) {
+            learned.push((run, owner, id));
+        }
     }
     hook.reply(HookReply::Allow("a command of this plugin"));
     for (run, owner, id) in learned {

@@ -24,9 +24,9 @@ const FILE_CAP: u64 = 1024 * 1024;
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerdictArgs {
     /// The plan.
-    plan: String,
+    pub(crate) plan: String,
     /// The task.
-    task: TaskId,
+    pub(crate) task: TaskId,
     /// The iteration that was judged.
     #[arg(long, value_name = "N")]
     iteration: Option<u32>,

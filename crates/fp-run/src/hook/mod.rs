@@ -12,8 +12,8 @@ use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
 use crate::run::next::{LeadAction, RunSurroundings};
-use crate::run::state::{Activity, Status};
-use fp_plan::plan::id::AgentName;
+use crate::run::state::{Activity, Role, RunAgent, Status};
+use fp_plan::plan::id::{AgentName, TaskId};
 
 /// Type of the plugin's builders, unless they are teammates.
 pub const BUILDER: &str = "fp:builder";
@@ -88,6 +88,25 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
     let is_at_work = state.agents.get(name).is_some_and(|agent| agent.activity == Activity::Working);
     let is_another = state.agent_ids.iter().any(|(known, of)| of == name && Some(known.as_str()) != id);
     (is_at_work && is_another).then(|| format!("another agent of the run of {plan} has the name {name}"))
+}
+
+/// The reason why `agent`, or the lead where it is `None`, may not judge `task`: only the verifier that was asked for
+/// this submission may, or the lead of a run that has no verifiers.
+pub fn refuse_verdict(state: &State, agent: Option<&HookAgent<'_>>, task: &TaskId) -> Option<String> {
+    let run = state.run.as_ref()?;
+    let asked = |of: &RunAgent| of.role == Role::Verifier && of.task.as_ref() == Some(task);
+    let Some(agent) = agent else {
+        return (!run.terms.lead_judges)
+            .then(|| format!("a verifier judges task {task}: run fp next {}", state.plan_id));
+    };
+    let is_asked = match agent.known_in(state) {
+        Some(name) => state.agents.get(&name).is_some_and(asked),
+        // Its start was not seen; nobody else can be meant.
+        None => {
+            state.agents.iter().any(|(name, of)| asked(of) && !state.agent_ids.values().any(|n| n == name))
+        }
+    };
+    (!is_asked).then(|| format!("you were not asked to judge task {task}: end your turn"))
 }
 
 /// The event that records `name` for the client's agent `id`, unless the log already has it.
