@@ -28,7 +28,7 @@ fn every_event_is_told() {
         rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
     let text = source("crates/fp-run/src/run/event.rs");
     let (_, events) = text.split_once("pub enum Event {").unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{|\(\w+\),|,)$").unwrap();
+    let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{| \{ .* \},|\(\w+\),|,)$").unwrap();
     let events: Vec<String> =
         variant.captures_iter(events).map(|found| found[1].to_lowercase() + &found[2]).collect();
     assert_eq!(told.iter().collect::<BTreeSet<_>>(), events.iter().collect::<BTreeSet<_>>());
@@ -41,7 +41,12 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let text = source(path);
     let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
     let body = body.split("\n}\n").next().unwrap();
-    let variant = Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},|\((\w+)\),|,)$").unwrap();
+    let variant =
+        Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},| \{ (.*) \},|\((\w+)\),|,)$").unwrap();
+    let field = Regex::new(r"(?:^|, )(\w+): ").unwrap();
+    let on_one_line = |fields: &str| -> String {
+        field.captures_iter(fields).map(|found| format!("        {}: \n", &found[1])).collect()
+    };
     let held = |name: &str| {
         let (_, fields) = text.split_once(&format!("pub struct {name} {{\n")).unwrap();
         let fields = fields.split("\n}\n").next().unwrap().replace("pub ", "");
@@ -49,7 +54,8 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     };
     let found = variant.captures_iter(body).map(|found| {
         let braces = found.get(3).map(|carries| carries.as_str().to_owned());
-        let carries = braces.or_else(|| found.get(4).map(|name| held(name.as_str()))).unwrap_or_default();
+        let braces = braces.or_else(|| found.get(4).map(|fields| on_one_line(fields.as_str())));
+        let carries = braces.or_else(|| found.get(5).map(|name| held(name.as_str()))).unwrap_or_default();
         (found[1].to_lowercase() + &found[2], carries)
     });
     found.collect()
