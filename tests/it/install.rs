@@ -520,7 +520,7 @@ fn rules_that_an_older_version_added_are_taken_out() {
     let home = Home::new();
     home.settings(MINE);
     home.fp(&["install", "--permissions"]);
-    for file in [SETTINGS, &format!("{DATA}/installed.json")] {
+    for file in [SETTINGS, &format!("{DATA}/fractal-planner/installed.json")] {
         let text = home.text(file).replace("Edit(.fractal-planner/plans/*/*.md)", "Bash(fp *)");
         fs::write(
             home.path(file),
