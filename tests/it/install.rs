@@ -131,7 +131,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     marketplace  fractal-planner: would be added
     plugin       fp@fractal-planner, scope user: would be added
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): not added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
     To add the rest: fp install --scope user --permissions --teams
@@ -145,7 +145,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     marketplace  fractal-planner: added
     plugin       fp@fractal-planner, scope user: added
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): not added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
     To add the rest: fp install --scope user --permissions --teams
@@ -163,7 +163,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     marketplace  fractal-planner: already there
     plugin       fp@fractal-planner, scope user: already there
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): not added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
     To add the rest: fp install --scope user --permissions --teams
@@ -346,7 +346,7 @@ fn an_interrupted_installation_has_the_settings_from_before_it() {
     fs::remove_file(home.path("bin/refuses")).unwrap();
     let said = home.fp(&["install", "--yes"]);
     assert!(said.stdout.contains("backup       [ROOT]/home/.claude/settings.json.fp-backup\n"), "{said}");
-    assert!(home.text(SETTINGS).contains("Bash(fp *)"));
+    assert!(home.text(SETTINGS).contains("Edit(.fractal-planner/plans/*/*.md)"));
     home.client("forgotten", &NOTED.replace("{\n    \"fp@fractal-planner\": true\n  }", "{}"));
     home.fp(&["uninstall"]);
     assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (MINE, 1));
@@ -408,7 +408,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     marketplace  fractal-planner: would be added
     plugin       fp@fractal-planner, scope user: would be added
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): would be added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): would be added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: would be added
 
     --- [ROOT]/home/.claude/settings.json
@@ -418,7 +418,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
      	"model": "opus",
     -	"permissions": {"allow": ["Bash(make *)"]},
     -	"hooks": {}
-    +	"permissions": {"allow": ["Bash(make *)", "Bash(fp *)", "Edit(.fractal-planner/**)"]},
+    +	"permissions": {"allow": ["Bash(make *)", "Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"]},
     +	"hooks": {},
     +	"env": {
     +		"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"
@@ -440,7 +440,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     marketplace  fractal-planner: added
     plugin       fp@fractal-planner, scope user: added
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: added
     backup       [ROOT]/home/.claude/settings.json.fp-backup
     --- stderr
@@ -448,7 +448,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     ");
     let there = concat!(
         "{\r\n\t\"model\": \"opus\",\r\n",
-        "\t\"permissions\": {\"allow\": [\"Bash(make *)\", \"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]},\r\n",
+        "\t\"permissions\": {\"allow\": [\"Bash(make *)\", \"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]},\r\n",
         "\t\"hooks\": {},\r\n",
         "\t\"enabledPlugins\": {\r\n\t\t\"fp@fractal-planner\": true\r\n\t},\r\n",
         "\t\"env\": {\r\n\t\t\"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\r\n\t}\r\n}"
@@ -463,7 +463,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     marketplace  fractal-planner: already there
     plugin       fp@fractal-planner, scope user: already there
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): already there
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): already there
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: already there
     backup       [ROOT]/home/.claude/settings.json.fp-backup
     --- stderr
@@ -502,7 +502,7 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     check(&["--permissions"], "added", "declined");
     assert_eq!(
         home.text(SETTINGS),
-        "{\n  \"permissions\": {\n    \"allow\": [\"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]\n  }\n}\n"
+        "{\n  \"permissions\": {\n    \"allow\": [\"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]\n  }\n}\n"
     );
     check(&["--teams"], "kept", "added");
     assert_eq!(check(&["--yes"], "kept", "kept"), serde_json::Value::Null, "there was no file to copy");
@@ -512,6 +512,25 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
     assert!(home.text(SETTINGS).contains(r#""CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0""#));
+}
+
+/// The record counts, not the rules that are offered now.
+#[test]
+fn rules_that_an_older_version_added_are_taken_out() {
+    let home = Home::new();
+    home.settings(MINE);
+    home.fp(&["install", "--permissions"]);
+    for file in [SETTINGS, &format!("{DATA}/fractal-planner/installed.json")] {
+        let text = home.text(file).replace("Edit(.fractal-planner/plans/*/*.md)", "Bash(fp *)");
+        fs::write(
+            home.path(file),
+            text.replace("Edit(.fractal-planner/roadmaps/*.md)", "Edit(.fractal-planner/**)"),
+        )
+        .unwrap();
+    }
+    assert!(home.text(SETTINGS).contains(r#""Bash(fp *)", "Edit(.fractal-planner/**)"]"#));
+    home.fp(&["uninstall"]);
+    assert_eq!(home.text(SETTINGS), MINE);
 }
 
 #[test]
@@ -546,7 +565,7 @@ fn settings_that_are_a_link_stay_one_and_stay_private() {
     symlink(&target, &link).unwrap();
     home.fp(&["install", "--yes"]);
     assert!(link.symlink_metadata().unwrap().is_symlink());
-    assert!(home.text("dotfiles/claude.json").contains("Bash(fp *)"));
+    assert!(home.text("dotfiles/claude.json").contains("Edit(.fractal-planner/plans/*/*.md)"));
     for file in [&target, &home.path("home/.claude/settings.json.fp-backup")] {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -696,7 +715,7 @@ fn a_project_scope_takes_a_project() {
     let said = home.0.fp_in("inside", &["install", "--scope", "local", "--permissions"]);
     assert!(said.stdout.contains("settings     [ROOT]/work/.claude/settings.local.json\n"), "{said}");
     assert!(said.stderr.contains("To add the rest: fp install --scope local --teams\n"), "{said}");
-    assert!(home.text("work/.claude/settings.local.json").contains("Bash(fp *)"));
+    assert!(home.text("work/.claude/settings.local.json").contains("Edit(.fractal-planner/plans/*/*.md)"));
     assert!(!home.path(SETTINGS).exists());
     home.fp(&["uninstall"]);
     assert!(!home.path("work/.claude/settings.local.json").exists());
@@ -765,10 +784,10 @@ fn in_a_terminal_each_setting_is_asked_for() {
     let home = Home::new();
     let shown = in_a_terminal(&home, &["install"], "y\n\n");
     assert_snapshot!(&shown[shown.find("With these").unwrap()..], @"
-    With these permission rules Claude Code does not ask about each fp command
-    and each edit in the folder of plans:
-      Bash(fp *)
-      Edit(.fractal-planner/**)
+    With these permission rules Claude Code does not ask about each edit of a
+    plan's pages and of roadmaps:
+      Edit(.fractal-planner/plans/*/*.md)
+      Edit(.fractal-planner/roadmaps/*.md)
     Add to [ROOT]/home/.claude/settings.json? [y/N] With agent teams, which are experimental, you can watch each builder and
     talk to it:
       CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1
@@ -778,11 +797,11 @@ fn in_a_terminal_each_setting_is_asked_for() {
     marketplace  fractal-planner: added
     plugin       fp@fractal-planner, scope user: added
     settings     [ROOT]/home/.claude/settings.json
-    permissions  Bash(fp *), Edit(.fractal-planner/**): added
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
-    assert!(home.text(SETTINGS).contains("Bash(fp *)"));
+    assert!(home.text(SETTINGS).contains("Edit(.fractal-planner/plans/*/*.md)"));
     assert!(!home.text(SETTINGS).contains("TEAMS"));
     // A flag answers for all of them.
     let shown = in_a_terminal(&home, &["install", "--permissions"], "");

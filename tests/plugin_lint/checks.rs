@@ -202,6 +202,16 @@ pub(super) fn tools(plugin: &Plugin) -> Outcome {
     outcome
 }
 
+/// No skill allows commands of fp. The hook does that by role, and leaves some to the user.
+pub(super) fn own_commands(plugin: &Plugin) -> Outcome {
+    let mut outcome = Outcome::default();
+    for page in plugin.of_kind(PageKind::Skill) {
+        let allows = page.key("allowed-tools").contains("Bash(fp");
+        outcome.look(page, allows.then(|| "allowed-tools has commands of fp".into()));
+    }
+    outcome
+}
+
 /// The names in a list such as `Bash(git log, git diff), Read`.
 fn names(list: &str) -> Vec<&str> {
     let mut depth = 0_u32;

@@ -25,6 +25,12 @@ fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
         (checks::references, "README.md", "start `fp:nobody`".into(), "fp:nobody does not exist"),
         (checks::keys, agent, front("name: a\nhooks: none"), ignored),
         (checks::tools, agent, front("tools: Read, Task"), "no tool \"Task\""),
+        (
+            checks::own_commands,
+            skill,
+            front("allowed-tools: Read, Bash(fp *)"),
+            "allowed-tools has commands of fp",
+        ),
         (checks::descriptions, agent, front("description: Spawns builders"), how),
         (checks::budgets, agent, "word ".repeat(701), "701 words, of at most 700"),
         (checks::placeholders, skill, "fp next $PLAN".into(), "$PLAN is not substituted here"),

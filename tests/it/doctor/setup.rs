@@ -14,7 +14,7 @@ use crate::common::{Environment, Output};
 use crate::doctor::{gone, running};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const ALLOWED: &str = r#"{"permissions": {"allow": ["Edit(.fractal-planner/**)", "Bash(fp *)"]}}"#;
+const ALLOWED: &str = r#"{"permissions": {"allow": ["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"]}}"#;
 
 /// A repository, and a home with the plugin installed into a client in it.
 struct Home(Environment);
@@ -147,7 +147,8 @@ fn a_setup_in_which_all_is_well() {
       ok       hooks        7 events are wired and answered, the slowest, …
       ok       agent teams  off: builders run as background agents, and fp works the
                             same
-      ok       permissions  Edit(.fractal-planner/**) and Bash(fp *) are allowed
+      ok       permissions  Edit(.fractal-planner/plans/*/*.md) and
+                            Edit(.fractal-planner/roadmaps/*.md) are allowed
       ok       git          GIT
       ok       identity     A Person <person@example.com>
       ok       git hooks    none
@@ -201,10 +202,10 @@ fn nothing_is_there() {
       warning  hooks        not tried, without a plugin
       ok       agent teams  off: builders run as background agents, and fp works the
                             same
-      warning  permissions  no rule Edit(.fractal-planner/**): Claude Code may ask
-                            when agents write plans; no rule Bash(fp *): Claude Code
-                            may ask when commands of fp run where hooks are switched
-                            off
+      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
+                            may ask when agents write plans; no rule
+                            Edit(.fractal-planner/roadmaps/*.md): Claude Code may
+                            ask when agents write roadmaps
                             → fp install --permissions
       error    git          git was not found on PATH; install git, or add its
                             folder to PATH
@@ -220,7 +221,7 @@ fn nothing_is_there() {
         report["checks"].as_array().unwrap().iter().find(|check| check["fix"].is_string()).unwrap();
     assert_snapshot!(format!("{with_fix:#}"), @r#"
     {
-      "detail": "no rule Edit(.fractal-planner/**): Claude Code may ask when agents write plans; no rule Bash(fp *): Claude Code may ask when commands of fp run where hooks are switched off",
+      "detail": "no rule Edit(.fractal-planner/plans/*/*.md): Claude Code may ask when agents write plans; no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps",
       "fix": "fp install --permissions",
       "level": "warning",
       "name": "permissions"
@@ -262,10 +263,10 @@ fn everything_is_wrong_at_once() {
       error    permissions  ~/.claude/settings.json:3:1: not valid JSON: trailing
                             comma; fix the file by hand, since Claude Code ignores
                             all of it as it is; then run this again
-      warning  permissions  no rule Edit(.fractal-planner/**): Claude Code may ask
-                            when agents write plans; no rule Bash(fp *): Claude Code
-                            may ask when commands of fp run where hooks are switched
-                            off
+      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
+                            may ask when agents write plans; no rule
+                            Edit(.fractal-planner/roadmaps/*.md): Claude Code may
+                            ask when agents write roadmaps
                             → fp install --permissions
       ok       git          GIT
       error    identity     git does not know your name and address, and refuses to
@@ -294,6 +295,24 @@ fn everything_is_wrong_at_once() {
     9 errors, 3 warnings
     ");
     assert_eq!(before, home.files(), "nothing was to be changed");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rule_that_allows_every_command_is_told_with_its_file() {
+    let home = Home::installed();
+    home.write(".claude/settings.json", &ALLOWED.replace('[', "[\"Bash(fp *)\", "));
+    home.0.write(".claude/settings.local.json", r#"{"permissions": {"allow": ["Bash(fp:*)"]}}"#);
+    assert_snapshot!(home.says("permissions"), @"
+      ok       permissions  Edit(.fractal-planner/plans/*/*.md) and
+                            Edit(.fractal-planner/roadmaps/*.md) are allowed
+      warning  permissions  ~/.claude/settings.json allows Bash(fp *): any agent can
+                            approve plans and change settings; remove that
+                            → ${EDITOR:-vi} ~/.claude/settings.json
+      warning  permissions  .claude/settings.local.json allows Bash(fp:*): any agent
+                            can approve plans and change settings; remove that
+                            → ${EDITOR:-vi} [ROOT]/work/.claude/settings.local.json
+    ");
 }
 
 #[test]

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 pub const PLUGIN: &str = "fp";
 /// The marketplace that offers the plugin.
 pub const MARKETPLACE: &str = "fractal-planner";
-/// The permission rules that `fp install` offers: the plugin's own command, for sessions without hooks, and
-/// the folder of plans, where agents write.
-pub const PERMISSIONS: [&str; 2] = ["Bash(fp *)", "Edit(.fractal-planner/**)"];
+/// The permission rules that `fp install` offers: the pages of plans and the roadmaps, which agents write. The hook
+/// answers for commands of fp, by role.
+pub const PERMISSIONS: [&str; 2] =
+    ["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"];
 /// The variable that enables agent teams if it is `1`.
 pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS, client_home};
+use fp_plan::text::shell_quoted;
 
 use super::{DoctorFinding, git, hooks, place, show_paths};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 use crate::features::install::program::{is_program, said_version};
-use crate::features::install::settings::{ClientSettingsFile, missing_rules, teams_setting};
+use crate::features::install::settings::{ClientSettingsFile, allows, teams_setting};
 use crate::features::install::{bundle_folder, plugin_id, same_folder};
 
 /// Installs the plugin, or updates it to the version of the program that does.
@@ -22,6 +23,8 @@ const CLIENT_LIMIT: Duration = Duration::from_secs(10);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The client's scopes, weakest first.
 const SCOPES: [&str; 3] = ["user", "project", "local"];
+/// Rules by which agents can approve plans and change settings without a question to the user.
+const TOO_BROAD: [&str; 3] = ["Bash(fp *)", "Bash(fp:*)", "Edit(.fractal-planner/**)"];
 
 /// Looks at everything that the program works with, even where it is missing.
 pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFinding> {
@@ -38,6 +41,7 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.push(agent_teams(context.env(TEAMS), &files));
     found.extend(faults);
     found.push(permissions(&files));
+    found.extend(broad_permissions(&files));
     found.extend(git::examine(&context.cwd));
     found.push(place::repository(context));
     found.extend(place::settings(context));
@@ -238,20 +242,30 @@ pub(super) fn agent_teams(environment: Option<String>, files: &[ClientSettingsFi
     DoctorFinding::ok("agent teams", detail)
 }
 
-/// The rules that keep the client from asking about each step of a run. Each may be in any of `files`.
+/// The rules that keep the client from asking about each page of a plan. Each may be in any of `files`.
 pub(super) fn permissions(files: &[ClientSettingsFile]) -> DoctorFinding {
     let check = "permissions";
-    let [own_command, plans] = PERMISSIONS;
-    let is_missing =
-        |rule: &str| files.iter().all(|file| missing_rules(&file.value).any(|missing| missing == rule));
-    let missing: Vec<String> =
-        [(plans, "agents write plans"), (own_command, "commands of fp run where hooks are switched off")]
-            .into_iter()
-            .filter(|(rule, _)| is_missing(rule))
-            .map(|(rule, what)| format!("no rule {rule}: Claude Code may ask when {what}"))
-            .collect();
+    let [plans, roadmaps] = PERMISSIONS;
+    let missing: Vec<String> = [(plans, "agents write plans"), (roadmaps, "agents write roadmaps")]
+        .into_iter()
+        .filter(|(rule, _)| !files.iter().any(|file| allows(&file.value, rule)))
+        .map(|(rule, what)| format!("no rule {rule}: Claude Code may ask when {what}"))
+        .collect();
     match missing[..] {
-        [] => DoctorFinding::ok(check, format!("{plans} and {own_command} are allowed")),
+        [] => DoctorFinding::ok(check, format!("{plans} and {roadmaps} are allowed")),
         _ => DoctorFinding::warning(check, missing.join("; ")).fixed_by(format!("{INSTALL} --permissions")),
     }
+}
+
+/// A finding for each of `files` with rules of [`TOO_BROAD`].
+pub(super) fn broad_permissions(files: &[ClientSettingsFile]) -> impl Iterator<Item = DoctorFinding> {
+    files.iter().filter_map(|file| {
+        let rules: Vec<&str> = TOO_BROAD.into_iter().filter(|rule| allows(&file.value, rule)).collect();
+        let (rules, path) = (rules.join(" and "), file.path.display().to_string());
+        let detail =
+            format!("{path} allows {rules}: any agent can approve plans and change settings; remove that");
+        let found = DoctorFinding::warning("permissions", detail)
+            .fixed_by(format!("${{EDITOR:-vi}} {}", shell_quoted(&path)));
+        (!rules.is_empty()).then_some(found)
+    })
 }

@@ -12,7 +12,7 @@ use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 use super::git::{commit_hooks, identity, signing};
 #[cfg(unix)]
 use super::plan::{approval, claims, log, snapshot};
-use super::setup::{agent_teams, permissions, program};
+use super::setup::{agent_teams, broad_permissions, permissions, program};
 use super::*;
 use crate::features::install::settings::ClientSettingsFile;
 
@@ -236,12 +236,31 @@ fn the_file_that_has_the_last_word_decides_about_agent_teams() {
 #[test]
 fn rules_may_be_in_different_files() {
     let with = |rule: &str| settings_file("s", json!({ "permissions": { "allow": [rule] } }));
-    let found = permissions(&[with("Bash(fp *)"), with("Edit(.fractal-planner/**)")]);
+    let [plans, roadmaps] = fp_host::claude::PERMISSIONS;
+    let found = permissions(&[with(plans), with(roadmaps)]);
     assert_eq!(found.level, DoctorLevel::Ok);
-    let found = permissions(&[with("Edit(.fractal-planner/**)")]);
+    let found = permissions(&[with(plans), with("Edit(.fractal-planner/**)")]);
     let missing =
-        "no rule Bash(fp *): Claude Code may ask when commands of fp run where hooks are switched off";
+        "no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps";
     check(&found, DoctorLevel::Warning, missing, Some("fp install --permissions"));
+}
+
+#[test]
+fn rules_that_allow_everything_are_told_with_their_file() {
+    let with = |name: &str, rules: &[&str]| settings_file(name, json!({ "permissions": { "allow": rules } }));
+    let files = [
+        with("/a b", &["Bash(fp *)", "Edit(.fractal-planner/**)"]),
+        with("/c", &["Bash(fp status *)", fp_host::claude::PERMISSIONS[0]]),
+        settings_file("/d", json!({ "permissions": { "deny": ["Bash(fp *)"] } })),
+        with("/e", &["Bash(fp:*)"]),
+    ];
+    let found: Vec<DoctorFinding> = broad_permissions(&files).collect();
+    let both = "/a b allows Bash(fp *) and Edit(.fractal-planner/**): any agent can approve plans and change settings; \
+                remove that";
+    check(&found[0], DoctorLevel::Warning, both, Some("${EDITOR:-vi} '/a b'"));
+    let one = "/e allows Bash(fp:*): any agent can approve plans and change settings; remove that";
+    check(&found[1], DoctorLevel::Warning, one, Some("${EDITOR:-vi} /e"));
+    assert_eq!(found.len(), 2);
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn ask(settings: &ClientSettingsFile, context: &Context) -> SettingsOffer {
     };
     let rules = PERMISSIONS.join("\n  ");
     let rules = format!(
-        "With these permission rules Claude Code does not ask about each fp command\n\
-         and each edit in the folder of plans:\n  {rules}"
+        "With these permission rules Claude Code does not ask about each edit of a\n\
+         plan's pages and of roadmaps:\n  {rules}"
     );
     let variable = format!(
         "With agent teams, which are experimental, you can watch each builder and\n\

@@ -123,12 +123,15 @@ impl AddedEntries {
     }
 }
 
-/// The offered permission rules that `settings` doesn't have.
-pub(crate) fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
+/// Whether `settings` has the permission rule `rule` among those that allow.
+pub(crate) fn allows(settings: &Value, rule: &str) -> bool {
     let allow = settings.pointer("/permissions/allow").and_then(Value::as_array);
-    PERMISSIONS
-        .into_iter()
-        .filter(move |rule| !allow.is_some_and(|allow| allow.iter().any(|found| found == rule)))
+    allow.is_some_and(|allow| allow.iter().any(|found| found == rule))
+}
+
+/// The offered permission rules that `settings` doesn't have.
+fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
+    PERMISSIONS.into_iter().filter(|rule| !allows(settings, rule))
 }
 
 /// The value of [`TEAMS`] in `settings`.

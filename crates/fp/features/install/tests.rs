@@ -279,7 +279,11 @@ fn what_is_there_is_not_added_again() {
         );
     };
     check("{}", &fp_host::claude::PERMISSIONS, true);
-    check(r#"{"permissions": {"allow": ["Bash(fp *)"]}}"#, &["Edit(.fractal-planner/**)"], true);
+    check(
+        r#"{"permissions": {"allow": ["Edit(.fractal-planner/plans/*/*.md)"]}}"#,
+        &["Edit(.fractal-planner/roadmaps/*.md)"],
+        true,
+    );
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}"#, &fp_host::claude::PERMISSIONS, false);
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#, &fp_host::claude::PERMISSIONS, false);
     let off = parse_settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#).unwrap();
@@ -295,7 +299,7 @@ fn an_addition_keeps_everything_else_as_it_is() {
         "{\n  \"z\": 1,\n  \"a\": [1,2],\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(make *)\"\n    ]\n  }\n}\n",
         concat!(
             "{\n  \"z\": 1,\n  \"a\": [1,2],\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(make *)\",\n",
-            "      \"Bash(fp *)\",\n      \"Edit(.fractal-planner/**)\"\n    ]\n  },\n",
+            "      \"Edit(.fractal-planner/plans/*/*.md)\",\n      \"Edit(.fractal-planner/roadmaps/*.md)\"\n    ]\n  },\n",
             "  \"env\": {\n    \"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\n  }\n}\n"
         ),
     );
@@ -304,14 +308,14 @@ fn an_addition_keeps_everything_else_as_it_is() {
         concat!(
             "\u{feff}{\r\n\t\"env\": {\r\n\t\t\"A\": \"\\u0041\",\r\n",
             "\t\t\"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\r\n\t},\r\n",
-            "\t\"permissions\": {\"allow\": [\"X\", \"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]}\r\n}"
+            "\t\"permissions\": {\"allow\": [\"X\", \"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]}\r\n}"
         ),
     );
     check(
         "",
         concat!(
             "{\n  \"env\": {\n    \"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\n  },\n",
-            "  \"permissions\": {\n    \"allow\": [\"Bash(fp *)\", \"Edit(.fractal-planner/**)\"]\n  }\n}\n"
+            "  \"permissions\": {\n    \"allow\": [\"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]\n  }\n}\n"
         ),
     );
 }
@@ -338,7 +342,7 @@ fn what_was_added_is_taken_out_and_nothing_else() {
     check(r#"{"env": {}}"#, &both, r#"{"env": {}}"#);
     check(r#"{"permissions": {}}"#, &both, r#"{"permissions": {}}"#);
     // The user had a rule before.
-    let had = r#"{"permissions": {"allow": ["Bash(fp *)"]}}"#;
+    let had = r#"{"permissions": {"allow": ["Edit(.fractal-planner/plans/*/*.md)"]}}"#;
     check(had, &added(had), had);
     // The user has said something else since.
     let since = r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}, "permissions": {"allow": ["X"]}}"#;
@@ -365,7 +369,10 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 fn any_settings() -> impl Strategy<Value = Value> {
-    let rules = prop::sample::subsequence(vec!["Bash(fp *)", "Edit(.fractal-planner/**)", "Read(x)"], 0..=3);
+    let rules = prop::sample::subsequence(
+        vec!["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)", "Read(x)"],
+        0..=3,
+    );
     let fields = prop::collection::btree_map("[a-e]{1,2}", any_value(), 0..4);
     let env = prop::option::of(prop::sample::select(vec!["0", "1"]));
     (fields, prop::option::of(rules), env).prop_map(|(fields, rules, env)| {
