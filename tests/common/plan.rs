@@ -58,6 +58,18 @@ impl Environment {
         self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
     }
 
+    /// Lets the user agree to `copy`, a copy of [`PLAN`], as to that.
+    pub(crate) fn trust_copy(&self, copy: &str) {
+        let store = self.trust_store();
+        let text = std::fs::read_to_string(&store).unwrap();
+        std::fs::write(store, text.clone() + &text.replace(PLAN, copy)).unwrap();
+    }
+
+    /// The user's trust store.
+    pub(crate) fn trust_store(&self) -> std::path::PathBuf {
+        self.beside("home/.local/state/fractal-planner/trust.jsonl")
+    }
+
     /// Runs `fp`, which must succeed.
     pub(crate) fn done(&self, args: &[&str]) -> Output {
         let output = self.fp(args);

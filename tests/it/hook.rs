@@ -43,7 +43,7 @@ fn held_of_two(builders: &str) -> Environment {
 
 impl Environment {
     /// The hook's answer to these bytes.
-    fn hook(&self, event: &str, input: &[u8]) -> Output {
+    pub(crate) fn hook(&self, event: &str, input: &[u8]) -> Output {
         let mut command = self.command(env!("CARGO_BIN_EXE_fp"));
         command.args(["hook", event]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -261,6 +261,7 @@ fn the_run_of_the_session_comes_before_one_that_knows_none() {
     let copied =
         environment.command("cp").arg("-a").args([folder.join(PLAN), folder.join("older-20261122")]).status();
     assert!(copied.unwrap().success());
+    environment.trust_copy("older-20261122");
     // Without a recorded session the run could be anybody's.
     fs::remove_file(folder.join("older-20261122/execution-state.json")).unwrap();
     let log = folder.join("older-20261122/events.jsonl");

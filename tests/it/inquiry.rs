@@ -63,6 +63,7 @@ fn a_question_reaches_the_user_and_the_answer_the_builder() {
             "label": "CRLF"
           }
         ],
+        "printed": "Task 1: Which line ends? [sample-20261121 q1 8ae7cee6]",
         "question": "q1",
         "text": "Task 1: Which line ends?"
       }

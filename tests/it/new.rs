@@ -311,7 +311,7 @@ fn a_plan_whose_run_is_not_over_is_named() {
          Files: b.txt\n    - Tests Required: no\n    - Hints:\n      - a\n      - b\n    - Guardrails:\n      - Do \
          NOT modify files outside: b.txt\n",
     );
-    for args in [&["approve", "first"][..], &["run", "start", "first"]] {
+    for args in [&["approve", "first", "--yes"][..], &["run", "start", "first"]] {
         let output = environment.fp(args);
         assert_eq!(output.code, 0, "{args:?}\n{output}");
     }

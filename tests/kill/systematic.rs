@@ -66,7 +66,7 @@ const CASES: [Case; 12] = [
         before: |environment| {
             environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "c.txt")]))
         },
-        args: |_| words("approve PLAN"),
+        args: |_| words("approve PLAN --yes"),
         done_before: "",
     },
     Case {

@@ -202,12 +202,13 @@ pub(super) fn tools(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// No skill allows commands of fp. The hook does that by role, and leaves some to the user.
+/// No skill allows every command of fp. The hook allows by role, and leaves some to the user.
 pub(super) fn own_commands(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.of_kind(PageKind::Skill) {
-        let allows = page.key("allowed-tools").contains("Bash(fp");
-        outcome.look(page, allows.then(|| "allowed-tools has commands of fp".into()));
+        let allowed = page.key("allowed-tools");
+        let allows = ["Bash(fp *", "Bash(fp:*"].iter().any(|rule| allowed.contains(rule));
+        outcome.look(page, allows.then(|| "allowed-tools has every command of fp".into()));
     }
     outcome
 }

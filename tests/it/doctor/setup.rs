@@ -119,7 +119,7 @@ fn masked(output: &Output) -> Output {
     let mask = |text: &str| {
         [
             // A machine that is busy answers late, which is a warning of its own.
-            (r"(?s)(?:ok     |warning)(  hooks        7 events are wired and answered, the slowest,).*?(\n  ok       agent)", "ok     $1 …$2"),
+            (r"(?s)(?:ok     |warning)(  hooks        8 events are wired and answered, the slowest,).*?(\n  ok       agent)", "ok     $1 …$2"),
             (r"(git          )\d+\.[\w.-]+", "${1}GIT"),
         ]
         .into_iter()
@@ -144,7 +144,7 @@ fn a_setup_in_which_all_is_well() {
                             ~/.local/share/fractal-planner/bundle
       ok       program      ~/.local/share/fractal-planner/bundle/fp/bin/fp answers
                             as fp VERSION
-      ok       hooks        7 events are wired and answered, the slowest, …
+      ok       hooks        8 events are wired and answered, the slowest, …
       ok       agent teams  off: builders run as background agents, and fp works the
                             same
       ok       permissions  Edit(.fractal-planner/plans/*/*.md) and
@@ -421,7 +421,7 @@ fn each_hook_is_tried() {
                           signal 9
                           → fp install
     ");
-    assert_snapshot!(check("[ \"$2\" != pre-tool-use ] || grep -q '\"command\":\"fp status\"' || exit 3"), @"  ok       hooks        7 events are wired and answered, the slowest, …");
+    assert_snapshot!(check("[ \"$2\" != pre-tool-use ] || grep -q '\"command\":\"fp status\"' || exit 3"), @"  ok       hooks        8 events are wired and answered, the slowest, …");
     // It is late whenever it is asked.
     let late = Regex::new(
         r"(?s)^  warning  hooks .* the slowest,\s+SubagentStop, in\s+\d+ ms; you notice more\s+than 50 ms\n$",

@@ -179,11 +179,22 @@ fn what_is_handed_in_stays_as_it_is() {
 }
 
 #[test]
-fn whoever_is_no_builder_with_a_task_edits_what_it_likes() {
+fn a_builder_without_a_task_edits_nothing_in_the_repository() {
     let environment = shared();
-    for who in
-        ["builder-2", "reviewer", "general-purpose", "other:builder", "fp:verifier", "fp:builder", "", "../x"]
-    {
+    for who in ["builder-2", "fp:builder"] {
+        let answer = environment.edit_by("pre-tool-use", who, "Write", "README.md");
+        assert!(refusal(&answer).starts_with(&format!("you hold no task of {PLAN}")), "{who}: {answer}");
+        assert_eq!(environment.edit_by("pre-tool-use", who, "Write", "/tmp/x"), silent(), "{who}");
+        assert_eq!(environment.edit_by("post-tool-use", who, "Write", "README.md"), silent(), "{who}");
+    }
+    environment.done(&["cancel", PLAN]);
+    assert_eq!(environment.edit_by("pre-tool-use", "builder-2", "Write", "README.md"), silent());
+}
+
+#[test]
+fn whoever_is_no_builder_edits_what_it_likes() {
+    let environment = shared();
+    for who in ["reviewer", "general-purpose", "other:builder", "fp:verifier", "", "../x"] {
         for event in ["pre-tool-use", "post-tool-use"] {
             assert_eq!(environment.edit_by(event, who, "Write", "README.md"), silent(), "{who}");
         }
@@ -269,7 +280,7 @@ fn background_builders_are_told_apart_by_what_they_claim_as() {
         let edits = [("a59a4098352b54a52", id), ("src/greet.rs", file)];
         refusal(&environment.replay_with("pre-tool-use", HEADLESS_EDIT, &edits))
     };
-    assert_eq!(edited("one", "b.txt"), "", "nobody knows who it is");
+    assert!(edited("one", "b.txt").starts_with("you hold no task"), "nobody knows who it is");
     let before = environment.entries();
     for line in [
         "fp claim sample --as builder-1; ls",
@@ -312,6 +323,8 @@ fn an_agent_of_one_run_is_none_of_another() {
     assert!(copied.unwrap().success());
     fs::remove_file(newer.join("execution-state.json")).unwrap();
     let told = || environment.replay("subagent-stop", HEADLESS_STOP).stdout;
+    assert!(!told().contains("newer-20261231"), "a run that nobody here approved");
+    environment.trust_copy("newer-20261231");
     assert!(told().contains("of plan newer-20261231"), "both would do");
     environment.announces("a59a4098352b54a52", &format!("fp claim {PLAN} --as builder-1"));
     assert!(told().contains(&format!("of plan {PLAN}")));

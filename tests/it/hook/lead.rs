@@ -176,6 +176,7 @@ fn copies(environment: &Environment, count: usize) {
         let log = std::fs::read_to_string(plan(PLAN).join("events.jsonl")).unwrap();
         let other = format!("\"session\":\"other-{number}\"");
         std::fs::write(folder.join("events.jsonl"), log.replace("\"session\":\"s1\"", &other)).unwrap();
+        environment.trust_copy(&format!("older-{number}-20261001"));
     }
 }
 

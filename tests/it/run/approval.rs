@@ -46,15 +46,15 @@ fn nothing_runs_before_the_approval() {
 fn approval_names_the_commands_that_may_run() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[Leaf { test: "sh test.sh; echo done", ..leaf("1", "none", "a.txt") }]));
-    assert_snapshot!(environment.fp(&["approve", PLAN, "--by", "auto"]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r#"
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 1 task
     These commands may run:
-      echo done
-      sh test.sh
+    - echo: "echo done"
+    - sh: "sh test.sh"
     Next: /fp:implement sample-20261121
-    ");
+    "#);
     assert_snapshot!(environment.fp(&["approve", PLAN, "--format", "json"]), @r#"
     exit status: 0
     --- stdout

@@ -33,14 +33,14 @@ fn a_hook_that_says_no_is_a_question() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 passed, but its commit could not be made: a commit hook failed: no trailing blanks, please
+       question: Task 1 passed, but its commit could not be made: a commit hook failed: no trailing blanks, please [sample-20261121 q1 50badd8e]
        header: Commit
        options:
        - Send back: the builder mends it, with this reason as feedback
        - Retry: make the commit again, after you have mended it
        - Leave uncommitted: take the task as done and leave its change uncommitted
        - Stop: end the run; what is done stays
-       then: fp answer sample-20261121 q1 --option 'LABEL'
+       then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0

@@ -23,13 +23,13 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
+       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on? [sample-20261121 q1 a15f45c3]
        header: Task failed
        options:
        - Continue: go on with the tasks that don't depend on it
        - Retry: give it all its iterations again
        - Stop: end the run; what is done stays
-       then: fp answer sample-20261121 q1 --option 'LABEL'
+       then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -351,12 +351,12 @@ fn a_builder_that_is_gone_before_it_claims_is_started_again_then_asked_about() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Tasks are ready, but builders end without taking one. How to go on?
+       question: Tasks are ready, but builders end without taking one. How to go on? [sample-20261121 q1 d74c15b9]
        header: No builder
        options:
        - Retry: start builders again
        - Stop: end the run; what is done stays
-       then: fp answer sample-20261121 q1 --option 'LABEL'
+       then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
     ");
 }
 
@@ -381,13 +381,13 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Two verifiers of task 1 ended without a verdict. How to go on?
+       question: Two verifiers of task 1 ended without a verdict. How to go on? [sample-20261121 q1 47aa0464]
        header: No verdict
        options:
        - Retry: start another verifier
        - Give up: give the task up and go on
        - Stop: end the run; what is done stays
-       then: fp answer sample-20261121 q1 --option 'LABEL'
+       then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
     ");
     assert_snapshot!(environment.pass("1").masked(), @r"
     exit status: 0

@@ -390,6 +390,7 @@ fn next_as_json() {
               "label": "Stop"
             }
           ],
+          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on? [sample-20261121 q1 a15f45c3]",
           "question": "q1",
           "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?"
         }

@@ -99,11 +99,13 @@ pub fn refuse_verdict(state: &State, agent: Option<&HookAgent<'_>>, task: &TaskI
         return (!run.terms.lead_judges)
             .then(|| format!("a verifier judges task {task}: run fp next {}", state.plan_id));
     };
-    let is_asked = match agent.known_in(state) {
-        Some(name) => state.agents.get(&name).is_some_and(asked),
-        // Its start was not seen; nobody else can be meant.
-        None => {
-            state.agents.iter().any(|(name, of)| asked(of) && !state.agent_ids.values().any(|n| n == name))
+    let is_asked = match (agent, agent.known_in(state)) {
+        (_, Some(name)) => state.agents.get(&name).is_some_and(asked),
+        (HookAgent::Named(_), None) => false,
+        // Its start was not seen; only a verifier of which that holds can be meant.
+        (HookAgent::Background { .. }, None) => {
+            let is_known = |name: &AgentName| state.agent_ids.values().any(|known| known == name);
+            state.agents.iter().any(|(name, of)| asked(of) && !is_known(name))
         }
     };
     (!is_asked).then(|| format!("you were not asked to judge task {task}: end your turn"))

@@ -1,0 +1,302 @@
+//! Whose word counts for what: attacks by a cloned repository, a persuaded model and a cheating builder.
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+
+/// The hook's decision about a command line, with its reason.
+fn decision(environment: &Environment, line: &str, agent: Option<(&str, &str)>) -> (String, String) {
+    let mut event = json!({
+        "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": line },
+    });
+    if let Some((id, kind)) = agent {
+        event["agent_id"] = id.into();
+        event["agent_type"] = kind.into();
+    }
+    let answer = environment.hook("pre-tool-use", event.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
+    let said = |key: &str| answer["hookSpecificOutput"][key].as_str().unwrap_or_default().to_owned();
+    (said("permissionDecision"), said("permissionDecisionReason"))
+}
+
+/// The question that `fp approve` prints.
+fn printed(environment: &Environment) -> Value {
+    let output = environment.fp(&["approve", PLAN, "--format", "json"]);
+    assert_eq!(output.code, 1, "{output}");
+    let question = output.json();
+    json!({
+        "question": question["question"], "header": question["header"], "options": question["options"],
+        "multiSelect": false,
+    })
+}
+
+/// Has the user answer `question` with `label` in the client.
+fn answered(environment: &Environment, question: &Value, label: &str) -> Output {
+    let text = question["question"].as_str().unwrap();
+    let event = json!({
+        "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "PostToolUse",
+        "tool_name": "AskUserQuestion", "tool_input": { "questions": [question] },
+        "tool_response": { "questions": [question], "answers": { text: label } },
+    });
+    environment.hook("post-tool-use", event.to_string().as_bytes())
+}
+
+fn planned() -> Environment {
+    let environment = Environment::new().repo();
+    let command = "touch ran";
+    environment
+        .plan(&tree(&[Leaf { test: command, ..leaf("1", "none", "a.txt") }, leaf("2", "none", "b.txt")]));
+    environment
+}
+
+/// The repository as somebody else gets it, with the plan and its log in it.
+fn cloned(environment: &Environment) -> &'static str {
+    for file in [".gitignore", &format!("{PLAN}/lock"), &format!("{PLAN}/execution-state.json")] {
+        drop(fs::remove_file(environment.path(".fractal-planner/plans").join(file)));
+    }
+    environment.git(&["add", "--force", "."]);
+    environment.git(&["commit", "--quiet", "--message", "Share the plan"]);
+    environment.git(&["clone", "--quiet", ".", "clone"]);
+    "clone"
+}
+
+#[test]
+fn an_approval_that_came_with_a_clone_runs_nothing() {
+    let environment = planned();
+    environment.start(&[]);
+    environment.build("builder-1", "a.txt", "one\n");
+    let clone = cloned(&environment);
+    let (id, kind) = ("a1", "general-purpose");
+    assert_eq!(decision(&environment, &format!("fp verify {PLAN} 1"), Some((id, kind))).0, "");
+    assert_snapshot!(environment.fp_in(clone, &["verify", PLAN, "1"]), @r"
+    exit status: 1
+    --- stderr
+    error: sample-20261121 was approved elsewhere, and not by you here
+    hint: look at it with `fp show sample-20261121`, then run `fp approve sample-20261121`
+    ");
+    for args in [
+        &["run", "start", PLAN][..],
+        &["next", PLAN],
+        &["claim", PLAN, "--as", "builder-1"],
+        &["submit", PLAN, "1", "--claim", "x"],
+        &["verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine"],
+    ] {
+        let output = environment.fp_in(clone, args);
+        assert!(output.code == 1 && output.stderr.contains("approved elsewhere"), "{args:?}: {output}");
+    }
+    assert!(!environment.path("clone/ran").exists());
+    for args in
+        [&["status", PLAN][..], &["show", PLAN], &["log", PLAN], &["ready", PLAN], &["why", PLAN, "1"]]
+    {
+        assert_eq!(environment.fp_in(clone, args).code, 0, "{args:?} reads");
+    }
+    let event = json!({
+        "session_id": "s9", "cwd": environment.path(clone), "source": "startup", "hook_event_name": "SessionStart",
+    });
+    assert_eq!(environment.hook("session-start", event.to_string().as_bytes()).stdout, "");
+    assert_eq!(environment.fp_in(clone, &["approve", PLAN, "--yes"]).code, 0);
+    assert_eq!(environment.fp_in(clone, &["run", "start", PLAN, "--session", "s9"]).code, 0);
+}
+
+#[test]
+fn a_log_with_other_leaves_is_not_what_was_approved() {
+    let environment = planned();
+    environment.start(&[]);
+    let log = environment.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    let text = fs::read_to_string(&log).unwrap();
+    let forged = text.replacen("\"files\":[\"a.txt\"]", "\"files\":[\"a.txt\",\"check.sh\"]", 1);
+    assert_ne!(forged, text);
+    fs::write(&log, forged).unwrap();
+    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
+        .unwrap();
+    assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
+    // To approve the text again puts its own leaves in place of the forged ones.
+    environment.done(&["approve", PLAN, "--yes"]);
+    environment.done(&["next", PLAN]);
+    assert!(
+        fs::read_to_string(&log).unwrap().lines().filter(|line| line.contains("\"approved\"")).count() == 2
+    );
+}
+
+#[test]
+fn another_repository_in_the_same_place_was_not_approved() {
+    let environment = planned();
+    environment.start(&[]);
+    fs::remove_dir_all(environment.path(".git")).unwrap();
+    let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z").repo();
+    assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
+}
+
+#[test]
+fn a_line_of_a_model_approves_nothing() {
+    let environment = planned();
+    let line = format!("fp approve {PLAN} --yes && fp run start {PLAN} && fp claim {PLAN} --as builder-1");
+    assert_eq!(decision(&environment, &line, None).0, "");
+    assert_eq!(decision(&environment, &format!("fp approve {PLAN}"), None).0, "allow");
+    assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"
+    exit status: 1
+    --- stdout
+    Not approved. Ask the user, word for word:
+
+    question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
+    - touch: "touch ran" [sample-20261121 approve c266502c]
+    header: Approve
+    options:
+    - Approve: the tasks may be built, and these commands may run
+    - Discuss: talk about the plan first
+    - Change: change the plan first
+    - Stop: leave the plan as it is; nothing runs
+
+    The answer is recorded when it is given. At a terminal: fp approve sample-20261121
+    "#);
+    assert_eq!(environment.fp(&["run", "start", PLAN]).code, 1);
+}
+
+#[test]
+fn the_users_answer_to_the_printed_question_approves() {
+    let environment = planned();
+    let question = printed(&environment);
+    assert!(answered(&environment, &question, "Discuss").stdout.contains("is not approved"));
+    assert!(!environment.trust_store().exists());
+    assert!(answered(&environment, &question, "Approve").stdout.contains("is approved by the user"));
+    let store = fs::read_to_string(environment.trust_store()).unwrap();
+    assert!(store.contains(r#""how":"question""#) && store.contains(PLAN), "{store}");
+    environment.done(&["run", "start", PLAN, "--session", "s1"]);
+    environment.done(&["claim", PLAN, "--as", "builder-1"]);
+}
+
+#[test]
+fn any_other_question_approves_nothing() {
+    let environment = planned();
+    let question = printed(&environment);
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut question = question.clone();
+        change(&mut question);
+        question
+    };
+    let text = question["question"].as_str().unwrap();
+    let code = &text[text.rfind('[').unwrap()..];
+    for other in [
+        changed(&|q| q["question"] = format!("Shall I add a greeting? {code}").into()),
+        changed(&|q| q["question"] = text.replace("touch ran", "cargo test").into()),
+        changed(&|q| q["options"][0]["description"] = "nothing will run".into()),
+        changed(&|q| q["options"].as_array_mut().unwrap().reverse()),
+        changed(&|q| q["header"] = "Lunch".into()),
+        changed(&|q| drop(q["options"].as_array_mut().unwrap().remove(1))),
+    ] {
+        let told = answered(&environment, &other, "Approve").stdout;
+        assert!(told.contains("doesn't count"), "{told}");
+        assert_eq!(environment.fp(&["run", "start", PLAN]).code, 1);
+    }
+    // The plan changed after the question was asked.
+    let tasks = environment.path(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
+    let tree = fs::read_to_string(&tasks).unwrap();
+    fs::write(&tasks, tree.replace("touch ran", "touch other")).unwrap();
+    assert!(answered(&environment, &question, "Approve").stdout.contains("doesn't count"));
+    assert!(!environment.trust_store().exists());
+}
+
+#[test]
+fn the_user_answers_a_question_of_the_run_in_the_client() {
+    let environment = planned();
+    environment.start(&[]);
+    environment.done(&["next", PLAN]);
+    let (task, token) = environment.claim("builder-1").unwrap();
+    environment.done(&["scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed"]);
+    let ask = environment.done(&["next", PLAN, "--format", "json"]).json();
+    let ask =
+        ask["actions"].as_array().unwrap().iter().find(|action| action["action"] == "ask").unwrap().clone();
+    let question = json!({ "question": ask["printed"], "header": ask["header"], "options": ask["options"] });
+    let mut forged = question.clone();
+    forged["options"][0]["description"] = "go on".into();
+    assert!(answered(&environment, &forged, "Allow").stdout.contains("doesn't count"));
+    assert!(answered(&environment, &question, "Allow").stdout.contains("is recorded"));
+    let log = environment.done(&["log", PLAN, "--format", "json"]).stdout;
+    assert!(log.contains("answered") && log.contains("\"user\""), "{log}");
+    assert!(answered(&environment, &question, "Deny").stdout.contains("no longer open"));
+}
+
+#[test]
+fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
+    let environment = Environment::new().repo().env("CLAUDE_CODE_SESSION_ID", "s1");
+    let goal = "add it's \"greeting\" $(touch x) --auto";
+    let prompt = |text: &str| {
+        let event = json!({
+            "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "UserPromptSubmit", "prompt": text,
+        });
+        assert_eq!(environment.hook("user-prompt-submit", event.to_string().as_bytes()).stdout, "");
+    };
+    let new = || environment.fp(&["new", "--from-prompt", "--format", "json"]);
+    assert!(new().stderr.contains("no /fp:plan prompt of this session"), "{}", new());
+    prompt("tell me about /fp:plan");
+    assert_eq!(new().code, 1);
+    let check = |text: &str, auto: bool| {
+        prompt(text);
+        let made = new().json();
+        assert_eq!(made["goal"], goal);
+        let plan = made["planId"].as_str().unwrap().to_owned();
+        environment
+            .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "a.txt")]));
+        assert_eq!(environment.fp(&["approve", &plan]).code, if auto { 0 } else { 1 }, "{text}");
+        assert_eq!(new().code, 1, "a prompt counts once");
+        plan
+    };
+    check(&format!("/fp:plan {goal}"), false);
+    let plan = check(&format!("/fp:plan --auto {goal}"), true);
+    assert!(fs::read_to_string(environment.trust_store()).unwrap().contains(r#""how":"prompt""#));
+    // A plan that was changed afterwards is another one.
+    environment
+        .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "b.txt")]));
+    assert_eq!(environment.fp(&["approve", &plan]).code, 1);
+}
+
+#[test]
+fn a_builder_neither_answers_nor_judges() {
+    let environment = planned();
+    environment.start(&[]);
+    environment.done(&["next", PLAN]);
+    let builder = Some(("a1", "fp:builder"));
+    let check = |line: &str, agent, expect: &str, reason: &str| {
+        let (decision, said) = decision(&environment, line, agent);
+        assert!(decision == expect && said.contains(reason), "{line} {agent:?}: {decision} {said}");
+    };
+    check(&format!("fp claim {PLAN} --as nobody"), builder, "deny", "no builder with that name");
+    check(&format!("fp claim {PLAN} --as builder-1"), builder, "allow", "");
+    environment.claim("builder-1").unwrap();
+    check(&format!("fp claim {PLAN} --as builder-2"), builder, "deny", "you are builder-1");
+    check(&format!("fp claim {PLAN} --as builder-1"), Some(("a2", "fp:builder")), "deny", "another agent");
+    for line in [
+        "answer PLAN q1 --option Allow",
+        "verdict PLAN 1 --pass '1: a'",
+        "verify PLAN 1",
+        "next PLAN",
+        "retry PLAN 1",
+    ] {
+        check(&format!("fp {}", line.replace("PLAN", PLAN)), builder, "deny", "is not for builders");
+    }
+    environment.build("builder-1", "a.txt", "one\n");
+    let verdict = format!("fp verdict {PLAN} 1 --pass '1: a' --summary fine");
+    check(&verdict, Some(("v1", "fp:verifier")), "deny", "not asked to judge");
+    check(&verdict, None, "deny", "a verifier judges");
+    environment.done(&["next", PLAN]);
+    check(&verdict, Some(("v1", "fp:verifier")), "allow", "");
+    check(&verdict, Some(("v2", "verifier-2-i1")), "deny", "not asked to judge");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_others_may_write_is_no_evidence() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let environment = planned();
+    environment.start(&[]);
+    fs::set_permissions(environment.trust_store(), fs::Permissions::from_mode(0o666)).unwrap();
+    let output = environment.fp(&["next", PLAN]);
+    assert!(output.code == 2 && output.stderr.contains("may be written by others"), "{output}");
+    assert!(Path::new(&environment.trust_store()).exists());
+}
