@@ -102,7 +102,7 @@ fn the_reply_reaches_the_model_in_either_mode() {
     {"hookSpecificOutput":{"additionalContext":"This edit added a comment to src/a.rs:\n  2: // sort ␛[31mit\nRemove each one that only restates the code next to it. Keep one that tells what the code can't say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why you keep it. Add no new comments for this.","hookEventName":"PostToolUse"}}
     "#);
     environment.write(
-        ".fractal-planner/config.json",
+        "../home/.config/fractal-planner/config.json",
         r#"{"commentChecker": {"mode": "block", "customPrompt": "Why?"}}"#,
     );
     assert_snapshot!(environment.after(&event), @r#"

@@ -3,7 +3,7 @@
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
 use crate::policy::{self, CommentRemark};
-use crate::{SourceComment, added, comments};
+use crate::{SourceComment, added, comments, head};
 
 /// Longest text that is checked, in bytes. Longer ones are generated.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -195,14 +195,18 @@ fn restates(text: &str, comments: &[SourceComment<'_>]) -> bool {
     common * 100 >= content.len() * SHARE
 }
 
+/// Most bytes before or after a comment that are code beside it. Many comments can share a line.
+const MAX_NEAR: usize = 2000;
+
 /// The code before the comment on its line, or the line right below the last one.
 fn code_beside<'t>(text: &'t str, comments: &[SourceComment<'_>]) -> Option<&'t str> {
     let (first, last) = (comments.first()?, comments.last()?);
     if first.trails {
-        let start = text[..first.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        return Some(&text[start..first.span.start]);
+        let end = first.span.start;
+        let near = (end.saturating_sub(MAX_NEAR)..=end).find_map(|start| text.get(start..end));
+        return near.and_then(|near| near.rsplit('\n').next());
     }
-    text[last.span.end..].lines().nth(1).filter(|line| !line.trim().is_empty())
+    head(&text[last.span.end..], MAX_NEAR).lines().nth(1).filter(|line| !line.trim().is_empty())
 }
 
 /// The words of prose or code in lower case; names are split at capitals and underscores.

@@ -18,3 +18,4 @@ pub mod repo;
 pub mod run;
 pub mod screen;
 pub mod store;
+pub mod trust;

@@ -1,0 +1,263 @@
+//! The trust store: what the user of this machine agreed to. It lies outside of every repository, so that a clone can't
+//! bring its own consent along.
+//!
+//! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
+
+use std::borrow::Cow;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use fp_plan::hint::Hint;
+use fp_plan::plan::id::PlanId;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Environment;
+use crate::file::{self, FileError};
+use crate::git::command;
+use crate::repo::Repo;
+
+const SCHEMA_VERSION: u32 = 1;
+/// Size limit of the store, in bytes: some 100,000 consents.
+const STORE_CAP: u64 = 64 * 1024 * 1024;
+/// Largest note of a prompt that is kept, in bytes.
+const PROMPT_CAP: u64 = 1024 * 1024;
+
+/// How the user agreed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConsentSource {
+    /// By the answer to a question in the client.
+    Question,
+    /// By a prompt typed into the client.
+    Prompt,
+    /// By an answer at a terminal.
+    Terminal,
+    /// By a flag on the command line.
+    Flag,
+}
+
+/// The thing agreed to, by the hash of its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
+pub enum Consent {
+    /// The approved leaves of a plan, with their commands.
+    Plan { plan: PlanId, tree: String },
+    /// The plan is made from a prompt that asks for no review.
+    Auto { plan: PlanId },
+    /// The protected settings in a project's file.
+    Settings { hash: String },
+}
+
+/// A repository of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RepositoryIdentity {
+    /// The git directory that its worktrees share; without git, its folder.
+    path: PathBuf,
+    /// Its first commit, which another repository put in its place doesn't have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TrustLine {
+    schema_version: u32,
+    at: Timestamp,
+    how: ConsentSource,
+    repository: RepositoryIdentity,
+    consent: Consent,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    #[error("there is no folder to remember in what you agreed to")]
+    NoFolder,
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{} may be written by others than you", path.display())]
+    Exposed { path: PathBuf },
+}
+
+impl Hint for TrustError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::NoFolder => Some("set HOME, or XDG_STATE_HOME to a folder of yours".into()),
+            Self::File(error) => error.hint(),
+            Self::Exposed { path } => Some(
+                format!("look at what is in it, then take the right away: chmod go-w {}", path.display())
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// The user's trust store, as far as it concerns one repository.
+#[derive(Debug, Clone)]
+pub struct TrustStore {
+    folder: PathBuf,
+    /// The path of the repository's identity.
+    repository: PathBuf,
+}
+
+impl TrustStore {
+    /// The store of the user whose environment this is. Nothing is read yet.
+    ///
+    /// # Errors
+    /// The environment names no home folder.
+    pub fn of_user(env: Environment<'_>, repo: &Repo) -> Result<Self, TrustError> {
+        let folder = state_folder_on(std::env::consts::OS, env).ok_or(TrustError::NoFolder)?;
+        Ok(Self { folder, repository: repo.git_dir.clone().unwrap_or_else(|| repo.root.clone()) })
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("trust.jsonl")
+    }
+
+    /// True if the user agreed to `consent` in the repository at this place, which costs no look into the repository. A
+    /// line that can't be read is no consent.
+    pub fn knows(&self, consent: &Consent) -> Result<bool, TrustError> {
+        Ok(!self.agreed(consent)?.is_empty())
+    }
+
+    /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
+    pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
+        let has = |root: &str| {
+            command::ask(&self.repository, &["cat-file", "-e", &format!("{root}^{{commit}}")]).is_ok()
+        };
+        Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
+    }
+
+    /// The repositories at this place in which the user agreed to `consent`, the last one first.
+    fn agreed(&self, consent: &Consent) -> Result<Vec<RepositoryIdentity>, TrustError> {
+        let path = self.file();
+        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else { return Ok(Vec::new()) };
+        refuse_if_exposed(&path)?;
+        let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<TrustLine>(line).ok());
+        let agreed = lines.filter(|line| line.consent == *consent && line.repository.path == self.repository);
+        Ok(agreed.map(|line| line.repository).collect())
+    }
+
+    /// The repository as it is now.
+    fn identity(&self) -> RepositoryIdentity {
+        let roots = command::ask(&self.repository, &["rev-list", "--max-parents=0", "HEAD"]).ok();
+        let root = roots.and_then(|roots| roots.lines().next_back().map(str::to_owned));
+        RepositoryIdentity { path: self.repository.clone(), root }
+    }
+
+    /// Remembers that the user agreed to `consent`. Repeating it changes nothing.
+    pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> Result<(), TrustError> {
+        if self.trusts(&consent)? {
+            return Ok(());
+        }
+        let repository = self.identity();
+        let line = TrustLine { schema_version: SCHEMA_VERSION, at, how, repository, consent };
+        let path = self.file();
+        let failed = |source| FileError::Write { path: path.clone(), source };
+        let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
+        line.push('\n');
+        make_private(&self.folder).map_err(failed)?;
+        let mut options = private_file();
+        let mut file = options.append(true).open(&path).map_err(failed)?;
+        // One write, so that two commands at once leave two whole lines.
+        file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Keeps the prompt that the user typed in this session, in place of an earlier one.
+    ///
+    /// # Errors
+    /// The session's id can't name a file, or the disk refuses.
+    pub fn keep_prompt(&self, session: &str, prompt: &str) -> Result<(), TrustError> {
+        let path = self.prompt_file(session)?;
+        let note = PromptNote { repository: self.repository.clone(), prompt: prompt.to_owned() };
+        let failed = |source: io::Error| FileError::Write { path: path.clone(), source };
+        let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
+        make_private(&self.folder).and_then(|()| make_private(&self.prompts())).map_err(failed)?;
+        Ok(file::atomic_write(&path, &text)?)
+    }
+
+    /// Takes the prompt that was kept for this session in this repository, so that it counts once.
+    pub fn take_prompt(&self, session: &str) -> Result<Option<String>, TrustError> {
+        let path = self.prompt_file(session)?;
+        let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else { return Ok(None) };
+        refuse_if_exposed(&path)?;
+        let note: Option<PromptNote> = serde_json::from_str(&text).ok();
+        let Some(note) = note.filter(|note| note.repository == self.repository) else { return Ok(None) };
+        fs::remove_file(&path).map_err(|source| FileError::Write { path, source })?;
+        Ok(Some(note.prompt))
+    }
+
+    fn prompts(&self) -> PathBuf {
+        self.folder.join("prompts")
+    }
+
+    fn prompt_file(&self, session: &str) -> Result<PathBuf, TrustError> {
+        let is_plain = session.len() <= 100
+            && session.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && session.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        let path = self.prompts().join(session).with_extension("json");
+        match is_plain {
+            true => Ok(path),
+            false => Err(FileError::Read { path, source: io::ErrorKind::InvalidInput.into() }.into()),
+        }
+    }
+}
+
+/// A prompt, and where it was typed.
+#[derive(Serialize, Deserialize)]
+struct PromptNote {
+    /// The path of the repository's identity.
+    repository: PathBuf,
+    prompt: String,
+}
+
+/// The folder of the user's state on `system`, named as in [`std::env::consts::OS`]; `None` without a home folder.
+fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
+    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_STATE_HOME").or_else(|| match system {
+        "windows" => absolute("LOCALAPPDATA"),
+        "macos" => absolute("HOME").map(|home| home.join("Library/Application Support")),
+        _ => absolute("HOME").map(|home| home.join(".local/state")),
+    })?;
+    Some(base.join("fractal-planner"))
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Refuses a file that others may write, since its lines need not be the user's.
+#[cfg(unix)]
+fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let is_mine = metadata.uid() == rustix::process::geteuid().as_raw();
+    match is_mine && metadata.mode() & 0o022 == 0 {
+        true => Ok(()),
+        false => Err(TrustError::Exposed { path: path.to_owned() }),
+    }
+}
+
+/// The user's profile is readable by the user alone.
+#[cfg(not(unix))]
+fn refuse_if_exposed(_: &Path) -> Result<(), TrustError> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
