@@ -52,6 +52,36 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
     format!("\"{line}\"")
 }
 
+/// Makes text of several lines safe for a prompt, such as a payload or a hook's reply: at most `max` bytes, nothing
+/// invisible, and no tag like those in which the client wraps what it says itself. Other angle brackets stay, since
+/// code has them.
+pub fn prompt_lines(text: &str, max: usize) -> String {
+    let mut safe = String::with_capacity(text.len().min(max));
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let shown = match c {
+            '\n' | '\t' => c,
+            '<' if !before.is_alphanumeric() && opens_wrapper(&text[at..]) => '(',
+            c if c.is_control() || is_invisible(c) => ' ',
+            c => c,
+        };
+        if safe.len() + shown.len_utf8() + text[at + c.len_utf8()..].len().min(ELLIPSIS.len_utf8()) > max {
+            safe.push(ELLIPSIS);
+            break;
+        }
+        safe.push(shown);
+        before = c;
+    }
+    safe
+}
+
+/// True for a tag whose name has several words, such as `</system-reminder>`.
+fn opens_wrapper(text: &str) -> bool {
+    let name = text.chars().take(60).skip_while(|c| matches!(c, '<' | '/') || c.is_whitespace());
+    let mut name = name.take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    name.any(|c| !c.is_alphanumeric())
+}
+
 /// True for marks of width and writing direction, for fillers and variants that show nothing, and for the tags that hide
 /// a text within another one.
 pub(crate) fn is_invisible(c: char) -> bool {

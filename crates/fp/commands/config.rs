@@ -174,7 +174,10 @@ fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
     if ignored.is_some() {
         context.printer.note(&ignored_note(&context.repo().config_file(), context));
     }
-    let report = json!({ "key": key, "value": value, "origin": origin.name(), "ignored": ignored });
+    let mut report = json!({ "key": key, "value": value, "origin": origin.name() });
+    if let Some(ignored) = ignored {
+        report["ignored"] = ignored;
+    }
     context.report(&report, &format!("{shown_origin}{text}\n"))
 }
 
@@ -235,8 +238,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     // The change succeeded, so a fault in another file doesn't matter here.
     let Ok(config) = context.config() else { return Ok(Exit::Done) };
     if !which.user && ignored_value(&config.ignored, key).is_some() {
-        context.printer.note(&ignored_note(&file, context));
-        return Ok(Exit::Done);
+        context.printer.note(&format!("{}, or set it with `--user`", ignored_note(&file, context)));
     }
     let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
     if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {

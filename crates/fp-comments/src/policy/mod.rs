@@ -19,6 +19,9 @@ const MAX_TEXT: usize = 200;
 const MAX_CODE: usize = 200;
 const MAX_DIRECTIVE: usize = 2000;
 
+/// Most comments of an edit that are judged. No author answers for more.
+const MAX_JUDGED: usize = 20_000;
+
 /// Comments on adjacent lines that form one question to the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentRemark {
@@ -41,11 +44,13 @@ pub(super) fn remarks(
     let folds = OnceCell::new();
     let file = RemarkedFile { path: file.path, text, in_test: file.is_test, columns: &columns, folds };
     let mut remarks = Vec::new();
-    let mut start = 0;
-    while start < comments.len() {
+    let (mut start, mut room) = (0, MAX_JUDGED);
+    while start < comments.len() && room > 0 {
         let end = start + block_length(&comments[start..], &columns[start..]);
         if added[start..end].contains(&true) {
-            file.block(&comments[start..end], &added[start..end], start, &mut remarks);
+            let judged = start..end.min(start + room);
+            room -= judged.len();
+            file.block(&comments[judged.clone()], &added[judged], start, &mut remarks);
         }
         start = end;
     }
