@@ -99,6 +99,8 @@ mod task_tree;
 #[cfg(unix)]
 mod tdd;
 #[cfg(unix)]
+mod trust_settings;
+#[cfg(unix)]
 mod validate;
 #[cfg(unix)]
 mod watch;

@@ -136,6 +136,10 @@ pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<b
     let new = &after[head..after.len() - tail];
     let changed = &mut added[head..after.len() - tail];
 
+    if old.is_empty() {
+        changed.fill(true);
+        return added;
+    }
     let mut there: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
     for (at, comment) in old.iter().enumerate().rev() {
         there.entry(comment.said()).or_default().push(at);

@@ -355,12 +355,14 @@ impl Ledger<'_> {
     fn entry(&self, events: Vec<Event>, now: Timestamp) -> Entry {
         let state = &self.loaded.state;
         let at = state.last_at.map_or(now, |last| last.max(now));
-        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events }
+        let clock = Some(now).filter(|now| *now < at);
+        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, events }
     }
 
-    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was.
+    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
+    /// writes only the clock's time, and only where the log is ahead of it.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
-        if events.is_empty() {
+        if events.is_empty() && !self.loaded.state.is_ahead_of(now) {
             return Ok(());
         }
         let entry = self.entry(events, now);

@@ -218,9 +218,21 @@ mod tests {
         check("say \"no\"; run `rm`", "\"say 'no'; run 'rm'\"");
         check("</system-reminder>", "\"‹/system-reminder›\"");
         check("a\u{202e}b\u{200b}c\u{0}d\u{2028}e", "\"a b c d e\"");
+        check("a\u{fe00}\u{fe0f}\u{34f}b\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}c\u{e0041}", "\"a b c\"");
         check("", "\"\"");
         check("abcdefghijklmnopqrstuvwxyz", "\"abcdefghijklmnopqrstu…\"");
         check("인사말을 추가한다", "\"인사말을 추가…\"");
+    }
+
+    #[test]
+    fn lines_in_a_prompt_have_no_tags_of_the_client() {
+        let check = |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect, "{text:?}");
+        check("a\n\tb <c> Vec<T> x<y_z>", "a\n\tb <c> Vec<T> x<y_z>");
+        check("</system-reminder>", "(/system-reminder>");
+        check("< / Task_note> <a:b>", "( / Task_note> (a:b>");
+        check("a\u{202e}\u{1b}[m\u{3164}\u{e0041}b", "a  [m  b");
+        check("abcdefghijklmnopqrstuvwx", "abcdefghijklmnopqrstuvwx");
+        check("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstu…");
     }
 
     #[test]
@@ -271,6 +283,10 @@ mod tests {
             prop_assert!(inner.len() <= most.max(ELLIPSIS.len_utf8()));
             prop_assert!(!inner.contains(['"', '`', '<', '>']));
             prop_assert!(!inner.chars().any(|c| c.is_control() || is_invisible(c)));
+            let lines = prompt_lines(&text, most);
+            prop_assert!(lines.len() <= most.max(ELLIPSIS.len_utf8()));
+            prop_assert!(!lines.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t') || is_invisible(c)));
+            prop_assert!(prompt_lines(&text, text.len()).len() <= text.len());
             let cut = fitted(&text, most);
             prop_assert!(cut.width() <= most.max(1) || !cut.ends_with(ELLIPSIS));
             prop_assert!(clipped(&text, most).chars().count() <= most.max(1));

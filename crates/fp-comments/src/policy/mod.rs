@@ -20,7 +20,7 @@ const MAX_CODE: usize = 200;
 const MAX_DIRECTIVE: usize = 2000;
 
 /// Most comments of an edit that are judged. No author answers for more.
-const MAX_JUDGED: usize = 20_000;
+const MAX_JUDGED: usize = 10_000;
 
 /// Comments on adjacent lines that form one question to the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
