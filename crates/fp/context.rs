@@ -86,7 +86,7 @@ impl Context {
             return Ok(config);
         }
         let env = |name: &str| self.env(name);
-        let config = Config::load(&self.repo().config_file(), &env)?;
+        let config = Config::load(self.repo(), &env)?;
         Ok(self.config.get_or_init(|| config))
     }
 

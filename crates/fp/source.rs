@@ -112,6 +112,16 @@ impl PlanSource {
         })
     }
 
+    /// Writes `text` to the file. Fails while the plan's run is on, and for a link, which may lead to anybody's file.
+    pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
+        self.refuse_running()?;
+        if self.path.is_symlink() {
+            return Err(CommandError::refused(format!("{} is unchanged: it is a symbolic link", self.name))
+                .hint("name the file that it leads to"));
+        }
+        Ok(file::atomic_write(&self.path, text.as_bytes())?)
+    }
+
     /// Fails while the plan's run is on: its tree must not change then.
     pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
         let Some(plan) = &self.plan else { return Ok(()) };

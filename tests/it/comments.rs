@@ -102,7 +102,7 @@ fn the_reply_reaches_the_model_in_either_mode() {
     {"hookSpecificOutput":{"additionalContext":"This edit added a comment to src/a.rs:\n  2: // sort ␛[31mit\nRemove each one that only restates the code next to it. Keep one that tells what the code can't say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why you keep it. Add no new comments for this.","hookEventName":"PostToolUse"}}
     "#);
     environment.write(
-        ".fractal-planner/config.json",
+        "../home/.config/fractal-planner/config.json",
         r#"{"commentChecker": {"mode": "block", "customPrompt": "Why?"}}"#,
     );
     assert_snapshot!(environment.after(&event), @r#"
@@ -331,4 +331,74 @@ fn this_project_is_clean() {
     let output = environment.fp(&["comments", "check", env!("CARGO_MANIFEST_DIR"), "--format", "json"]);
     assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
     assert!(output.json()["files"].as_u64().unwrap() > 300, "{output}");
+}
+
+/// Seconds of processor time that this thread has used.
+#[cfg(target_os = "linux")]
+fn spent() -> f64 {
+    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    spent.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// The time that the check takes for `bytes` of a repeated pattern.
+#[cfg(target_os = "linux")]
+fn cost(path: &str, pattern: &str, bytes: usize) -> f64 {
+    let text = pattern.repeat(bytes / pattern.len());
+    let file = fp_comments::SourceFile { path, is_test: false };
+    let before = spent();
+    let remarks = fp_comments::remarks_between(file, "", &text);
+    assert!(remarks.iter().all(|remark| remark.text.len() <= 200), "{path} {pattern:?}");
+    drop(fp_comments::restating_in(file, &text, remarks));
+    spent() - before
+}
+
+/// Eight times the text may cost eight times as much; a line that is looked at for each comment on it costs 64 times.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn assert_linear(path: &str, pattern: &str) {
+    let (one, eight) = (cost(path, pattern, 40_000), cost(path, pattern, 320_000));
+    assert!(
+        eight < 16.0 * one + 0.02,
+        "{path} {pattern:?}: {one:.3} s, and {eight:.3} s for eight times the text"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_line_is_looked_at_once() {
+    for (path, pattern) in [
+        ("x.c", "</*/}y/"),
+        ("x.css", "*/}/*b"),
+        ("x.bat", "rem\n"),
+        ("x.bat", "rem a\n"),
+        ("x.cmake", "#if\n"),
+        ("x.css", "a{}/* b */"),
+        ("x.js", "f();/* b */"),
+        ("x.py", "# a\n"),
+        ("x.py", "# TODO a\n#\n"),
+        ("x.py", "# region a\nx\n"),
+        ("x.c", "/*a*/"),
+        ("x.c", "/* a */   "),
+        ("x.c", "//x"),
+        ("x.yaml", "uses: # v1\n"),
+    ] {
+        assert_linear(path, pattern);
+    }
+}
+
+#[cfg(target_os = "linux")]
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 60, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn no_pattern_costs_more_than_its_length(
+        extension in proptest::sample::select(vec![
+            "c", "css", "js", "py", "rs", "sh", "html", "php", "rb", "sql", "lua", "hs", "yaml", "cmake", "bat", "swift",
+        ]),
+        pattern in proptest::collection::vec(proptest::sample::select(vec![
+            "/*", "*/", "//", "#", "--", "[[", "]]", "(*", "*)", "{-", "-}", "<!--", "-->", "'", "\"", "`", "\\", "{", "}",
+            "(", ")", "a", "TODO", "region ", "rem ", ";", " ", "\n", "<a", "$", "=",
+        ]), 1..6),
+    ) {
+        assert_linear(&format!("x.{extension}"), &pattern.concat());
+    }
 }

@@ -71,7 +71,8 @@ fn where_each_value_comes_from() {
     assert_snapshot!(output, @r"
     exit status: 0
     --- stdout
-    commentChecker.customPrompt  project  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    commentChecker.customPrompt  default  -
+                                 project  ignored here: xxxxxxxxxxxxxxxxxxxxxxxxxxx…
     commentChecker.enabled       runtime  false
     commentChecker.ignore        project  a, b
     commentChecker.mode          default  warn
@@ -109,6 +110,7 @@ fn where_each_value_comes_from() {
     skipPlanReview               default  false
     verify.timeoutSeconds        default  600
     --- stderr
+    note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`
     user:    [ROOT]/home/.config/fractal-planner/config.json
     project: [ROOT]/work/.fractal-planner/config.json
     ");

@@ -191,7 +191,7 @@ fn a_builder_that_waits_for_an_answer_is_not_nudged() {
 #[test]
 fn a_builder_is_nudged_so_often_in_an_iteration_and_again_in_the_next() {
     let environment = held();
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 2}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 2}}"#);
     let nudged = || !environment.replay("teammate-idle", TEAMMATE_IDLE).stdout.is_empty();
     assert_eq!([nudged(), nudged(), nudged(), nudged()], [true, true, false, false]);
     environment.build("builder-1", "a.txt", "one\n");
@@ -235,7 +235,7 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
     assert_eq!(check("nudging is off here", &environment, &[]), ["agentEnded"]);
 
     let environment = held();
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"enabled": false}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"enabled": false}}"#);
     assert_eq!(check("nudging is off", &environment, &[]), ["agentEnded"]);
 
     let environment = held();

@@ -10,7 +10,7 @@ const OPTIONS: [&str; 4] = ["--option", "LF|as the others", "--option", "CRLF|as
 /// Three tasks with a file each and one builder, which holds the first; returns its token.
 fn started(config: &str) -> (Environment, String) {
     let environment = Environment::new().repo();
-    environment.write(".fractal-planner/config.json", config);
+    environment.write("../home/.config/fractal-planner/config.json", config);
     environment.plan(&tree(&[
         leaf("1", "none", "a.txt"),
         leaf("2", "none", "b.txt"),

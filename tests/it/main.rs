@@ -101,6 +101,8 @@ mod tdd;
 #[cfg(unix)]
 mod trust;
 #[cfg(unix)]
+mod trust_settings;
+#[cfg(unix)]
 mod validate;
 #[cfg(unix)]
 mod watch;

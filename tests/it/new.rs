@@ -61,7 +61,10 @@ fn a_person_is_told_what_comes_next() {
 #[test]
 fn the_skill_gets_all_of_it_as_json() {
     let environment = Environment::new().repo();
-    environment.write(".fractal-planner/config.json", r#"{"skipPlanReview": true, "language": "Korean"}"#);
+    environment.write(
+        "../home/.config/fractal-planner/config.json",
+        r#"{"skipPlanReview": true, "language": "Korean"}"#,
+    );
     let output = environment.fp(&["new", "--format", "json", "--max-complexity", "3", "오타를 고쳐 줘"]);
     assert_snapshot!(output, @r#"
     exit status: 0

@@ -3,7 +3,7 @@
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
 use crate::policy::{self, CommentRemark};
-use crate::{SourceComment, added, comments};
+use crate::{SourceComment, added, comments, head};
 
 /// Longest text that is checked, in bytes. Longer ones are generated.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -87,11 +87,9 @@ const MAX_REPLY: usize = 2048;
 /// Most remarks in a reply.
 const MAX_SHOWN: usize = 10;
 
-/// Longest text of a listed remark, in characters.
+/// Longest text of a listed remark, in characters, and longest path.
 const MAX_REMARK: usize = 90;
-
-/// Longest path in a reply, in characters; its end is more informative than its beginning.
-const MAX_PATH: usize = 160;
+const MAX_PATH: usize = 240;
 
 /// The position of the list in a user's own request.
 const PLACE: &str = "{{comments}}";
@@ -101,7 +99,7 @@ const REQUEST: &str = "Remove each one that only restates the code next to it. K
                        you keep it. Add no new comments for this.";
 
 /// The question to the author of an edit of `path`, at most 2 KB. `lines` are the remarks, each with its line
-/// number and its text on one line, safe to print. `request` replaces the default request; the list replaces
+/// number and its text on one line, both safe for a prompt. `request` replaces the default request; the list replaces
 /// `{{comments}}` in it, or else comes first.
 #[must_use]
 pub fn reply<'l>(
@@ -110,10 +108,7 @@ pub fn reply<'l>(
     request: Option<&str>,
 ) -> String {
     let count = lines.len();
-    let path = match path.char_indices().rev().nth(MAX_PATH) {
-        None => path.to_owned(),
-        Some((at, c)) => format!("…{}", &path[at + c.len_utf8()..]),
-    };
+    let path = head(path, MAX_PATH);
     let what = if count == 1 { "a comment".to_owned() } else { format!("{count} comments") };
     let mut list = format!("This edit added {what} to {path}:\n");
     for (line, text) in lines.take(MAX_SHOWN) {
@@ -195,14 +190,18 @@ fn restates(text: &str, comments: &[SourceComment<'_>]) -> bool {
     common * 100 >= content.len() * SHARE
 }
 
+/// Most bytes before or after a comment that are code beside it. Many comments can share a line.
+const MAX_NEAR: usize = 2000;
+
 /// The code before the comment on its line, or the line right below the last one.
 fn code_beside<'t>(text: &'t str, comments: &[SourceComment<'_>]) -> Option<&'t str> {
     let (first, last) = (comments.first()?, comments.last()?);
     if first.trails {
-        let start = text[..first.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        return Some(&text[start..first.span.start]);
+        let end = first.span.start;
+        let near = (end.saturating_sub(MAX_NEAR)..=end).find_map(|start| text.get(start..end));
+        return near.and_then(|near| near.rsplit('\n').next());
     }
-    text[last.span.end..].lines().nth(1).filter(|line| !line.trim().is_empty())
+    head(&text[last.span.end..], MAX_NEAR).lines().nth(1).filter(|line| !line.trim().is_empty())
 }
 
 /// The words of prose or code in lower case; names are split at capitals and underscores.

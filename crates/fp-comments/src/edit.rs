@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::SourceComment;
+use crate::{MAX_BYTES, SourceComment};
 
 /// One replacement of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,13 +80,18 @@ fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> 
     for &TextReplacement { old, new, everywhere } in replacements {
         if old.is_empty() {
             text = if text.is_empty() { new.to_owned() } else { return None };
-        } else if !text.contains(old) {
-            return None;
         } else {
-            text = if everywhere { text.replace(old, new) } else { text.replacen(old, new, 1) };
+            text = put(&text, old, new, everywhere)?;
         }
     }
     Some(text)
+}
+
+/// `text` with `new` in place of `old`; `None` if it doesn't have `old`, or would become too long to be checked.
+fn put(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
+    let times = text.matches(old).take(if everywhere { usize::MAX } else { 1 }).count();
+    let grown = text.len().saturating_add(new.len().saturating_mul(times));
+    (times > 0 && grown <= 2 * MAX_BYTES).then(|| text.replacen(old, new, times))
 }
 
 /// `text` before the replacements that led to it; `None` if one of them left no trace.
@@ -97,10 +102,7 @@ fn undone(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
             // A deletion adds no comment, wherever it was.
             continue;
         }
-        if !text.contains(new) {
-            return None;
-        }
-        text = if everywhere { text.replace(new, old) } else { text.replacen(new, old, 1) };
+        text = put(&text, new, old, everywhere)?;
     }
     Some(text)
 }
@@ -117,6 +119,9 @@ const SAME_WORDS: usize = 70;
 /// Most pairs of comments that are compared word by word; an edit with more counts as a new text.
 const MAX_PAIRS: usize = 100_000;
 
+/// Most pairs of words that are compared; what is left then counts as new.
+const MAX_WORD_PAIRS: usize = 4_000_000;
+
 /// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a
 /// few words is not. If a comment occurs once before the edit and twice after it, the second one is new.
 #[must_use]
@@ -131,6 +136,10 @@ pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<b
     let new = &after[head..after.len() - tail];
     let changed = &mut added[head..after.len() - tail];
 
+    if old.is_empty() {
+        changed.fill(true);
+        return added;
+    }
     let mut there: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
     for (at, comment) in old.iter().enumerate().rev() {
         there.entry(comment.said()).or_default().push(at);
@@ -163,10 +172,16 @@ fn forgive(
         return;
     }
     let words = |comments: &[SourceComment<'_>]| comments.iter().flat_map(words_of).collect::<Vec<_>>();
+    let mut room = MAX_WORD_PAIRS;
     let mut left: Vec<_> = left.into_iter().map(|run| Some((words(&old[run.clone()]), run))).collect();
     for run in wanted {
         let own = words(&new[run.clone()]);
-        let twin = left.iter_mut().find(|l| l.as_ref().is_some_and(|(words, _)| are_alike(words, &own)));
+        let mut is_twin = |words: &[String]| {
+            let pairs = words.len().min(MAX_WORDS) * own.len().min(MAX_WORDS);
+            room = room.saturating_sub(pairs.max(words.len()).max(own.len()));
+            room > 0 && are_alike(words, &own)
+        };
+        let twin = left.iter_mut().find(|l| l.as_ref().is_some_and(|(words, _)| is_twin(words)));
         if let Some((_, from)) = twin.and_then(Option::take) {
             gone[from].fill(false);
             added[run].fill(false);

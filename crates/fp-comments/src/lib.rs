@@ -67,6 +67,12 @@ const PAIRS: [(&str, &str); 16] = [
     ("{{!", "}}"),
 ];
 
+/// The beginning of `text`, at most `most` bytes.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
 /// Marks that begin a comment to the end of its line.
 const LINE_MARKS: [char; 7] = ['/', '#', '-', ';', '%', '!', '"'];
 

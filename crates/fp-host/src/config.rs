@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fp_plan::settings::{Settings, SettingsLayer};
+use fp_run::run::approval::hash;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::claude::{MARKETPLACE, PLUGIN, client_home};
 use crate::config_file::{ConfigError, read_layer};
 use crate::file;
+use crate::repo::Repo;
+use crate::trust::{Consent, TrustStore};
 
 /// The plugin's options by their names in the manifest, each with its setting.
 pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
@@ -60,13 +63,15 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     pub layers: Vec<(SettingOrigin, SettingsLayer)>,
+    /// The settings in the project's file that don't count, since the user hasn't accepted them.
+    pub ignored: SettingsLayer,
 }
 
 impl Config {
     /// Reads the layers: the plugin's options in the client's settings, the user's file, the project's file,
     /// the environment. A missing file adds no layer; any other fault in a file is an error, except in the
     /// client's.
-    pub fn load(project: &Path, env: Environment<'_>) -> Result<Self, ConfigError> {
+    pub fn load(repo: &Repo, env: Environment<'_>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(client) = client_file(env) {
             config.add(SettingOrigin::Plugin, read_plugin_options(&client)?);
@@ -75,8 +80,11 @@ impl Config {
         if let Some(layer) = user.as_deref().map(read_layer).transpose()?.flatten() {
             config.add(SettingOrigin::User, layer);
         }
-        if let Some(layer) = read_layer(project)? {
-            config.add(SettingOrigin::Project, layer);
+        if let Some(layer) = read_layer(&repo.config_file())? {
+            let (taken, withheld) = layer.split();
+            let accepted = withheld == SettingsLayer::default() || is_accepted(&withheld, repo, env);
+            config.add(SettingOrigin::Project, if accepted { layer } else { taken });
+            config.ignored = if accepted { SettingsLayer::default() } else { withheld };
         }
         config.add(SettingOrigin::Runtime, environment_layer(env));
         Ok(config)
@@ -102,6 +110,16 @@ impl Config {
         let in_force = self.settings().by_key();
         in_force.into_iter().map(|(key, value)| (key.clone(), (value, origins[&key]))).collect()
     }
+}
+
+/// The user's consent to exactly these settings in a project's file.
+pub fn consent_to(withheld: &SettingsLayer) -> Consent {
+    Consent::Settings { hash: hash(&serde_json::to_vec(withheld).unwrap_or_default()) }
+}
+
+/// True if the trust store has the user's consent. A store that can't be read has none.
+fn is_accepted(withheld: &SettingsLayer, repo: &Repo, env: Environment<'_>) -> bool {
+    TrustStore::of_user(env, repo).and_then(|store| store.knows(&consent_to(withheld))).unwrap_or(false)
 }
 
 /// The file in which the client keeps plugin options; `None` without a home folder.

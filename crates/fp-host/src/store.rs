@@ -31,11 +31,14 @@ pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
 const LOCK: &str = "lock";
 
+/// Size limit of the log and of the snapshot, in bytes: some 100,000 entries.
+const LEDGER_CAP: u64 = 64 * 1024 * 1024;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{} can't be used: {}", path.display(), file::reason(source))]
     Io { path: PathBuf, source: io::Error },
-    /// A link, a folder or a pipe is in the place of a file of the ledger.
+    /// A link, a folder, a pipe or something far too large is in the place of a file of the ledger.
     #[error(transparent)]
     Foreign(FileError),
     #[error("{}:{line}: not an entry of this log: {detail}", path.display())]
@@ -193,7 +196,7 @@ impl Store {
 }
 
 /// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since
-/// writes would go where they lead, and pipes, since opening one waits.
+/// writes would go where they lead, pipes, since opening one waits, and what is too large to be read at once.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
@@ -201,6 +204,9 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, S
         }
         Ok(found) if !found.is_file() => {
             return Err(StoreError::Foreign(FileError::NotAFile { path: path.to_owned() }));
+        }
+        Ok(found) if found.len() > LEDGER_CAP => {
+            return Err(StoreError::Foreign(FileError::TooLarge { path: path.to_owned(), cap: LEDGER_CAP }));
         }
         _ => {}
     }
@@ -349,12 +355,14 @@ impl Ledger<'_> {
     fn entry(&self, events: Vec<Event>, now: Timestamp) -> Entry {
         let state = &self.loaded.state;
         let at = state.last_at.map_or(now, |last| last.max(now));
-        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, events }
+        let clock = Some(now).filter(|now| *now < at);
+        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, events }
     }
 
-    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was.
+    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
+    /// writes only the clock's time, and only where the log is ahead of it.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
-        if events.is_empty() {
+        if events.is_empty() && !self.loaded.state.is_ahead_of(now) {
             return Ok(());
         }
         let entry = self.entry(events, now);

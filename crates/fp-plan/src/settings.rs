@@ -10,6 +10,8 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::text::is_invisible;
+use SettingClass::{Open, Protected, Words};
 use SettingKind::{Choice, Flag, Folder, Group, Name, Number, Text, Texts, Whole};
 pub use kind::{SettingFault, SettingKind, closest_name};
 
@@ -23,7 +25,19 @@ pub struct SettingRow {
     /// Its name in files.
     pub name: String,
     pub kind: SettingKind,
+    pub class: SettingClass,
     pub about: &'static str,
+}
+
+/// What text of a repository may set: its own file, or a plan's in it, may be a stranger's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SettingClass {
+    /// Any value.
+    Open,
+    /// Letters, blanks, `-` and brackets: agents are told to write as it says.
+    Words,
+    /// Nothing: it loosens a check, or agents read it. In a group, all its settings.
+    Protected,
 }
 
 macro_rules! settings {
@@ -31,7 +45,7 @@ macro_rules! settings {
         $(#[$doc:meta])*
         $group:ident {$(
             $(#[doc = $about:literal])*
-            $field:ident: $type:ty = $default:expr, $kind:expr;
+            $field:ident: $type:ty = $default:expr, $kind:expr, $class:ident;
         )*}
     )*) => {$(
         $(#[$doc])*
@@ -53,6 +67,7 @@ macro_rules! settings {
                 vec![$(SettingRow {
                     name: camel(stringify!($field)),
                     kind: $kind,
+                    class: $class,
                     about: concat!($($about,)*).trim(),
                 },)*]
             }
@@ -64,121 +79,121 @@ settings! {
     /// All settings, with the values in force.
     Settings {
         /// Highest complexity (1–10) that a leaf may have.
-        max_complexity: u32 = 4, Whole(1, 10);
+        max_complexity: u32 = 4, Whole(1, 10), Open;
         /// How often a task is implemented (1–20) before it counts as failed.
-        max_iterations: u32 = 3, Whole(1, 20);
+        max_iterations: u32 = 3, Whole(1, 20), Open;
         /// How many builders (1–16) work at once.
-        max_parallel_tasks: u32 = 1, Whole(1, 16);
+        max_parallel_tasks: u32 = 1, Whole(1, 16), Open;
         /// Whether planning ends after the research.
-        research_only: bool = false, Flag;
+        research_only: bool = false, Flag, Open;
         /// Whether planning ends with the plan, without offering to run it.
-        plan_only: bool = false, Flag;
+        plan_only: bool = false, Flag, Open;
         /// Whether the plan is approved without being shown for review.
-        skip_plan_review: bool = false, Flag;
+        skip_plan_review: bool = false, Flag, Protected;
         /// Whether the goal is analysed before the interview, for intents that profit from it.
-        pre_analysis: bool = true, Flag;
+        pre_analysis: bool = true, Flag, Open;
         /// Whether a task that passed is left uncommitted.
-        no_commit: bool = false, Flag;
+        no_commit: bool = false, Flag, Protected;
         /// The folder of all plans, relative to the repository, with `/` between its parts.
-        plans_dir: String = ".fractal-planner/plans".into(), Folder;
+        plans_dir: String = ".fractal-planner/plans".into(), Folder, Open;
         /// The permission mode that agents start with, where the client takes one.
-        permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS);
+        permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS), Protected;
         /// Which ready task goes first.
-        execution_order: ExecutionOrder = ExecutionOrder::DocumentOrder, Choice(ExecutionOrder::WORDS);
+        execution_order: ExecutionOrder = ExecutionOrder::DocumentOrder, Choice(ExecutionOrder::WORDS), Open;
         /// Whether tasks run in parallel, one by one, in phases, or tests first.
-        execution_model: ExecutionModel = ExecutionModel::Parallel, Choice(ExecutionModel::WORDS);
+        execution_model: ExecutionModel = ExecutionModel::Parallel, Choice(ExecutionModel::WORDS), Open;
         /// Generated files that one task at a time may change, beside lock files.
-        exclusive: Vec<String> = Vec::new(), Texts;
+        exclusive: Vec<String> = Vec::new(), Texts, Open;
         /// Whether each builder has a git worktree of its own.
-        isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS);
+        isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS), Protected;
         /// Iterations that grow with a task's measured complexity.
-        iteration_scaling: IterationScaling = IterationScaling::default(), Group(IterationScaling::rows);
+        iteration_scaling: IterationScaling = IterationScaling::default(), Group(IterationScaling::rows), Open;
         /// The check of the comments that an edit adds.
-        comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows);
+        comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows), Open;
         /// Reminding a builder that stops in the middle of its task.
-        nudge: Nudge = Nudge::default(), Group(Nudge::rows);
+        nudge: Nudge = Nudge::default(), Group(Nudge::rows), Protected;
         /// Keeping a builder to its task's files.
-        guard: Guard = Guard::default(), Group(Guard::rows);
+        guard: Guard = Guard::default(), Group(Guard::rows), Protected;
         /// Mirroring the plan in Linear.
-        linear: Linear = Linear::default(), Group(Linear::rows);
+        linear: Linear = Linear::default(), Group(Linear::rows), Open;
         /// The mechanical checks of a submitted task.
-        verify: Verify = Verify::default(), Group(Verify::rows);
+        verify: Verify = Verify::default(), Group(Verify::rows), Protected;
         /// Minutes (1–1440) after which fp gives up on an agent that never reported back.
-        dispatch_timeout_minutes: u32 = 30, Whole(1, 1440);
+        dispatch_timeout_minutes: u32 = 30, Whole(1, 1440), Open;
         /// Seconds (0–600) to wait for another `fp` that holds the plan's lock.
-        lock_timeout_seconds: u32 = 10, Whole(0, 600);
+        lock_timeout_seconds: u32 = 10, Whole(0, 600), Open;
         /// Language of interviews, reports and commits; absent where the user's own words decide.
-        language: Option<String> = None, Name;
+        language: Option<String> = None, Name, Words;
     }
 
     /// Iterations of a task: `max(maxIterations, round(base + factor × composite signal))`.
     IterationScaling {
         /// Whether iterations grow at all.
-        enabled: bool = false, Flag;
+        enabled: bool = false, Flag, Open;
         /// The part (0–20) that every task gets.
-        base: f64 = 2.0, Number(0, 20);
+        base: f64 = 2.0, Number(0, 20), Open;
         /// What each point of the composite signal (1–5) adds (0–10).
-        factor: f64 = 0.5, Number(0, 10);
+        factor: f64 = 0.5, Number(0, 10), Open;
     }
 
     /// The comment check after an edit.
     CommentChecker {
         /// Whether edits are checked.
-        enabled: bool = true, Flag;
+        enabled: bool = true, Flag, Open;
         /// How fp tells the model.
-        mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS);
+        mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS), Protected;
         /// The text that replaces the check's own request to the model.
-        custom_prompt: Option<String> = None, Text;
+        custom_prompt: Option<String> = None, Text, Protected;
         /// Globs of files that are not checked.
-        ignore: Vec<String> = Vec::new(), Texts;
+        ignore: Vec<String> = Vec::new(), Texts, Open;
     }
 
     /// The reminder of a builder that stops while it owns a task.
     Nudge {
         /// Whether fp reminds it.
-        enabled: bool = true, Flag;
+        enabled: bool = true, Flag, Protected;
         /// How often (0–20) for one iteration of a task.
-        max_retries: u32 = 3, Whole(0, 20);
+        max_retries: u32 = 3, Whole(0, 20), Protected;
     }
 
     /// The guard of a task's file boundary.
     Guard {
         /// What happens to an edit outside the task's files.
-        mode: GuardMode = GuardMode::Deny, Choice(GuardMode::WORDS);
+        mode: GuardMode = GuardMode::Deny, Choice(GuardMode::WORDS), Protected;
         /// What happens when a builder asks for a file that no task lists.
-        extend: ExtensionPolicy = ExtensionPolicy::Ask, Choice(ExtensionPolicy::WORDS);
+        extend: ExtensionPolicy = ExtensionPolicy::Ask, Choice(ExtensionPolicy::WORDS), Protected;
     }
 
     /// The mirror of a plan in Linear.
     Linear {
         /// Whether the plan is mirrored.
-        enabled: bool = false, Flag;
+        enabled: bool = false, Flag, Open;
         /// Name or key of the team that gets the issues.
-        team: Option<String> = None, Name;
+        team: Option<String> = None, Name, Open;
         /// Name of the project that the issues belong to.
-        project: Option<String> = None, Name;
+        project: Option<String> = None, Name, Open;
         /// The team's names for the states; fp finds a missing one by its type.
-        status_map: LinearStatusMap = LinearStatusMap::default(), Group(LinearStatusMap::rows);
+        status_map: LinearStatusMap = LinearStatusMap::default(), Group(LinearStatusMap::rows), Open;
     }
 
     /// The Linear team's names for the states of a task.
     LinearStatusMap {
         /// Name of the state of a task that has not begun.
-        pending: Option<String> = None, Name;
+        pending: Option<String> = None, Name, Open;
         /// Name of the state of a task that is being implemented.
-        in_progress: Option<String> = None, Name;
+        in_progress: Option<String> = None, Name, Open;
         /// Name of the state of a task that is verified and waits for people.
-        review: Option<String> = None, Name;
+        review: Option<String> = None, Name, Open;
         /// Name of the state of a task that is done.
-        completed: Option<String> = None, Name;
+        completed: Option<String> = None, Name, Open;
         /// Name of the state of a task that failed.
-        failed: Option<String> = None, Name;
+        failed: Option<String> = None, Name, Open;
     }
 
     /// The mechanical checks.
     Verify {
         /// Seconds (1–86400) that one command of a task may take.
-        timeout_seconds: u32 = 600, Whole(1, 86_400);
+        timeout_seconds: u32 = 600, Whole(1, 86_400), Protected;
     }
 }
 
@@ -280,12 +295,42 @@ impl SettingsLayer {
     pub fn by_key(&self) -> Vec<(String, Value)> {
         by_key(self.0.clone())
     }
+
+    /// Splits a layer from a repository: the settings that it may set, and the others.
+    pub fn split(&self) -> (Self, Self) {
+        let (mut taken, mut withheld) = (Self::default(), Self::default());
+        for (key, value) in self.by_key() {
+            let may_set = match class_of(&key) {
+                Open => true,
+                Words => value.as_str().is_some_and(is_words),
+                Protected => false,
+            };
+            let layer = if may_set { &mut taken } else { &mut withheld };
+            *key.split('.').fold(&mut layer.0, |group, name| &mut group[name]) = value;
+        }
+        (taken, withheld)
+    }
 }
 
 impl<'de> Deserialize<'de> for SettingsLayer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
     }
+}
+
+fn is_words(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
+}
+
+/// The class of the setting with the dotted `key`: the strictest of its own and those of its groups.
+pub fn class_of(key: &str) -> SettingClass {
+    let (mut rows, mut class) = (Settings::rows(), Open);
+    for name in key.split('.') {
+        let Some(row) = rows.into_iter().find(|row| row.name == name) else { return Protected };
+        class = class.max(row.class);
+        rows = if let Group(rows) = row.kind { rows() } else { Vec::new() };
+    }
+    class
 }
 
 /// Finds the type of the setting with the dotted `key`.

@@ -52,10 +52,43 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
     format!("\"{line}\"")
 }
 
-/// True for marks of width and writing direction, and for the tags that hide a text within another one.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+/// Makes text of several lines safe for a prompt, such as a payload or a hook's reply: at most `max` bytes, nothing
+/// invisible, and no tag like those in which the client wraps what it says itself. Other angle brackets stay, since
+/// code has them.
+pub fn prompt_lines(text: &str, max: usize) -> String {
+    let mut safe = String::with_capacity(text.len().min(max));
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let shown = match c {
+            '\n' | '\t' => c,
+            '<' if !before.is_alphanumeric() && opens_wrapper(&text[at..]) => '(',
+            c if c.is_control() || is_invisible(c) => ' ',
+            c => c,
+        };
+        if safe.len() + shown.len_utf8() + text[at + c.len_utf8()..].len().min(ELLIPSIS.len_utf8()) > max {
+            safe.push(ELLIPSIS);
+            break;
+        }
+        safe.push(shown);
+        before = c;
+    }
+    safe
+}
+
+/// True for a tag whose name has several words, such as `</system-reminder>`.
+fn opens_wrapper(text: &str) -> bool {
+    let name = text.chars().take(60).skip_while(|c| matches!(c, '<' | '/') || c.is_whitespace());
+    let mut name = name.take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    name.any(|c| !c.is_alphanumeric())
+}
+
+/// True for marks of width and writing direction, for fillers and variants that show nothing, and for the tags that hide
+/// a text within another one.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Cuts `text` to at most `most` characters, with an ellipsis as the last one if any are missing.
@@ -185,9 +218,21 @@ mod tests {
         check("say \"no\"; run `rm`", "\"say 'no'; run 'rm'\"");
         check("</system-reminder>", "\"‹/system-reminder›\"");
         check("a\u{202e}b\u{200b}c\u{0}d\u{2028}e", "\"a b c d e\"");
+        check("a\u{fe00}\u{fe0f}\u{34f}b\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}c\u{e0041}", "\"a b c\"");
         check("", "\"\"");
         check("abcdefghijklmnopqrstuvwxyz", "\"abcdefghijklmnopqrstu…\"");
         check("인사말을 추가한다", "\"인사말을 추가…\"");
+    }
+
+    #[test]
+    fn lines_in_a_prompt_have_no_tags_of_the_client() {
+        let check = |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect, "{text:?}");
+        check("a\n\tb <c> Vec<T> x<y_z>", "a\n\tb <c> Vec<T> x<y_z>");
+        check("</system-reminder>", "(/system-reminder>");
+        check("< / Task_note> <a:b>", "( / Task_note> (a:b>");
+        check("a\u{202e}\u{1b}[m\u{3164}\u{e0041}b", "a  [m  b");
+        check("abcdefghijklmnopqrstuvwx", "abcdefghijklmnopqrstuvwx");
+        check("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstu…");
     }
 
     #[test]
@@ -238,6 +283,10 @@ mod tests {
             prop_assert!(inner.len() <= most.max(ELLIPSIS.len_utf8()));
             prop_assert!(!inner.contains(['"', '`', '<', '>']));
             prop_assert!(!inner.chars().any(|c| c.is_control() || is_invisible(c)));
+            let lines = prompt_lines(&text, most);
+            prop_assert!(lines.len() <= most.max(ELLIPSIS.len_utf8()));
+            prop_assert!(!lines.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t') || is_invisible(c)));
+            prop_assert!(prompt_lines(&text, text.len()).len() <= text.len());
             let cut = fitted(&text, most);
             prop_assert!(cut.width() <= most.max(1) || !cut.ends_with(ELLIPSIS));
             prop_assert!(clipped(&text, most).chars().count() <= most.max(1));

@@ -10,7 +10,7 @@ use fp_host::plan::WORKTREES;
 use fp_plan::plan::path::normal;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::CommentMode;
-use fp_plan::text::{counted, visible_line};
+use fp_plan::text::{clipped, counted, prompt_quoted, visible_line};
 use fp_run::test_files::is_test_file;
 use globset::GlobBuilder;
 use serde::Serialize;
@@ -22,6 +22,9 @@ use crate::printer::Format;
 
 /// Size limit of a file, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
+
+/// Longest text of a comment in a reply to a model, in characters.
+const SHOWN: usize = 80;
 
 /// Check the comments of source files
 #[derive(Debug, clap::Args)]
@@ -220,10 +223,13 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
     if !checker.enabled || is_ignored(&checked, &checker.ignore, context) {
         return Ok(None);
     }
-    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, visible_line(&remark.text))).collect();
-    let shown = context.shown(&path);
+    let quoted = |text: &str| prompt_quoted(&clipped(text, SHOWN), SHOWN * 2);
+    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, quoted(&remark.text))).collect();
     let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
-    Ok(Some((checker.mode, reply(&visible_line(&shown), lines, checker.custom_prompt.as_deref()))))
+    // The end of a path is more informative than its beginning.
+    let shown = context.shown(&path);
+    let end = shown.char_indices().rev().nth(2 * SHOWN).map_or(&*shown, |(at, _)| &shown[at..]);
+    Ok(Some((checker.mode, reply(&prompt_quoted(end, 230), lines, checker.custom_prompt.as_deref()))))
 }
 
 /// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fp_host::config::{self, SettingOrigin};
+use fp_host::config::{self, SettingOrigin, consent_to};
 use fp_host::config_file::{ConfigError, change_setting, create_file, parse_value, read_layer};
-use fp_plan::settings;
+use fp_host::trust::{ConsentSource, TrustStore};
+use fp_plan::settings::{self, SettingsLayer};
 use fp_plan::text::fitted;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input;
 use crate::printer::Format;
 
 /// Columns of a line.
@@ -60,6 +62,14 @@ enum ConfigCommand {
     Schema,
     /// Open a file in your editor and check it afterwards
     Edit(WhichFile),
+    /// Accept the settings of the project's file that are ignored without your word, as they are now
+    ///
+    /// Shows them and asks. After a change of one of them they are ignored again.
+    Trust {
+        /// Accept them without asking.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,17 +121,20 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
             Ok(Exit::Done)
         }
         ConfigCommand::Edit(file) => edit(&file, context),
+        ConfigCommand::Trust { yes } => trust(yes, context),
     }
 }
 
 fn show(with_origin: bool, context: &Context) -> CommandResult {
-    let explained = context.config()?.explained();
+    let config = context.config()?;
+    let explained = config.explained();
+    let ignored: BTreeMap<String, Value> = config.ignored.by_key().into_iter().collect();
     let user = config::user_file(&|name| context.env(name));
     let client = config::client_file(&|name| context.env(name));
     let project = context.repo().config_file();
     match context.format {
         Format::Json => {
-            let mut report = json!({ "settings": context.settings()? });
+            let mut report = json!({ "settings": context.settings()?, "ignored": ignored });
             if with_origin {
                 let origins: Map<String, Value> =
                     explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
@@ -132,7 +145,10 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
         }
         Format::Text => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
-            context.printer.data(&table(&explained, with_origin));
+            context.printer.data(&table(&explained, &ignored, with_origin));
+            if !ignored.is_empty() {
+                context.printer.note(&ignored_note(&project, context));
+            }
             if with_origin {
                 if let Some(client) = client.filter(|_| has_options) {
                     context.printer.note(&format!("plugin:  {}", client.display()));
@@ -154,7 +170,14 @@ fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
     let (value, origin) = context.config()?.explained().remove(key).expect("every setting is explained");
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let shown_origin = if with_origin { format!("{}  ", origin.name()) } else { String::new() };
-    let report = json!({ "key": key, "value": value, "origin": origin.name() });
+    let ignored = ignored_value(&context.config()?.ignored, key);
+    if ignored.is_some() {
+        context.printer.note(&ignored_note(&context.repo().config_file(), context));
+    }
+    let mut report = json!({ "key": key, "value": value, "origin": origin.name() });
+    if let Some(ignored) = ignored {
+        report["ignored"] = ignored;
+    }
     context.report(&report, &format!("{shown_origin}{text}\n"))
 }
 
@@ -169,7 +192,20 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn table(explained: &BTreeMap<String, (Value, SettingOrigin)>, with_origin: bool) -> String {
+fn ignored_value(ignored: &SettingsLayer, key: &str) -> Option<Value> {
+    ignored.by_key().into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn ignored_note(project: &Path, context: &Context) -> String {
+    let shown_file = context.shown(project);
+    format!("note: what {shown_file} sets is ignored here until you accept it: `fp config trust`")
+}
+
+fn table(
+    explained: &BTreeMap<String, (Value, SettingOrigin)>,
+    ignored: &BTreeMap<String, Value>,
+    with_origin: bool,
+) -> String {
     let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
     let mut text = String::new();
     for (key, (value, origin)) in explained {
@@ -177,6 +213,12 @@ fn table(explained: &BTreeMap<String, (Value, SettingOrigin)>, with_origin: bool
         let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
         text.push_str(format!("{key:key_width$}  {origin}{value}").trim_end());
         text.push('\n');
+        if let Some(value) = ignored.get(key) {
+            let origin = if with_origin { "project  " } else { "" };
+            let remark = format!("{:key_width$}  {origin}ignored here: {}", "", shown(value));
+            text.push_str(&fitted(&remark, WIDTH));
+            text.push('\n');
+        }
     }
     text
 }
@@ -195,6 +237,9 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     context.report(&report, &text)?;
     // The change succeeded, so a fault in another file doesn't matter here.
     let Ok(config) = context.config() else { return Ok(Exit::Done) };
+    if !which.user && ignored_value(&config.ignored, key).is_some() {
+        context.printer.note(&format!("{}, or set it with `--user`", ignored_note(&file, context)));
+    }
     let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
     if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
         context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.name()));
@@ -225,6 +270,34 @@ fn edit(which: &WhichFile, context: &Context) -> CommandResult {
         CommandError::from(error).hint("the file is kept as you wrote it; run this again to go on")
     })?;
     context.report(&json!({ "file": file }), &format!("{shown} is valid\n"))
+}
+
+fn trust(yes: bool, context: &Context) -> CommandResult {
+    let ignored = &context.config()?.ignored;
+    let settings = ignored.by_key();
+    let file = context.shown(&context.repo().config_file());
+    if settings.is_empty() {
+        return context
+            .report(&json!({ "accepted": ignored }), &format!("{file} sets nothing that is ignored here\n"));
+    }
+    let list: String = settings.iter().map(|(key, value)| format!("  {key}  {}\n", shown(value))).collect();
+    if !yes {
+        if !input::can_ask(context) {
+            return Err(CommandError::refused(format!("{file} is accepted by you only, at a terminal"))
+                .hint(
+                    "`fp config` shows what is ignored; a script that you wrote may accept it with `--yes`",
+                ));
+        }
+        context.printer.note(&format!("{file} sets these, which loosen a check or reach a model:\n{list}"));
+        if !input::agrees("Accept them here, as they are now?", context) {
+            return Err(CommandError::refused(format!("nothing of {file} was accepted"))
+                .hint("what you want of it can stand in your own file: `fp config set KEY VALUE --user`"));
+        }
+    }
+    let how = if yes { ConsentSource::Flag } else { ConsentSource::Terminal };
+    let store = TrustStore::of_user(&|name| context.env(name), context.repo())?;
+    store.add(consent_to(ignored), how, context.now())?;
+    context.report(&json!({ "accepted": ignored }), &format!("Accepted from {file}:\n{list}"))
 }
 
 /// Splits a command line that no shell sees: at blanks, except within quotes.

@@ -1,6 +1,5 @@
 //! `fp fmt`: writes a task tree in its canonical form.
 
-use fp_host::file;
 use fp_plan::plan::{FormatError, format};
 use serde_json::json;
 use similar::TextDiff;
@@ -30,8 +29,7 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
     let changed = formatted != text;
     let written = changed && !args.check && !args.diff;
     if written {
-        source.refuse_running()?;
-        file::atomic_write(&source.path, formatted.as_bytes())?;
+        source.write(&formatted)?;
     }
     match context.format {
         Format::Json => context.printer.json(&json!({ "changed": changed, "written": written }))?,

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
+use fp_host::file::FileError;
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 use fp_host::run::place::Site;
+use fp_host::store::StoreError;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
@@ -119,10 +121,20 @@ impl IncomingHook {
             None => None,
         };
         let ids = found.as_ref().map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
+        let mut said = false;
         Ok(ids.into_iter().rev().filter_map(move |id| {
             let (plans, settings) = found.as_ref()?;
             let plan = OpenPlan::new(context.repo().clone(), (*settings).clone(), plans.open(&id).ok()?);
-            let state = plan.load().ok()?.state;
+            let state = match plan.load() {
+                Ok(loaded) => loaded.state,
+                Err(error) => {
+                    let is_large = matches!(error, StoreError::Foreign(FileError::TooLarge { .. }));
+                    if is_large && !std::mem::replace(&mut said, true) {
+                        context.printer.note(&format!("note: plan {id} is left out: {error}"));
+                    }
+                    return None;
+                }
+            };
             let is_ours = state.is_running() && context.trust().ok()?.knows(&consent_of(&state)).ok()?;
             is_ours.then_some(OngoingRun { plan, state })
         }))

@@ -70,6 +70,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         }
         head.require_branch()?;
     }
+    for (key, _) in context.config()?.ignored.by_key() {
+        context
+            .printer
+            .note(&format!("note: {key} in the project's file is ignored here: `fp config` says why"));
+    }
     let before = plan.load()?;
     let session = args.session.or_else(|| context.session());
     let builders = args.builders.unwrap_or(plan.settings.max_parallel_tasks);

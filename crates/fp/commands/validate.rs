@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::store::StoreError;
 use fp_plan::diagnostic::{Diagnostic, Severity};
@@ -108,8 +107,11 @@ fn fix_and_report(
         return Ok(Exit::Findings);
     }
     if fixed.resolved > 0 {
-        source.refuse_running()?;
-        file::atomic_write(&source.path, fixed.text.as_bytes())?;
+        if checked.plan.tasks.is_empty() && source.plan.is_none() {
+            return Err(CommandError::refused(format!("{} is unchanged: it has no task", source.name))
+                .hint("name a task tree: `fp plans` lists the plans"));
+        }
+        source.write(&fixed.text)?;
         context.printer.note(&format!(
             "note: {} fixed in {}",
             counted(fixed.resolved, "finding"),

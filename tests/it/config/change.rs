@@ -66,6 +66,8 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     exit status: 0
     --- stdout
     nudge.maxRetries is 5 in .fractal-planner/config.json
+    --- stderr
+    note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
@@ -79,6 +81,8 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     exit status: 0
     --- stdout
     nudge.maxRetries was 5 in .fractal-planner/config.json already
+    --- stderr
+    note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     ");
     assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
     exit status: 0
@@ -132,7 +136,7 @@ fn everything_else_in_the_file_stays() {
 fn values_are_read_by_the_type_of_their_setting() {
     let environment = Environment::new().repo();
     let check = |key: &str, word: &str, expect: &str| {
-        environment.done(&["config", "set", key, word]);
+        environment.done(&["config", "set", key, word, "--user"]);
         assert_eq!(environment.done(&["config", "get", key]).stdout, format!("{expect}\n"), "{key} {word}");
     };
     check("noCommit", "true", "true");
@@ -215,6 +219,7 @@ fn what_goes_over_the_file_is_said() {
     --- stdout
     nudge.enabled is true in .fractal-planner/config.json
     --- stderr
+    note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     note: in force is false, from runtime
     ");
     assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @"

@@ -109,7 +109,7 @@ fn replaced(event: &Value, place: &str, by: Option<&Value>) -> Value {
 /// A run with a builder at work, with high limits for its counters.
 fn running() -> Environment {
     let environment = held();
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 20}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 20}}"#);
     environment
 }
 

@@ -267,7 +267,7 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
 #[test]
 fn the_count_begins_anew_when_the_run_moves_on() {
     let environment = started();
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 1}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 1}}"#);
     let told = || !environment.replay("stop", STOPS[0]).stdout.is_empty();
     assert_eq!([told(), told()], [true, false]);
     environment.done(&["next", PLAN]);
@@ -289,7 +289,7 @@ fn a_builder_that_has_ended_is_due_and_one_that_works_is_not() {
     let environment = held_of_two("2");
     environment.starts("fp:builder", "builder-2");
     assert_eq!(environment.replay("stop", STOPS[1]), silent());
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"maxRetries": 1}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 1}}"#);
     environment.replay("subagent-stop", HEADLESS_STOP);
     environment.replay("subagent-stop", HEADLESS_STOP);
     assert_eq!(environment.logged_since(environment.entries() - 1), ["agentEnded"]);
@@ -301,7 +301,7 @@ fn a_lead_may_stop_where_it_was_just_told_or_nudging_is_off() {
     let active = [("\"stop_hook_active\": false", "\"stop_hook_active\": true")];
     let environment = started();
     assert_eq!(environment.replay_with("stop", STOPS[0], &active), silent());
-    environment.write(".fractal-planner/config.json", r#"{"nudge": {"enabled": false}}"#);
+    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"enabled": false}}"#);
     assert_eq!(environment.replay("stop", STOPS[0]), silent());
     let environment = started().env("NUDGE_DISABLED", "1");
     assert_eq!(environment.replay("stop", STOPS[0]), silent());

@@ -18,6 +18,8 @@ struct Directives {
 #[derive(Clone, Copy)]
 struct DirectiveForm {
     form: &'static str,
+    /// True if upper and lower case differ in it.
+    exact: bool,
     files: &'static str,
 }
 
@@ -36,7 +38,9 @@ impl Directives {
     fn has(&self, text: &str, path: &str) -> bool {
         let Some(first) = text.bytes().next() else { return false };
         let own = &self.by_byte[usize::from(first.to_ascii_lowercase())];
-        own.iter().chain(&self.anywhere).any(|form| fits(form.form, text) && form.is_for(path))
+        own.iter()
+            .chain(&self.anywhere)
+            .any(|form| fits_bytes(form.form.as_bytes(), text.as_bytes(), form.exact) && form.is_for(path))
     }
 }
 
@@ -44,7 +48,7 @@ impl Directives {
 fn forms(table: &'static str) -> impl Iterator<Item = DirectiveForm> {
     let mut files = "";
     table.lines().filter_map(move |line| match line.strip_prefix("  ") {
-        Some(form) => Some(DirectiveForm { form, files }),
+        Some(form) => Some(DirectiveForm { form, exact: is_exact(form), files }),
         None => {
             files = line.split_once(" (").map_or("", |(_, files)| files.trim_end_matches(')'));
             None
@@ -100,8 +104,11 @@ pub(super) fn data(said: &[Cow<'_, str>]) -> Range<usize> {
 
 /// True if `pattern` matches the whole `text`.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
-    let exact = pattern.bytes().any(|b| b.is_ascii_uppercase());
-    fits_bytes(pattern.as_bytes(), text.as_bytes(), exact)
+    fits_bytes(pattern.as_bytes(), text.as_bytes(), is_exact(pattern))
+}
+
+fn is_exact(pattern: &str) -> bool {
+    pattern.bytes().any(|b| b.is_ascii_uppercase())
 }
 
 /// Backtracks to the last star only, which bounds the cost by the product of both lengths.
@@ -161,7 +168,7 @@ mod tests {
         let tables = [include_str!("directives.txt"), include_str!("marked_directives.txt")];
         let all: Vec<DirectiveForm> = tables.into_iter().flat_map(forms).collect();
         assert!(all.len() > 700, "{}", all.len());
-        for DirectiveForm { form, files } in all {
+        for DirectiveForm { form, files, .. } in all {
             let file = files.split(' ').next().unwrap_or_default();
             let path =
                 if file.starts_with('.') || file.is_empty() { format!("a{file}") } else { file.to_owned() };

@@ -7,15 +7,27 @@ mod directives;
 mod tests;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
-use crate::{CommentKind, SourceComment, SourceFile};
+use crate::{CommentKind, SourceComment, SourceFile, head};
+
+/// Longest text of a remark, in bytes.
+const MAX_TEXT: usize = 200;
+
+/// Most bytes of a line of code, and of a comment, in which something with a meaning for tools is looked for. Many
+/// comments can share a line, and each looks at it.
+const MAX_CODE: usize = 200;
+const MAX_DIRECTIVE: usize = 2000;
+
+/// Most comments of an edit that are judged. No author answers for more.
+const MAX_JUDGED: usize = 10_000;
 
 /// Comments on adjacent lines that form one question to the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentRemark {
     /// Number of its first line, from 1.
     pub line: usize,
-    /// Its text on one line, with the marks of its first comment.
+    /// The beginning of its text on one line, with the marks of its first comment.
     pub text: String,
     /// Positions of its comments among all comments of the text.
     pub comments: std::ops::Range<usize>,
@@ -28,13 +40,17 @@ pub(super) fn remarks(
     comments: &[SourceComment<'_>],
     added: &[bool],
 ) -> Vec<CommentRemark> {
-    let file = RemarkedFile { path: file.path, text, in_test: file.is_test };
+    let columns = columns(text, comments);
+    let folds = OnceCell::new();
+    let file = RemarkedFile { path: file.path, text, in_test: file.is_test, columns: &columns, folds };
     let mut remarks = Vec::new();
-    let mut start = 0;
-    while start < comments.len() {
-        let end = start + block_length(text, &comments[start..]);
+    let (mut start, mut room) = (0, MAX_JUDGED);
+    while start < comments.len() && room > 0 {
+        let end = start + block_length(&comments[start..], &columns[start..]);
         if added[start..end].contains(&true) {
-            file.block(&comments[start..end], &added[start..end], start, &mut remarks);
+            let judged = start..end.min(start + room);
+            room -= judged.len();
+            file.block(&comments[judged.clone()], &added[judged], start, &mut remarks);
         }
         start = end;
     }
@@ -42,27 +58,35 @@ pub(super) fn remarks(
 }
 
 /// Number of comments, from the first on, that are on adjacent lines of their own in the same column.
-fn block_length(text: &str, comments: &[SourceComment<'_>]) -> usize {
-    let joins = |pair: &[SourceComment<'_>]| {
+fn block_length(comments: &[SourceComment<'_>], columns: &[usize]) -> usize {
+    let joins = |(pair, columns): (&[SourceComment<'_>], &[usize])| {
         let [above, below] = pair else { return false };
         let is_alone = |c: &SourceComment<'_>| c.kind == CommentKind::Line && !c.trails;
-        is_alone(above)
-            && is_alone(below)
-            && below.line == above.line + 1
-            && column(text, above) == column(text, below)
+        is_alone(above) && is_alone(below) && below.line == above.line + 1 && columns[0] == columns[1]
     };
-    1 + comments.windows(2).take_while(|pair| joins(pair)).count()
+    1 + comments.windows(2).zip(columns.windows(2)).take_while(|pair| joins(*pair)).count()
 }
 
-fn column(text: &str, comment: &SourceComment<'_>) -> usize {
-    let line = text[..comment.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-    comment.span.start - line
+/// The column of each comment, from one look at the text.
+fn columns(text: &str, comments: &[SourceComment<'_>]) -> Vec<usize> {
+    let (mut line, mut seen) = (0, 0);
+    let column = |comment: &SourceComment<'_>| {
+        let start = comment.span.start;
+        line = text[seen..start].rfind('\n').map_or(line, |newline| seen + newline + 1);
+        seen = start;
+        start - line
+    };
+    comments.iter().map(column).collect()
 }
 
 struct RemarkedFile<'a> {
     path: &'a str,
     text: &'a str,
     in_test: bool,
+    /// The column of each comment.
+    columns: &'a [usize],
+    /// True if a fold of an editor ends in the text.
+    folds: OnceCell<bool>,
 }
 
 impl RemarkedFile<'_> {
@@ -88,8 +112,12 @@ impl RemarkedFile<'_> {
             let text = said[at].as_ref();
             let is_empty = !text.contains(char::is_alphanumeric);
             let tracked = (!is_empty).then(|| self.tracked(&said[at..])).flatten();
-            let is_directive =
-                tracked.is_none() && directives::is_directive(comment.text.trim(), text, self.path);
+            let is_directive = tracked.is_none()
+                && directives::is_directive(
+                    head(comment.text.trim(), MAX_DIRECTIVE),
+                    head(text, MAX_DIRECTIVE),
+                    self.path,
+                );
             belongs = match tracked {
                 _ if is_empty => false,
                 Some(tracked) => tracked,
@@ -101,11 +129,14 @@ impl RemarkedFile<'_> {
                 || belongs
                 || is_directive
                 || is_test_step(text, self.in_test)
-                || self.is_mark(comment, text);
+                || self.is_mark(comment, text, self.columns[offset + at]);
             let asked = added[at] && !is_none;
             match remarks.last_mut() {
                 Some(remark) if asked && open => {
-                    remark.text = format!("{} {text}", remark.text);
+                    if remark.text.len() < MAX_TEXT {
+                        remark.text =
+                            head(&format!("{} {}", remark.text, head(text, MAX_TEXT)), MAX_TEXT).to_owned();
+                    }
                     remark.comments.end = offset + at + 1;
                 }
                 _ if asked => remarks.push(CommentRemark {
@@ -175,8 +206,8 @@ impl RemarkedFile<'_> {
 
     /// True if the comment opens a fold, names the language of the template after it, names what the bracket
     /// or directive before it closes (as formatters write it), or gives the version of a pinned action.
-    fn is_mark(&self, comment: &SourceComment<'_>, said: &str) -> bool {
-        if is_region(said) && self.text.contains("endregion") {
+    fn is_mark(&self, comment: &SourceComment<'_>, said: &str, column: usize) -> bool {
+        if is_region(said) && *self.folds.get_or_init(|| self.text.contains("endregion")) {
             return true;
         }
         let is_word = !said.contains(' ');
@@ -189,8 +220,8 @@ impl RemarkedFile<'_> {
         if !comment.trails {
             return false;
         }
-        let start = comment.span.start - column(self.text, comment);
-        let code = self.text[start..comment.span.start].trim();
+        let start = comment.span.start - column;
+        let code = head(&self.text[start..comment.span.start], MAX_CODE).trim();
         let words = said.split(' ').count();
         match code.split([' ', '(']).next().unwrap_or_default() {
             "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
@@ -212,7 +243,7 @@ fn is_region(said: &str) -> bool {
 
 fn one_line(comment: &SourceComment<'_>, said: &str) -> String {
     let text = comment.text.trim();
-    if text.contains(['\n', '\t']) { said.to_owned() } else { text.to_owned() }
+    head(if text.contains(['\n', '\t']) { said } else { text }, MAX_TEXT).to_owned()
 }
 
 /// Phrases of licences and copyright notices, in lower case, one a line.

@@ -2,6 +2,7 @@
 //! field is ignored, a missing one is empty, and a wrong type counts as missing.
 
 use fp_comments::{EditAction, FileEdit, TextReplacement};
+use fp_plan::text::prompt_lines;
 use fp_run::run::consent::PrintedQuestion;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -166,8 +167,27 @@ pub enum HookReply<'t> {
     KeepInSummary(&'t str),
 }
 
+/// Longest reply, in bytes of JSON.
+const MAX_REPLY: usize = 2048;
+
 impl HookReply<'_> {
+    /// The reply, cut to 2 KB.
     pub fn json(self) -> Value {
+        let (Self::Allow(text)
+        | Self::Deny(text)
+        | Self::AfterTool(text)
+        | Self::Block(text)
+        | Self::SessionContext(text)
+        | Self::KeepInSummary(text)) = self;
+        let text = prompt_lines(text, MAX_REPLY);
+        let whole = self.with(&text);
+        match whole.to_string().len().saturating_sub(MAX_REPLY) {
+            0 => whole,
+            excess => self.with(&prompt_lines(&text, text.len().saturating_sub(excess))),
+        }
+    }
+
+    fn with(self, text: &str) -> Value {
         let permission = |decision: &str, reason: &str| {
             json!({ "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
@@ -177,14 +197,14 @@ impl HookReply<'_> {
         };
         let context = |event: &str, text: &str| json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } });
         match self {
-            Self::Allow(reason) => permission("allow", reason),
-            Self::Deny(reason) => permission("deny", reason),
-            Self::AfterTool(text) => context("PostToolUse", text),
-            Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
-            Self::SessionContext(text) => context("SessionStart", text),
+            Self::Allow(_) => permission("allow", text),
+            Self::Deny(_) => permission("deny", text),
+            Self::AfterTool(_) => context("PostToolUse", text),
+            Self::Block(_) => json!({ "decision": "block", "reason": text }),
+            Self::SessionContext(_) => context("SessionStart", text),
             // The client shows the summarizing model everything printed so far, but rejects
             // `additionalContext` here.
-            Self::KeepInSummary(text) => json!({ "systemMessage": text }),
+            Self::KeepInSummary(_) => json!({ "systemMessage": text }),
         }
     }
 }

@@ -122,7 +122,7 @@ fn the_environment_has_the_last_word() {
         path
     };
     write("x/fractal-planner/config.json", r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#);
-    let project = write("project.json", "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}");
+    write("p/.fractal-planner/config.json", "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}");
     write(
         "c/settings.json",
         r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"language": "한국어", "linear": true, "maxParallelTasks": ""}}},
@@ -134,7 +134,7 @@ fn the_environment_has_the_last_word() {
         "CLAUDE_CONFIG_DIR" => Some(folder.path().join("c").display().to_string()),
         _ => None,
     };
-    let config = Config::load(&project, &env).unwrap();
+    let config = Config::load(&Repo::find(&folder.path().join("p")), &env).unwrap();
     let explained = config.explained();
     let check = |key: &str, value: Value, origin: SettingOrigin| {
         assert_eq!(explained.get(key), Some(&(value, origin)), "{key}");
@@ -142,6 +142,7 @@ fn the_environment_has_the_last_word() {
     check("maxComplexity", 5.into(), SettingOrigin::Project);
     check("nudge.maxRetries", 5.into(), SettingOrigin::User);
     check("nudge.enabled", false.into(), SettingOrigin::Runtime);
+    assert_eq!(config.ignored.by_key(), [("nudge.enabled".to_owned(), true.into())]);
     check("maxIterations", 3.into(), SettingOrigin::Default);
     check("language", "한국어".into(), SettingOrigin::Plugin);
     check("linear.enabled", true.into(), SettingOrigin::Plugin);

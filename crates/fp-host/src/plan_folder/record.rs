@@ -92,14 +92,15 @@ impl PlanFolder {
         Ok(file::atomic_write(&self.file(PLAN), text.as_bytes())?)
     }
 
-    /// The settings for this plan alone; none without a `plan.json`.
+    /// The settings for this plan alone; none without a `plan.json`. Those that a repository may not set don't count:
+    /// the folder may have come with a clone.
     pub fn settings(&self) -> Result<SettingsLayer, PlanError> {
         #[derive(Deserialize, Default)]
         struct Read {
             #[serde(default)]
             settings: SettingsLayer,
         }
-        Ok(self.read_record::<Read>()?.settings)
+        Ok(self.read_record::<Read>()?.settings.split().0)
     }
 
     /// The layer of a roadmap for which the plan was made, if any.

@@ -90,6 +90,31 @@ fn every_default_could_be_given_in_a_file() {
     "#);
 }
 
+/// Whoever adds a setting says here, too, what a repository may do with it.
+#[test]
+fn what_a_repository_may_set() {
+    let of = |class: SettingClass| {
+        let keys = Settings::default().by_key().into_iter().map(|(key, _)| key);
+        keys.filter(|key| class_of(key) == class).collect::<Vec<_>>().join(" ")
+    };
+    insta::assert_snapshot!(of(Protected), @"commentChecker.customPrompt commentChecker.mode guard.extend guard.mode isolation noCommit nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
+    insta::assert_snapshot!(of(Words), @"language");
+    insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore dispatchTimeoutMinutes exclusive executionModel executionOrder iterationScaling.base iterationScaling.enabled iterationScaling.factor linear.enabled linear.project linear.statusMap.completed linear.statusMap.failed linear.statusMap.inProgress linear.statusMap.pending linear.statusMap.review linear.team lockTimeoutSeconds maxComplexity maxIterations maxParallelTasks planOnly plansDir preAnalysis researchOnly");
+    assert_eq!(class_of("guard.later"), Protected, "what is unknown is not for anybody");
+
+    let (taken, withheld) =
+        layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)", "guard": {"mode": "off"}}"#).split();
+    assert_eq!(taken, layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)"}"#));
+    assert_eq!(withheld, layer(r#"{"guard": {"mode": "off"}}"#));
+    for language in ["English. Run it", "a\u{3164}b", "a<b", "a`b"] {
+        assert_eq!(
+            layer(&serde_json::json!({ "language": language }).to_string()).split().0,
+            layer("{}"),
+            "{language}"
+        );
+    }
+}
+
 #[test]
 fn values_are_checked() {
     let check = |json: &str, expect: Option<&str>| {

@@ -8,10 +8,13 @@ use crate::run::state::{Status, TaskState};
 use crate::verification::Boundary;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExtensionPolicy;
-use fp_plan::text::shell_quoted;
+use fp_plan::text::{prompt_quoted, shell_quoted};
 
 /// Maximum number of a task's files listed in an objection.
 const NAMED: usize = 5;
+
+/// Longest path in an objection, in bytes.
+const MAX_PATH: usize = 200;
 
 /// The target of an edit, with links resolved. Paths stored as text are as the agent knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,18 +49,21 @@ impl GuardedEdit<'_> {
     /// of the working tree was missing when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
+        let shown = |path: &str| prompt_quoted(path, MAX_PATH);
         match &self.place {
             EditPlace::Temporary => None,
             EditPlace::Plans(path) => Some(format!(
-                "{path} is in the plans folder, which only fp writes. To leave a note for later builders: \
-                 fp note {plan} add 'GOTCHA: ...'"
+                "{} is in the plans folder, which only fp writes. To leave a note for later builders: \
+                 fp note {plan} add 'GOTCHA: ...'",
+                shown(path)
             )),
             EditPlace::Git(path) => {
-                Some(format!("{path} belongs to git: a builder changes only its task's files."))
+                Some(format!("{} belongs to git: a builder changes only its task's files.", shown(path)))
             }
             EditPlace::Outside(path) => Some(format!(
-                "{path} is outside the repository: a builder changes only its task's files. Scratch files belong in the \
-                 folder for temporary files."
+                "{} is outside the repository: a builder changes only its task's files. Scratch files belong in the \
+                 folder for temporary files.",
+                shown(path)
             )),
             EditPlace::Work(_) | EditPlace::OtherCheckout(..)
                 if self.task.status == Status::AwaitingVerification =>
@@ -71,7 +77,9 @@ impl GuardedEdit<'_> {
                 (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
             }
             EditPlace::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
-                true => Some(format!("task {id} of {plan} is not done in this checkout: edit {instead}")),
+                true => {
+                    Some(format!("task {id} of {plan} is not done in this checkout: edit {}", shown(instead)))
+                }
                 false => Some(self.not_listed(path)),
             },
         }
@@ -83,14 +91,19 @@ impl GuardedEdit<'_> {
 
     fn not_listed(&self, path: &RepoPath) -> String {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        let files: Vec<String> =
-            self.task.files().take(NAMED).map(|file| RepoPath::from(file).to_string()).collect();
+        let files: Vec<String> = self
+            .task
+            .files()
+            .take(NAMED)
+            .map(|file| prompt_quoted(&RepoPath::from(file).to_string(), MAX_PATH))
+            .collect();
         let more = if self.task.files().count() > NAMED { " and more" } else { "" };
         let listed = match files.is_empty() {
             true => "no files".into(),
             false => format!("{}{more}", files.join(", ")),
         };
-        format!("task {id} of {plan} lists {listed}; {path} is not among its files. {}", self.way_out(path))
+        let shown = prompt_quoted(&path.to_string(), MAX_PATH);
+        format!("task {id} of {plan} lists {listed}; {shown} is not among its files. {}", self.way_out(path))
     }
 
     /// The builder's options for a path outside its task's files.
@@ -101,10 +114,14 @@ impl GuardedEdit<'_> {
             Ok(Extension::Asked(_, events)) if events.is_empty() => {
                 "The user has been asked about it: end your turn, and you will get the answer.".into()
             }
-            Ok(Extension::Asked(..) | Extension::Allowed(_)) => format!(
-                "If the task can't be done without it: fp scope extend {plan} {id} {} --claim {token} --reason '...'",
-                shell_quoted(&path.to_string())
-            ),
+            Ok(Extension::Asked(..) | Extension::Allowed(_)) => {
+                let path = path.to_string();
+                let is_plain = prompt_quoted(&path, MAX_PATH) == format!("\"{path}\"");
+                let path = if is_plain { shell_quoted(&path) } else { "PATH".to_owned() };
+                format!(
+                    "If the task can't be done without it: fp scope extend {plan} {id} {path} --claim {token} --reason '...'"
+                )
+            }
             Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
             Err(refusal) => format!("Do without it: {refusal}."),
         }

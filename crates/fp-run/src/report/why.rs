@@ -288,7 +288,8 @@ mod tests {
             max_iterations: 2,
             ..Default::default()
         });
-        let entry = |(seq, events)| Entry { schema_version: 1, seq, at: Timestamp::UNIX_EPOCH, events };
+        let entry =
+            |(seq, events)| Entry { schema_version: 1, seq, at: Timestamp::UNIX_EPOCH, clock: None, events };
         [(1, vec![approved]), (2, vec![started]), (3, more)].into_iter().map(entry).collect()
     }
 
@@ -392,7 +393,13 @@ mod tests {
             base: None,
             by: Default::default(),
         };
-        let log = [Entry { schema_version: 1, seq: 1, at: Timestamp::UNIX_EPOCH, events: vec![approved] }];
+        let log = [Entry {
+            schema_version: 1,
+            seq: 1,
+            at: Timestamp::UNIX_EPOCH,
+            clock: None,
+            events: vec![approved],
+        }];
         let state = State::replay(PlanId::new("p").unwrap(), &log);
         let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("20000")).unwrap();
         assert_eq!((report.chain.len(), report.more), (STEPS, 20_000 - STEPS));

@@ -31,7 +31,10 @@ pub struct Entry {
     pub seq: u64,
     /// Time of writing, never before the previous entry's, whatever the clock says.
     pub at: Timestamp,
-    /// The events in order.
+    /// The writer's clock, where it is behind the previous entry's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Timestamp>,
+    /// The events in order; none where only the clock is news.
     pub events: Vec<Event>,
 }
 

@@ -31,8 +31,9 @@ impl State {
         self.seq = entry.seq;
         self.last_at = Some(entry.at);
         self.created_at.get_or_insert(entry.at);
+        self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
         for event in &entry.events {
-            self.fold(event, entry.at);
+            self.fold(event, entry.clock.unwrap_or(entry.at));
         }
     }
 

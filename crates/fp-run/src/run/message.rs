@@ -3,6 +3,10 @@
 
 use super::state::{State, TaskState};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::text::prompt_lines;
+
+/// Longest text of an agent or of the user in a message, in bytes; the claim has all of it.
+const MAX_MESSAGE: usize = 8192;
 
 /// The prompt of a new builder.
 pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
@@ -65,13 +69,13 @@ pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
     if let Some(asked) = answered {
         return format!(
             "Your question about task {id} is answered: {}. Run `fp claim {plan} --as {owner}` and go on.",
-            asked.answer.join(", ")
+            prompt_lines(&asked.answer.join(", "), MAX_MESSAGE)
         );
     }
     match &task.feedback {
         Some(feedback) if task.resume_due || task.nudges == 0 => format!(
-            "Task {id} did not pass:\n{feedback}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit \
-             again."
+            "Task {id} did not pass:\n{}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit again.",
+            prompt_lines(feedback, MAX_MESSAGE)
         ),
         _ => nudge(plan, id, owner),
     }

@@ -177,7 +177,11 @@ impl Draft<'_> {
     }
 
     fn end_agents(&mut self, ended: &[AgentName]) {
-        let silent = |since: Timestamp| self.around.now.duration_since(since) > self.around.timeout;
+        // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
+        let counted =
+            |since: Timestamp| if since > self.around.now { self.state.behind } else { Some(since) };
+        let waited = |since: Timestamp| counted(since).map(|since| self.around.now.duration_since(since));
+        let silent = |since: Timestamp| waited(since).is_some_and(|waited| waited > self.around.timeout);
         // A report repeated after a killed `next` refers to the previous turn.
         let ended =
             |name: &AgentName| ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name);

@@ -7,6 +7,7 @@ mod sections;
 
 use super::state::{State, TaskState};
 use fp_plan::plan::task::Task;
+use fp_plan::text::prompt_lines;
 
 /// Maximum payload in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
@@ -63,7 +64,7 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
     }
     let mut text = String::new();
     sections.iter().for_each(|section| section.write(&mut text));
-    text
+    prompt_lines(&text, text.len())
 }
 
 impl Section {

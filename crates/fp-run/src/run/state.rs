@@ -158,6 +158,9 @@ pub struct State {
     /// Time of the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
+    /// The clock at the first of the entries since which the log is ahead of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Timestamp>,
     /// Time of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
@@ -220,12 +223,20 @@ pub struct State {
 }
 
 impl State {
+    /// True if an agent's activity lies in the future, and no entry has the clock's own time yet, from which its silence
+    /// could be counted.
+    pub fn is_ahead_of(&self, now: Timestamp) -> bool {
+        let waits = |agent: &RunAgent| agent.activity != Activity::Idle && agent.since > now;
+        self.behind.is_none() && self.agents.values().any(waits)
+    }
+
     /// The state of an empty log.
     pub fn new(plan_id: PlanId) -> Self {
         Self {
             plan_id,
             seq: 0,
             last_at: None,
+            behind: None,
             created_at: None,
             interview_rounds: InterviewRounds::default(),
             planning: Planning::default(),

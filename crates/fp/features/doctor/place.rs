@@ -78,7 +78,7 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
     }
     // Settings that can't be read are a finding already; plans are then looked for in their usual place.
     let repo = context.repo();
-    let config = Config::load(&repo.config_file(), &|name| context.env(name)).unwrap_or_default();
+    let config = Config::load(repo, &|name| context.env(name)).unwrap_or_default();
     let plans = Plans::of(repo, &config.settings());
     let ids = plans.list().unwrap_or_default();
     for id in &ids {
