@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 use crate::client_binary;
-use crate::session::write;
+use crate::session::{state_home, write};
 
 /// The repository. Its history, identity and dates are always the same.
 pub(crate) struct Sample {
@@ -106,6 +106,7 @@ impl Sample {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.path()).env_clear();
         command.env("PATH", client_binary::search_path()).env("HOME", self.directory.path().join("home"));
+        command.env("XDG_STATE_HOME", state_home(self.path()));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
         command.env("FP_NOW", date);
         command.output().expect("git and sh are installed, and cargo has built fp")

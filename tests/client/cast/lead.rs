@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, Skill, Verifier, calls, quoted, quoted_command};
+use super::{Done, Skill, Verifier, calls, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What the lead says first when the run is over.
@@ -31,7 +31,8 @@ enum Action {
 #[serde(rename_all = "camelCase")]
 struct Question {
     question: String,
-    text: String,
+    /// The text to ask, with its code.
+    printed: String,
     header: String,
     options: Value,
     multi_select: bool,
@@ -49,7 +50,6 @@ enum Step<'a> {
         message: &'a str,
     },
     Ask(&'a Question),
-    Answer(&'a Question),
     /// The command that it is told to judge by.
     Check(&'a str),
     Verdict,
@@ -138,7 +138,7 @@ fn steps(action: &Action) -> Vec<Step<'_>> {
         Action::Judge { prompt } => {
             vec![Step::Check(quoted_command(prompt, "fp verify").expect("it says how")), Step::Verdict]
         }
-        Action::Ask(question) => vec![Step::Ask(question), Step::Answer(question)],
+        Action::Ask(question) => vec![Step::Ask(question)],
         Action::Wait { .. } | Action::Deadlock { .. } | Action::Finish { .. } => Vec::new(),
     }
 }
@@ -162,17 +162,13 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
         }
         Step::Ask(question) if request.offers("AskUserQuestion") => {
             let asked = json!({
-                "question": question.text, "header": question.header, "options": question.options,
+                "question": question.printed, "header": question.header, "options": question.options,
                 "multiSelect": question.multi_select,
             });
             call("AskUserQuestion", json!({ "questions": [asked] }))
         }
-        Step::Ask(question) => text(format!("{} (`fp answer {plan} {}`)", question.text, question.question)),
-        Step::Answer(question) => {
-            let result = before.map_or("", |call| call.result);
-            let chosen = answer_in(result, &question.text)
-                .unwrap_or_else(|| panic!("no answer to {:?} in {result}", question.text));
-            bash(format!("fp answer {plan} {} --option {}", question.question, quoted(&chosen)))
+        Step::Ask(question) => {
+            text(format!("{} (`fp answer {plan} {}`)", question.printed, question.question))
         }
     }
 }
