@@ -307,7 +307,7 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     let theirs = drafted(&TASKS.replace("sh tests/text_test.sh", "touch it-ran"));
     theirs.fp(&["approve", PLAN, "--yes"]);
     theirs.fp(&["run", "start", PLAN, "--session", "one-that-is-gone"]);
-    theirs.fp(&["claim", PLAN, "--as", "builder-1", "--task", "1.1"]);
+    theirs.fp(&["claim", PLAN, "1.1", "--as", "builder-1"]);
     let sample = theirs.cloned();
     assert_eq!(events(&sample, "approved").len(), 1, "its log says so");
 
