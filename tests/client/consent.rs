@@ -19,6 +19,7 @@ tests![
     the_answer_to_any_other_question_is_no_consent,
     answers_that_a_model_brings_along_are_no_consent,
     answers_that_a_model_brings_along_are_not_taken_in_a_terminal,
+    an_answer_that_nobody_has_handed_in_is_no_consent,
     a_model_that_claims_consent_needs_a_permission,
     a_prompt_with_auto_is_the_consent_and_has_the_goal_word_for_word,
     auto_within_the_goal_is_no_consent,
@@ -154,6 +155,27 @@ fn answers_that_a_model_brings_along_are_not_taken_in_a_terminal() {
     terminal.answer("Approve the plan", 4);
     terminal.wait_for(DONE);
     assert_told(&stand_in, "is not approved");
+    assert_not_approved(&sample);
+}
+
+/// A form of two questions, of which the user has answered one and then left.
+fn an_answer_that_nobody_has_handed_in_is_no_consent() {
+    const OTHER_QUESTION: &str = "Which colour?";
+    let sample = drafted(TASKS);
+    let stand_in = asking(|asked| {
+        let options =
+            json!([{ "label": "Red", "description": "Warm" }, { "label": "Blue", "description": "Cold" }]);
+        let other = json!({ "question": OTHER_QUESTION, "header": "Colour", "options": options, "multiSelect": false });
+        asked["questions"].as_array_mut().expect("questions").push(other);
+    });
+    let settings = json!({ "skipDangerousModePermissionPrompt": true, "askUserQuestionTimeout": "60s" });
+    let client =
+        Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_settings(&settings.to_string());
+    let mut terminal = client.open();
+    terminal.enter("Have the plan approved.");
+    terminal.wait_for("Enter to select");
+    terminal.press_until("1", OTHER_QUESTION);
+    terminal.wait_for(DONE);
     assert_not_approved(&sample);
 }
 
