@@ -26,6 +26,7 @@ tests![
     agents_may_not_speak_for_others,
     a_verifier_that_was_not_asked_may_not_judge,
     a_plan_that_came_with_the_repository_runs_nothing,
+    a_plan_is_approved_before_it_is_built,
 ];
 
 /// What the lead says last.
@@ -139,9 +140,15 @@ fn bring_answers(asked: &mut Value) {
     asked["answers"] = json!({ question: "Approve" });
 }
 
+/// Not even where the user lets the tool through without a permission, as the skills do.
 fn answers_that_a_model_brings_along_are_no_consent() {
     let (sample, stand_in) = (drafted(TASKS), asking(bring_answers));
-    let ended = answered(&sample, &stand_in, "Stop");
+    let settings = json!({ "permissions": { "allow": ["AskUserQuestion"] } });
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let client = client.with_settings(&settings.to_string()).with_permissions(Permissions::Default);
+    let session = client.converse("Have the plan approved.").choosing(&["Stop"]);
+    session.wait_for_result(DONE);
+    let ended = session.end();
     assert_eq!(ended.prompts.len(), 1, "the user was asked");
     assert_told(&stand_in, "is not approved");
     assert_not_approved(&sample);
@@ -349,4 +356,17 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     answered(&sample, &stand_in, "Approve");
     assert_told(&stand_in, RECORDED);
     assert_eq!(sample.consents().len(), 1);
+}
+
+fn a_plan_is_approved_before_it_is_built() {
+    let (sample, cast) = (drafted(TASKS), cast());
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 1"));
+    session.wait_for_result(OVER);
+    let ended = session.end();
+    let headers: Vec<_> =
+        ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
+    assert_eq!(headers, ["Approve"]);
+    assert_built(&sample);
 }

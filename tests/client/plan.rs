@@ -21,6 +21,7 @@ tests![
     the_user_is_asked_and_the_plan_is_approved,
     the_user_is_asked_in_a_terminal,
     nothing_is_planned_when_nobody_can_be_asked,
+    a_direct_plan_stays_unapproved_when_nobody_can_be_asked,
     assumptions_are_recorded_as_such_with_auto,
     a_full_plan_is_analysed_first,
     a_user_who_changes_the_plan_is_shown_the_changed_one,
@@ -175,6 +176,17 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
     assert_eq!(agents(&stand_in), ["fp:interviewer"], "it says what there would have been to ask");
     assert_eq!(read(&sample, "tasks.md"), "");
     assert_eq!(json(&sample, &["status"])["phase"], "planning");
+}
+
+fn a_direct_plan_stays_unapproved_when_nobody_can_be_asked() {
+    let (sample, cast) =
+        (Sample::new(), Cast { planner: Planner::default().drafting(TASKS), ..Cast::default() });
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print(&format!("/fp:plan --mode direct {GOAL}")).end();
+    assert!(ended.result().contains(UNCONFIRMED) && ended.result().contains(REVIEW), "{}", ended.result());
+    assert!(log(&sample, "approved").is_empty());
+    assert_eq!(sample.consents(), Vec::<Value>::new());
 }
 
 fn assumptions_are_recorded_as_such_with_auto() {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, Skill, Verifier, calls, quoted_command};
+use super::{Done, Skill, Verifier, calls, printed_question, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What the lead says first when the run is over.
@@ -64,14 +64,28 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
         if let Some(plan) = plan_to_go_on_with(request) {
             return go_on_from(request, plan, &done, judge);
         }
-        let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
-        return bash(format!("fp run start {arguments}{attended}").replace("  ", " "));
+        return run_start(request, arguments);
     };
-    if start.failed {
-        return text(format!("The run does not start: {}", start.result));
-    }
     let plan = arguments.split_whitespace().next().filter(|word| !word.starts_with("--")).unwrap_or_default();
+    if start.failed {
+        let last = done.last().expect("the start is a call");
+        return match (last.tool, last.command()) {
+            ("AskUserQuestion", _) if last.result.contains("=\"Approve\"") => run_start(request, arguments),
+            (_, command) if command.starts_with("fp approve") && request.offers("AskUserQuestion") => {
+                call("AskUserQuestion", json!({ "questions": [printed_question(last.result)] }))
+            }
+            (_, command) if command.starts_with("fp run start") && start.result.contains("fp approve") => {
+                bash(format!("fp approve {plan}"))
+            }
+            _ => text(format!("The run does not start: {}", start.result)),
+        };
+    }
     go_on_from(request, plan, &done, judge)
+}
+
+fn run_start(request: &Request, arguments: &str) -> Vec<Block> {
+    let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
+    bash(format!("fp run start {arguments}{attended}").replace("  ", " "))
 }
 
 fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier) -> Vec<Block> {
