@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -28,6 +29,7 @@ struct Shared {
     prompts: Mutex<Vec<Prompt>>,
     choices: Mutex<Vec<String>>,
     once: Mutex<Vec<String>>,
+    refuses: AtomicBool,
     errors: Mutex<String>,
 }
 
@@ -83,6 +85,12 @@ impl<'a> Headless<'a> {
     /// The labels that the user chooses, wherever a question offers them; else the first option is taken.
     pub(crate) fn choosing(self, labels: &[&str]) -> Self {
         *lock(&self.shared.choices) = labels.iter().map(|label| (*label).to_owned()).collect();
+        self
+    }
+
+    /// The user answers questions, but allows nothing that is asked for.
+    pub(crate) fn refusing(self) -> Self {
+        self.shared.refuses.store(true, Ordering::SeqCst);
         self
     }
 
@@ -187,9 +195,12 @@ impl Shared {
         if tool == "AskUserQuestion" {
             input["answers"] = self.choose(&input["questions"]);
         }
-        let allowed = json!({ "behavior": "allow", "updatedInput": input });
+        let decision = match tool != "AskUserQuestion" && self.refuses.load(Ordering::SeqCst) {
+            true => json!({ "behavior": "deny", "message": "Not that." }),
+            false => json!({ "behavior": "allow", "updatedInput": input }),
+        };
         let response =
-            json!({ "subtype": "success", "request_id": event["request_id"], "response": allowed });
+            json!({ "subtype": "success", "request_id": event["request_id"], "response": decision });
         self.send(&json!({ "type": "control_response", "response": response }));
     }
 

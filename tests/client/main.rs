@@ -9,6 +9,7 @@ mod assumptions;
 mod bundle;
 mod cast;
 mod client_binary;
+mod consent;
 mod figures;
 mod headless;
 mod hooks;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         rehearsal::TESTS,
         bundle::TESTS,
         plan::TESTS,
+        consent::TESTS,
         implement::TESTS,
         teammates::TESTS,
         resume::TESTS,

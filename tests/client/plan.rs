@@ -21,6 +21,7 @@ tests![
     the_user_is_asked_and_the_plan_is_approved,
     the_user_is_asked_in_a_terminal,
     nothing_is_planned_when_nobody_can_be_asked,
+    a_direct_plan_stays_unapproved_when_nobody_can_be_asked,
     assumptions_are_recorded_as_such_with_auto,
     a_full_plan_is_analysed_first,
     a_user_who_changes_the_plan_is_shown_the_changed_one,
@@ -93,7 +94,7 @@ fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let ended = {
         let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-        let session = client.converse(&format!("/fp:plan {GOAL} {flags}"));
+        let session = client.converse(&format!("/fp:plan {flags} {GOAL}"));
         let session = choices.iter().fold(session, |session, choice| session.choosing_once(choice));
         session.wait_for_any_result(&[PLANNED, STOPPED, RESEARCHED]);
         session.end()
@@ -101,10 +102,11 @@ fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended
     (sample, stand_in, ended)
 }
 
-/// What the user was asked, in order.
+/// What the user was asked, in order; of the question about the plan, its beginning.
 fn asked(ended: &Ended) -> Vec<&str> {
     let questions = ended.prompts.iter().flat_map(|prompt| prompt.input["questions"].as_array());
-    questions.flatten().filter_map(|question| question["question"].as_str()).collect()
+    let texts = questions.flatten().filter_map(|question| question["question"].as_str());
+    texts.map(|text| if text.starts_with(REVIEW) { REVIEW } else { text }).collect()
 }
 
 /// The agents that were started, in order.
@@ -149,7 +151,7 @@ fn the_user_is_asked_in_a_terminal() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     let mut terminal = client.open();
-    terminal.enter(&format!("/fp:plan {GOAL} --mode pipeline"));
+    terminal.enter(&format!("/fp:plan --mode pipeline {GOAL}"));
     terminal.answer(INTERVIEW, 2);
     terminal.answer(TESTING, 1);
     terminal.answer(APPROACH, 1);
@@ -164,7 +166,7 @@ fn the_user_is_asked_in_a_terminal() {
 fn nothing_is_planned_when_nobody_can_be_asked() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan {GOAL} --mode pipeline")).end();
+    let ended = client.print(&format!("/fp:plan --mode pipeline {GOAL}")).end();
 
     assert!(ended.result().contains(UNCONFIRMED), "{}", ended.result());
     let told = &stand_in.of_lead()[0];
@@ -176,10 +178,21 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
     assert_eq!(json(&sample, &["status"])["phase"], "planning");
 }
 
+fn a_direct_plan_stays_unapproved_when_nobody_can_be_asked() {
+    let (sample, cast) =
+        (Sample::new(), Cast { planner: Planner::default().drafting(TASKS), ..Cast::default() });
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let ended = client.print(&format!("/fp:plan --mode direct {GOAL}")).end();
+    assert!(ended.result().contains(UNCONFIRMED) && ended.result().contains(REVIEW), "{}", ended.result());
+    assert!(log(&sample, "approved").is_empty());
+    assert_eq!(sample.consents(), Vec::<Value>::new());
+}
+
 fn assumptions_are_recorded_as_such_with_auto() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan {GOAL} --auto --mode pipeline")).end();
+    let ended = client.print(&format!("/fp:plan --auto --mode pipeline {GOAL}")).end();
 
     assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
     assert_planned(&sample);
@@ -270,7 +283,7 @@ fn planning_asks_for_none_of_its_own_commands() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client =
         Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_permissions(Permissions::Default);
-    let session = client.converse(&format!("/fp:plan {GOAL} --mode full"));
+    let session = client.converse(&format!("/fp:plan --mode full {GOAL}"));
     session.wait_for_result(PLANNED);
     let ended = session.end();
     assert_planned(&sample);
@@ -285,7 +298,7 @@ fn a_plan_goes_to_linear_and_is_none_the_worse_without_it() {
     sample.git(&["commit", "--quiet", "--message", "chore: mirror plans"]);
     let stand_in = stand_in();
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan {GOAL} --auto --mode pipeline")).end();
+    let ended = client.print(&format!("/fp:plan --auto --mode pipeline {GOAL}")).end();
     assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
     assert_eq!(agents(&stand_in).last().map(String::as_str), Some("fp:linear-sync"));
     assert!(read(&sample, "linear-mapping.json").contains("absent"));

@@ -11,11 +11,17 @@ pub(crate) const PLAN: &str = "add-greeting-command-20260105";
 /// The feedback that the first submission of task 1.1 gets.
 pub(crate) const FEEDBACK: &str = "title ada prints ada where the criterion wants Ada";
 
-/// A sample with the approved plan in it: 1.1 and 1.2 can be built at once, 2 needs both.
-pub(crate) fn sample() -> Sample {
+/// A sample with the plan in it, which nobody has approved yet.
+pub(crate) fn drafted(tasks: &str) -> Sample {
     let sample = Sample::new();
     sample.fp(&["new", "Add a greeting command", "--mode", "pipeline"]);
-    sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), TASKS);
+    sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tasks);
+    sample
+}
+
+/// A sample with the approved plan in it: 1.1 and 1.2 can be built at once, 2 needs both.
+pub(crate) fn sample() -> Sample {
+    let sample = drafted(TASKS);
     sample.fp(&["approve", PLAN, "--yes"]);
     sample
 }

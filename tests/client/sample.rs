@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client_binary;
-use crate::session::write;
+use crate::session::{state_home, write};
 
 /// The repository. Its history, identity and dates are always the same.
 pub(crate) struct Sample {
@@ -96,6 +97,35 @@ impl Sample {
         printed("fp", self.run(env!("CARGO_BIN_EXE_fp"), arguments))
     }
 
+    /// What `fp` says on standard error when it refuses `arguments`.
+    ///
+    /// # Panics
+    ///
+    /// When it does what they say.
+    pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.run(env!("CARGO_BIN_EXE_fp"), arguments);
+        assert!(!output.status.success(), "`fp {arguments:?}` is not refused");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    /// What the user has agreed to on this machine, oldest first.
+    pub(crate) fn consents(&self) -> Vec<Value> {
+        let store = state_home(self.path()).join("fractal-planner/trust.jsonl");
+        let lines = std::fs::read_to_string(store).unwrap_or_default();
+        lines.lines().map(|line| serde_json::from_str(line).expect("the store is JSON")).collect()
+    }
+
+    /// A clone on the machine of somebody who has agreed to nothing, with all that this one's folder holds.
+    pub(crate) fn cloned(&self) -> Self {
+        self.git(&["add", "--all", "--force"]);
+        self.git(&["commit", "--quiet", "--message", "chore: share the plans"]);
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let repository = directory.path().join("repository");
+        let target = repository.to_str().expect("a temporary directory has a readable name");
+        self.git(&["clone", "--quiet", ".", target]);
+        Self { directory, repository }
+    }
+
     fn commit(&self, subject: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", subject]);
@@ -106,6 +136,7 @@ impl Sample {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.path()).env_clear();
         command.env("PATH", client_binary::search_path()).env("HOME", self.directory.path().join("home"));
+        command.env("XDG_STATE_HOME", state_home(self.path()));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
         command.env("FP_NOW", date);
         command.output().expect("git and sh are installed, and cargo has built fp")

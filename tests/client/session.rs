@@ -24,6 +24,11 @@ pub(crate) enum Permissions {
     Bypassed,
 }
 
+/// Where the user of the sample at `directory` remembers what they agreed to: in a terminal and in the client alike.
+pub(crate) fn state_home(directory: &Path) -> PathBuf {
+    directory.with_file_name("state")
+}
+
 /// A user of the client: a home and a directory to work in. Sessions may follow each other in it.
 pub(crate) struct Client<'a> {
     stand_in: &'a StandIn,
@@ -152,10 +157,12 @@ impl<'a> Client<'a> {
     fn environment(&self, mark: &Mark) -> Vec<(String, String)> {
         let path = client_binary::search_path();
         let home = self.home.path().to_string_lossy().into_owned();
+        let state = state_home(&self.directory).to_string_lossy().into_owned();
         let url = self.stand_in.url();
         let teams = if self.teams { "1" } else { "0" };
         [
             ("HOME", home.as_str()),
+            ("XDG_STATE_HOME", &state),
             ("PATH", &path),
             ("TERM", "xterm-256color"),
             ("LANG", "C.UTF-8"),

@@ -69,6 +69,17 @@ impl<'a> Terminal<'a> {
         self.press("\r");
     }
 
+    /// Presses `keys` until the screen shows `text`, since a form that has just appeared drops what is typed.
+    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+        for _ in 0..wait::TRIES {
+            self.press(keys);
+            if wait::poll(wait::TRY, || self.screen().contains(text).then_some(())).is_some() {
+                return;
+            }
+        }
+        panic!("{keys:?} does not show {text:?}\n{}", self.story());
+    }
+
     /// Answers the question on the screen with its option number `number`, counted from 1.
     pub(crate) fn answer(&mut self, question: &str, number: u8) {
         const FORM: &str = "Enter to select";

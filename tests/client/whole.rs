@@ -1,7 +1,7 @@
 //! Both skills one after the other, from a goal to its commits.
 
 use crate::bundle::plugin;
-use crate::cast::{Builder, Cast, DIRECT, OVER, PLANNED, Planner, ROADMAP, Verifier};
+use crate::cast::{Builder, Cast, OVER, PLANNED, Planner, ROADMAP, Verifier};
 use crate::request::Speaker;
 use crate::run::{TASKS, builder};
 use crate::sample::Sample;
@@ -80,9 +80,8 @@ fn a_small_goal_is_a_small_matter() {
     session.wait_for_result(OVER);
     let ended = session.end();
 
-    let asked: Vec<_> =
-        ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["question"]).collect();
-    assert_eq!(asked, [DIRECT], "one question");
+    let asked: Vec<_> = ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
+    assert_eq!(asked, ["Approve"], "one question");
     assert_eq!(started(&stand_in, "fp:builder"), 1);
     assert_eq!(agents(&stand_in), 1, "and nobody else: {}", stand_in.summary());
     let commits = sample.new_commits();
@@ -102,7 +101,7 @@ fn what_the_lead_fails_goes_back_to_the_builder() {
     };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print("/fp:plan fix a typo in the comment of bin/hello --auto").end();
+    let ended = client.print("/fp:plan --auto fix a typo in the comment of bin/hello").end();
     assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
     let id = plan(&sample);
     let ended = client.print(&format!("/fp:implement {id}")).end();
@@ -120,14 +119,14 @@ fn a_full_goal_goes_from_words_to_commits() {
     let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let session = client.converse("/fp:plan add a greeting command --mode full");
+    let session = client.converse("/fp:plan --mode full add a greeting command");
     session.wait_for_result(PLANNED);
     session.say(&format!("/fp:implement {} --builders 2", plan(&sample)));
     session.wait_for_result(OVER);
     let ended = session.end();
 
     let asked: Vec<_> = ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
-    assert_eq!(asked, ["Greeting", "Tests", "Approach", "Review"]);
+    assert_eq!(asked, ["Greeting", "Tests", "Approach", "Approve"]);
     for role in ["analyst", "interviewer", "researcher", "context-builder", "decomposer", "critic"] {
         assert_eq!(started(&stand_in, &format!("fp:{role}")), 1, "{role}");
     }
@@ -142,7 +141,7 @@ fn a_goal_of_several_plans_begins_with_its_first_layer() {
     let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let session = client.converse("/fp:plan add a greeting service --roadmap --mode pipeline");
+    let session = client.converse("/fp:plan --roadmap --mode pipeline add a greeting service");
     session.wait_for_result(PLANNED);
     let shown = |layer: usize| {
         let roadmap = sample.fp(&["roadmap", "show", "--format", "json"]);
@@ -172,7 +171,7 @@ fn a_headless_goal_goes_from_words_to_commits() {
     let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print("/fp:plan add a greeting command --auto --mode pipeline").end();
+    let ended = client.print("/fp:plan --auto --mode pipeline add a greeting command").end();
     assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
 
     let ended = client.print("/fp:implement").end();

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, Skill, Verifier, calls, quoted, quoted_command};
+use super::{Done, Skill, Verifier, calls, printed_question, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// What the lead says first when the run is over.
@@ -31,7 +31,8 @@ enum Action {
 #[serde(rename_all = "camelCase")]
 struct Question {
     question: String,
-    text: String,
+    /// The text to ask, with its code.
+    printed: String,
     header: String,
     options: Value,
     multi_select: bool,
@@ -49,7 +50,6 @@ enum Step<'a> {
         message: &'a str,
     },
     Ask(&'a Question),
-    Answer(&'a Question),
     /// The command that it is told to judge by.
     Check(&'a str),
     Verdict,
@@ -64,14 +64,28 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
         if let Some(plan) = plan_to_go_on_with(request) {
             return go_on_from(request, plan, &done, judge);
         }
-        let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
-        return bash(format!("fp run start {arguments}{attended}").replace("  ", " "));
+        return run_start(request, arguments);
     };
-    if start.failed {
-        return text(format!("The run does not start: {}", start.result));
-    }
     let plan = arguments.split_whitespace().next().filter(|word| !word.starts_with("--")).unwrap_or_default();
+    if start.failed {
+        let last = done.last().expect("the start is a call");
+        return match (last.tool, last.command()) {
+            ("AskUserQuestion", _) if last.result.contains("=\"Approve\"") => run_start(request, arguments),
+            (_, command) if command.starts_with("fp approve") && request.offers("AskUserQuestion") => {
+                call("AskUserQuestion", json!({ "questions": [printed_question(last.result)] }))
+            }
+            (_, command) if command.starts_with("fp run start") && start.result.contains("fp approve") => {
+                bash(format!("fp approve {plan}"))
+            }
+            _ => text(format!("The run does not start: {}", start.result)),
+        };
+    }
     go_on_from(request, plan, &done, judge)
+}
+
+fn run_start(request: &Request, arguments: &str) -> Vec<Block> {
+    let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
+    bash(format!("fp run start {arguments}{attended}").replace("  ", " "))
 }
 
 fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier) -> Vec<Block> {
@@ -138,7 +152,7 @@ fn steps(action: &Action) -> Vec<Step<'_>> {
         Action::Judge { prompt } => {
             vec![Step::Check(quoted_command(prompt, "fp verify").expect("it says how")), Step::Verdict]
         }
-        Action::Ask(question) => vec![Step::Ask(question), Step::Answer(question)],
+        Action::Ask(question) => vec![Step::Ask(question)],
         Action::Wait { .. } | Action::Deadlock { .. } | Action::Finish { .. } => Vec::new(),
     }
 }
@@ -162,17 +176,13 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
         }
         Step::Ask(question) if request.offers("AskUserQuestion") => {
             let asked = json!({
-                "question": question.text, "header": question.header, "options": question.options,
+                "question": question.printed, "header": question.header, "options": question.options,
                 "multiSelect": question.multi_select,
             });
             call("AskUserQuestion", json!({ "questions": [asked] }))
         }
-        Step::Ask(question) => text(format!("{} (`fp answer {plan} {}`)", question.text, question.question)),
-        Step::Answer(question) => {
-            let result = before.map_or("", |call| call.result);
-            let chosen = answer_in(result, &question.text)
-                .unwrap_or_else(|| panic!("no answer to {:?} in {result}", question.text));
-            bash(format!("fp answer {plan} {} --option {}", question.question, quoted(&chosen)))
+        Step::Ask(question) => {
+            text(format!("{} (`fp answer {plan} {}`)", question.printed, question.question))
         }
     }
 }

@@ -14,10 +14,12 @@ mod walk;
 pub(crate) use builder::Builder;
 pub(crate) use lead::OVER;
 pub(crate) use planner::{
-    AMBIGUITY, APPROACH, DIRECT, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED, TESTING,
+    AMBIGUITY, APPROACH, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED, TESTING,
     UNCONFIRMED, WISH,
 };
 pub(crate) use verifier::Verifier;
+
+use serde_json::{Value, json};
 
 use crate::request::{Block, Entry, Request, Speaker, text};
 
@@ -84,7 +86,7 @@ struct Done<'a> {
     /// Where the call is among the entries.
     position: usize,
     tool: &'a str,
-    input: &'a serde_json::Value,
+    input: &'a Value,
     result: &'a str,
     failed: bool,
 }
@@ -126,6 +128,21 @@ fn quoted_command<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 /// The last line of `text` that is a command starting with `start`, without its indentation.
 fn command_line<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     text.lines().rev().map(str::trim).find(|line| line.starts_with(start))
+}
+
+/// The question that `fp approve` has printed, as AskUserQuestion takes it.
+pub(crate) fn printed_question(printed: &str) -> Value {
+    let parts = || {
+        let (_, question) = printed.split_once("\nquestion: ")?;
+        let (question, rest) = question.split_once("\nheader: ")?;
+        let (header, options) = rest.split_once("\noptions:\n")?;
+        Some((question, header, options))
+    };
+    let (question, header, options) = parts().unwrap_or_else(|| panic!("no question is printed: {printed}"));
+    let options = options.lines().map_while(|line| line.strip_prefix("- ")?.split_once(": "));
+    let options: Vec<_> =
+        options.map(|(label, description)| json!({ "label": label, "description": description })).collect();
+    json!({ "question": question, "header": header, "options": options, "multiSelect": false })
 }
 
 /// `text` as one word of a shell.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::walk::{Next, Question, Walk};
-use super::{Skill, command_line, quoted};
+use super::{Done, Skill, command_line, printed_question, quoted};
 use crate::request::{Block, Request, call, text};
 
 /// What the lead asks in the first round of the interview.
@@ -17,12 +17,10 @@ pub(crate) const TESTING: &str = "Is a shell test beside the others enough?";
 pub(crate) const AMBIGUITY: &str = "Does a greeting need a name?";
 /// What the lead asks at the approach gate.
 pub(crate) const APPROACH: &str = "Which way shall it be done?";
-/// What the lead asks when the tree is there.
-pub(crate) const REVIEW: &str = "Shall the plan be built as it is?";
+/// How the question begins that `fp approve` prints.
+pub(crate) const REVIEW: &str = "Approve the plan ";
 /// What the lead asks when a roadmap is there.
 pub(crate) const ROADMAP: &str = "Shall the first layer be planned?";
-/// What the lead asks in direct mode, where the answer is the approval as well.
-pub(crate) const DIRECT: &str = "Shall bin/hello get its comment, and tests/hello_test.sh be run?";
 /// What the lead says last when the plan is approved.
 pub(crate) const PLANNED: &str = "The plan is approved.";
 /// What the lead says when only research was asked for.
@@ -38,10 +36,6 @@ const SECOND_ROUND: Question = Question { text: TESTING, header: "Tests", option
 const OF_THE_ANALYST: Question = Question { text: AMBIGUITY, header: "Name", options: &["It does", "No"] };
 const GATE: Question =
     Question { text: APPROACH, header: "Approach", options: &["A script of its own", "A flag of bin/hello"] };
-const AT_THE_END: Question =
-    Question { text: REVIEW, header: "Review", options: &["Proceed", "Discuss", "Change", "Stop"] };
-const AT_ONCE: Question = Question { text: DIRECT, header: "Comment", options: &["As said", "Stop"] };
-
 const AT_THE_MAP: Question =
     Question { text: ROADMAP, header: "Roadmap", options: &["Go on", "Change", "Stop"] };
 
@@ -80,6 +74,7 @@ pub(crate) struct Planner {
 struct New {
     plan_id: String,
     path: String,
+    goal: String,
     mode: Value,
     config: Value,
     steps: Vec<String>,
@@ -89,7 +84,6 @@ struct New {
 struct Planning<'a> {
     walk: Walk<'a>,
     new: New,
-    goal: String,
     auto: bool,
     revision: usize,
     rounds: usize,
@@ -126,16 +120,16 @@ impl Planner {
     }
 
     fn plan(&self, request: &Request, skill: &Skill) -> Result<Next, Next> {
-        let (goal, flags) = goal_and_flags(&skill.arguments);
+        let (flags, goal) = flags_and_goal(&skill.arguments);
         let mut walk = Walk::new(request, skill);
         let printed = match flags.strip_prefix("--roadmap") {
-            Some(flags) => first_layer(&mut walk, &goal, flags)?,
-            None => walk.run(format!("fp new --format json {} {flags}", quoted(&goal)).trim_end())?,
+            Some(flags) => first_layer(&mut walk, goal, flags)?,
+            None => walk.run("fp new --from-prompt --format json")?,
         };
         let new: New = serde_json::from_str(printed)
             .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));
         let auto = flags.contains("--auto");
-        let mut planning = Planning { walk, new, goal, auto, revision: 0, rounds: 0 };
+        let mut planning = Planning { walk, new, auto, revision: 0, rounds: 0 };
         for step in planning.new.steps.clone() {
             self.step(&mut planning, &step)?;
         }
@@ -148,7 +142,7 @@ impl Planner {
         let direct = planning.new.mode["name"] == "direct";
         match step {
             "pre-analysis" => planning.agents(&["analyst"]).map(drop),
-            "interview" if direct => planning.interview_at_once(),
+            "interview" if direct => planning.record_at_once(),
             "interview" => planning.interview(),
             "research" => planning.agents(&["researcher", "context-builder"]).map(drop),
             "approach" => planning.approach(),
@@ -156,7 +150,7 @@ impl Planner {
             "decompose" => planning.agents(&["decomposer"]).map(drop),
             "critique" => planning.critique(),
             "review" => planning.review(),
-            "approve" => planning.approve(),
+            "approve" => self.approve(planning, direct),
             other => panic!("the skill has no section for the step {other:?}"),
         }
     }
@@ -167,7 +161,37 @@ impl Planner {
         planning.walk.take(call("Write", json!({ "file_path": file, "content": draft })))?;
         planning.fp("validate", "--fix").map(drop)
     }
+
+    fn approve(&self, planning: &mut Planning<'_>, direct: bool) -> Result<(), Next> {
+        if !planning.new.steps.iter().any(|step| step == "review") {
+            planning.fp("plan", "")?;
+        }
+        loop {
+            match planning.consent()?.as_str() {
+                APPROVE => break,
+                "Discuss" => {}
+                "Change" if direct => {
+                    self.write(planning)?;
+                    planning.fp("plan", "")?;
+                }
+                "Change" => {
+                    planning.fp("interview", &format!("--by user --requirement {}", quoted(WISH)))?;
+                    planning.revision += 1;
+                    planning.agents(&["decomposer"])?;
+                    planning.review()?;
+                }
+                _ => return Err(text(STOPPED)),
+            }
+        }
+        match planning.new.config["linear"] == true {
+            true => planning.agents(&["linear-sync"]).map(drop),
+            false => Ok(()),
+        }
+    }
 }
+
+/// The answer that approves.
+const APPROVE: &str = "Approve";
 
 /// Makes a roadmap of the goal and then the plan of its first layer; what `fp new` has printed.
 fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a str, Next> {
@@ -213,7 +237,7 @@ impl<'a> Planning<'a> {
             return self.fp("interview check", "").map(drop);
         }
         if !self.walk.offers("AskUserQuestion") {
-            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.goal)));
+            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.new.goal)));
         }
         let mut round = vec![FIRST_ROUND];
         if self.new.steps.iter().any(|step| step == "pre-analysis") {
@@ -239,18 +263,10 @@ impl<'a> Planning<'a> {
         self.fp("interview", &format!("{by} {known}{decisions}")).map(drop)
     }
 
-    fn interview_at_once(&mut self) -> Result<(), Next> {
-        if !self.auto && !self.walk.offers("AskUserQuestion") {
-            return Err(text(format!("{UNCONFIRMED} {DIRECT} `/fp:plan --auto {}`", self.goal)));
-        }
-        if !self.auto && self.walk.ask(&[AT_ONCE])? == ["Stop"] {
-            return Err(text(STOPPED));
-        }
-        let by = self.by();
-        let known =
-            "--objective 'A comment' --requirement 'bin/hello has a comment' --tests 'tests/hello_test.sh'";
-        self.fp("interview", &format!("{by} {known}"))?;
-        self.fp("interview check", "").map(drop)
+    fn record_at_once(&mut self) -> Result<(), Next> {
+        let known = "--by auto --objective 'A comment' --requirement 'bin/hello has a comment' \
+                     --tests 'tests/hello_test.sh'";
+        self.fp("interview", known).map(drop)
     }
 
     fn approach(&mut self) -> Result<(), Next> {
@@ -274,32 +290,25 @@ impl<'a> Planning<'a> {
     }
 
     fn review(&mut self) -> Result<(), Next> {
-        loop {
-            self.fp("plan", "")?;
-            self.fp("show", "")?;
-            if self.auto {
-                return Ok(());
-            }
-            match self.walk.ask(&[AT_THE_END])?[0].as_str() {
-                "Proceed" => return Ok(()),
-                "Discuss" => {}
-                "Change" => {
-                    self.fp("interview", &format!("--by user --requirement {}", quoted(WISH)))?;
-                    self.revision += 1;
-                    self.agents(&["decomposer"])?;
-                }
-                _ => return Err(text(STOPPED)),
-            }
-        }
+        self.fp("plan", "")?;
+        self.fp("show", "").map(drop)
     }
 
-    fn approve(&mut self) -> Result<(), Next> {
-        if !self.new.steps.iter().any(|step| step == "review") || self.auto {
-            self.fp("plan", "")?;
+    /// The answer to the question that `fp approve` prints; it asks none where the user's prompt has said it.
+    fn consent(&mut self) -> Result<String, Next> {
+        let line = format!("fp approve {}", self.new.plan_id);
+        let Done { result, failed, .. } = *self.walk.try_run(&line)?;
+        if !failed {
+            return Ok(APPROVE.to_owned());
         }
-        let by = self.by();
-        self.fp("approve", by)?;
-        if self.new.config["linear"] == true { self.agents(&["linear-sync"]).map(drop) } else { Ok(()) }
+        let question = printed_question(result);
+        if !self.walk.offers("AskUserQuestion") {
+            return Err(text(format!("{UNCONFIRMED} {} `{line}`", question["question"])));
+        }
+        let (answer, told) = self.walk.ask_as_printed(&question)?;
+        let recorded = "is approved by the user, and that is recorded";
+        assert_eq!(answer == APPROVE, told.contains(recorded), "{answer}: {told}");
+        Ok(answer)
     }
 
     /// What the agents of these roles, started together, report.
@@ -308,7 +317,7 @@ impl<'a> Planning<'a> {
             let New { plan_id, path, .. } = &self.new;
             format!(
                 "Goal: {}\nPlan: {plan_id}\nFolder: {path}\nRole: {role}\nRevision: {}\nRound: {}",
-                self.goal, self.revision, self.rounds
+                self.new.goal, self.revision, self.rounds
             )
         };
         let input = |role: &&str| {
@@ -322,16 +331,13 @@ impl<'a> Planning<'a> {
     }
 }
 
-/// Splits what the user typed into the goal and the flags.
-fn goal_and_flags(arguments: &str) -> (String, String) {
-    let (mut goal, mut flags) = (Vec::new(), Vec::new());
-    let mut words = arguments.split_whitespace();
-    while let Some(word) = words.next() {
-        match word {
-            "--mode" | "--max-complexity" => flags.extend([Some(word), words.next()].into_iter().flatten()),
-            _ if word.starts_with("--") => flags.push(word),
-            _ => goal.push(word),
-        }
+/// Splits what the user typed into the flags and the goal behind them.
+fn flags_and_goal(arguments: &str) -> (String, &str) {
+    let (mut flags, mut goal) = (Vec::new(), arguments.trim());
+    while goal.starts_with("--") || matches!(flags.last(), Some(&"--mode" | &"--max-complexity")) {
+        let (flag, rest) = goal.split_once(char::is_whitespace).unwrap_or((goal, ""));
+        flags.push(flag);
+        goal = rest.trim_start();
     }
-    (goal.join(" "), flags.join(" "))
+    (flags.join(" "), goal)
 }

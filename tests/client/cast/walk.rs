@@ -64,6 +64,27 @@ impl<'a> Walk<'a> {
         Ok(questions.iter().map(answer).collect())
     }
 
+    /// The answer to the one question of `asked`, and what the lead was told with it.
+    pub(super) fn ask_as_printed(&mut self, asked: &Value) -> Result<(String, String), Next> {
+        let done = self.take(call("AskUserQuestion", json!({ "questions": [asked] })))?;
+        let (since, result) = (done.position, done.result);
+        let question = asked["question"].as_str().expect("it is a text");
+        let answer =
+            answer_in(result, question).unwrap_or_else(|| panic!("no answer to {question:?} in {result}"));
+        Ok((answer, self.heard_since(since).join("\n")))
+    }
+
+    /// What the lead has heard between the call at `since` and the one to be made now.
+    fn heard_since(&self, since: usize) -> Vec<&'a str> {
+        let entries = self.request.entries();
+        let until = self.done.get(self.at).map_or(entries.len(), |next| next.position);
+        let heard = entries[since..until].iter().filter_map(|entry| match entry {
+            Entry::Heard(text) => Some(text.as_str()),
+            _ => None,
+        });
+        heard.collect()
+    }
+
     /// What the agents that were started here in one message have reported; `Err` while one is under way.
     pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<String, Next> {
         assert!(self.offers("Agent"), "the lead may start agents");
@@ -73,7 +94,6 @@ impl<'a> Walk<'a> {
             self.take(blocks.clone())?;
         }
         let since = self.done[first].position;
-        let until = self.done.get(self.at).map_or(self.request.entries().len(), |next| next.position);
         for (input, done) in calls.iter().zip(&self.done[first..]) {
             // The client has put it into the background although it was asked not to.
             let launched = done.result.contains("launched successfully");
@@ -83,11 +103,8 @@ impl<'a> Walk<'a> {
                 return Err(text(format!("Waiting for {}.", input["description"])));
             }
         }
-        let heard = self.request.entries()[since..until].iter().filter_map(|entry| match entry {
-            Entry::Heard(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let reports: Vec<_> = self.done[first..self.at].iter().map(|done| done.result).chain(heard).collect();
+        let reports = self.done[first..self.at].iter().map(|done| done.result);
+        let reports: Vec<_> = reports.chain(self.heard_since(since)).collect();
         Ok(reports.join("\n"))
     }
 }

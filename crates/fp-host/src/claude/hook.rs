@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Fields of an answer that the user has not handed in as it stands: the dialog ended by itself while nobody was there,
+/// or the user said something else instead.
+const NOT_HANDED_IN: [&str; 3] = ["afkTimeoutMs", "followUp", "response"];
+
 /// A hook event: the fields that several events share, and the whole JSON.
 #[derive(Debug, Clone)]
 pub struct HookEvent {
@@ -110,12 +114,17 @@ impl HookEvent {
         text_of(&self.whole, "prompt")
     }
 
-    /// The questions that the user has answered, each with the answers chosen.
+    /// The questions that the user has answered, each with the answers chosen; none if the user hasn't handed them in.
     pub fn answered(&self) -> Vec<(PrintedQuestion, Vec<String>)> {
         if self.tool() != Some("AskUserQuestion") {
             return Vec::new();
         }
-        let answers = self.whole.get("tool_response").and_then(|response| response.get("answers"));
+        let has = |response: &Value, field: &&str| {
+            !matches!(response.get(field), None | Some(Value::Null | Value::Bool(false)))
+        };
+        let handed_in = |response: &&Value| !NOT_HANDED_IN.iter().any(|field| has(response, field));
+        let answers =
+            self.whole.get("tool_response").filter(handed_in).and_then(|response| response.get("answers"));
         let questions = self.whole.get("tool_input").and_then(|input| input.get("questions"));
         let questions = questions.and_then(Value::as_array).into_iter().flatten();
         let answered = questions.filter_map(|asked| {
@@ -211,4 +220,38 @@ impl HookReply<'_> {
 
 fn text_of<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
     value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(response: Value) -> Vec<Vec<String>> {
+        let options =
+            json!([{ "label": "Red", "description": "Warm" }, { "label": "Blue", "description": "Cold" }]);
+        let question =
+            json!({ "question": "Which?", "header": "Colour", "options": options, "multiSelect": false });
+        let event = json!({
+            "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion",
+            "tool_input": { "questions": [question], "answers": { "Which?": "Red" } },
+            "tool_response": response,
+        });
+        let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
+        event.answered().into_iter().map(|(_, chosen)| chosen).collect()
+    }
+
+    #[test]
+    fn answers_count_when_the_user_has_handed_them_in() {
+        let answers = json!({ "Which?": "Blue" });
+        assert_eq!(answered(json!({ "answers": answers, "followUp": false })), [["Blue"]]);
+        assert!(answered(json!({ "answers": { "Another?": "Blue" } })).is_empty());
+        assert!(answered(json!({})).is_empty(), "the input is the model's");
+        for (field, value) in
+            [("afkTimeoutMs", json!(60_000)), ("followUp", json!(true)), ("response", json!("No."))]
+        {
+            let mut response = json!({ "answers": answers });
+            response[field] = value;
+            assert!(answered(response).is_empty(), "{field}");
+        }
+    }
 }
