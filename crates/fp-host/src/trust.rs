@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Environment;
 use crate::file::{self, FileError};
-use crate::git::command;
+use crate::git::{GitError, command};
 use crate::repo::Repo;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -125,7 +125,9 @@ impl TrustStore {
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
     pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
         let has = |root: &str| {
-            command::ask(&self.repository, &["cat-file", "-e", &format!("{root}^{{commit}}")]).is_ok()
+            let found = command::ask(&self.repository, &["cat-file", "-e", &format!("{root}^{{commit}}")]);
+            // Whatever else keeps git from answering is reported where git is needed.
+            !matches!(found, Err(GitError::Failed(_)))
         };
         Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
     }
