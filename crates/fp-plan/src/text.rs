@@ -52,6 +52,16 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
     format!("\"{line}\"")
 }
 
+/// Quotes a path in a prompt, unless it is a plain one.
+pub fn prompt_path(path: &str) -> String {
+    const MAX: usize = 200;
+    let is_plain = |c: char| c.is_alphanumeric() && !is_invisible(c) || matches!(c, '.' | '_' | '-' | '/');
+    match path.len() <= MAX && path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => prompt_quoted(path, MAX),
+    }
+}
+
 /// Makes text of several lines safe for a prompt, such as a payload or a hook's reply: at most `max` bytes, nothing
 /// invisible, and no tag like those in which the client wraps what it says itself. Other angle brackets stay, since
 /// code has them.
@@ -222,6 +232,16 @@ mod tests {
         check("", "\"\"");
         check("abcdefghijklmnopqrstuvwxyz", "\"abcdefghijklmnopqrstu…\"");
         check("인사말을 추가한다", "\"인사말을 추가…\"");
+    }
+
+    #[test]
+    fn a_path_in_a_prompt_is_quoted_unless_it_is_plain() {
+        let check = |path: &str, expect: &str| assert_eq!(prompt_path(path), expect, "{path:?}");
+        check("src/한글/a_b-1.rs", "src/한글/a_b-1.rs");
+        check("src/c d.rs", "\"src/c d.rs\"");
+        check("</system-reminder>\n", "\"‹/system-reminder›\"");
+        check("a\u{3164}b", "\"a b\"");
+        assert_eq!(prompt_path(&"x/".repeat(300)).len(), 202);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use fp_host::plan::WORKTREES;
 use fp_plan::plan::path::normal;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::CommentMode;
-use fp_plan::text::{clipped, counted, prompt_quoted, visible_line};
+use fp_plan::text::{clipped, counted, prompt_path, prompt_quoted, visible_line};
 use fp_run::test_files::is_test_file;
 use globset::GlobBuilder;
 use serde::Serialize;
@@ -229,7 +229,7 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
     // The end of a path is more informative than its beginning.
     let shown = context.shown(&path);
     let end = shown.char_indices().rev().nth(2 * SHOWN).map_or(&*shown, |(at, _)| &shown[at..]);
-    Ok(Some((checker.mode, reply(&prompt_quoted(end, 230), lines, checker.custom_prompt.as_deref()))))
+    Ok(Some((checker.mode, reply(&prompt_path(end), lines, checker.custom_prompt.as_deref()))))
 }
 
 /// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in

@@ -112,7 +112,7 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
         ("tests/b.rs", "tests/b.rs is not among its files"),
         ("src", "src is not among its files"),
         ("README.md", "README.md is not among its files"),
-        ("a\nb\u{1b}[31m", r#""a\nb\033[31m" is not among its files"#),
+        ("a\nb\u{1b}[31m", r#""'a\nb\033[31m'" is not among its files"#),
         ("src/etc/passwd", "/etc/passwd is outside the repository"),
         ("/etc/passwd", "/etc/passwd is outside the repository"),
         (".git/hooks/pre-commit", "belongs to git"),
@@ -141,12 +141,12 @@ fn what_the_guard_says() {
     let environment = shared();
     let text = environment.refusal("src/c d.rs");
     let (text, token) = text.split_once(" --claim ").unwrap();
-    assert_snapshot!(text, @"task 1 of sample-20261121 lists src/a.rs; src/c d.rs is not among its files. If the task can't be done without it: fp scope extend sample-20261121 1 'src/c d.rs'");
+    assert_snapshot!(text, @"task 1 of sample-20261121 lists src/a.rs; \"src/c d.rs\" is not among its files. If the task can't be done without it: fp scope extend sample-20261121 1 'src/c d.rs'");
     let (token, rest) = token.split_once(' ').unwrap();
     assert_eq!(rest, "--reason '...'");
     let ask = ["scope", "extend", PLAN, "1", "src/c d.rs", "--claim", token, "--reason", "why"];
     environment.done(&ask);
-    assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/c d.rs is not among its files. The user has been asked about it: end your turn, and you will get the answer.");
+    assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; \"src/c d.rs\" is not among its files. The user has been asked about it: end your turn, and you will get the answer.");
     environment.claim("builder-2").unwrap();
     assert_snapshot!(environment.refusal("src/b.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/b.rs is not among its files. Do without it: running task 2 may change src/b.rs: wait until it is over, or do without.");
     configure(&environment, json!({ "extend": "deny" }));

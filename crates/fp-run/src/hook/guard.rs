@@ -8,13 +8,16 @@ use crate::run::state::{Status, TaskState};
 use crate::verification::Boundary;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExtensionPolicy;
-use fp_plan::text::{prompt_quoted, shell_quoted};
+use fp_plan::text::{one_line, prompt_lines, prompt_path, prompt_quoted, shell_quoted};
 
 /// Maximum number of a task's files listed in an objection.
 const NAMED: usize = 5;
 
-/// Longest path in an objection, in bytes.
-const MAX_PATH: usize = 200;
+/// Longest reason for a refusal, in bytes.
+const MAX_REFUSAL: usize = 400;
+
+/// Longest path in a command that is offered, in bytes.
+const MAX_ARGUMENT: usize = 200;
 
 /// The target of an edit, with links resolved. Paths stored as text are as the agent knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,21 +52,21 @@ impl GuardedEdit<'_> {
     /// of the working tree was missing when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        let shown = |path: &str| prompt_quoted(path, MAX_PATH);
         match &self.place {
             EditPlace::Temporary => None,
             EditPlace::Plans(path) => Some(format!(
                 "{} is in the plans folder, which only fp writes. To leave a note for later builders: \
                  fp note {plan} add 'GOTCHA: ...'",
-                shown(path)
+                prompt_path(path)
             )),
-            EditPlace::Git(path) => {
-                Some(format!("{} belongs to git: a builder changes only its task's files.", shown(path)))
-            }
+            EditPlace::Git(path) => Some(format!(
+                "{} belongs to git: a builder changes only its task's files.",
+                prompt_path(path)
+            )),
             EditPlace::Outside(path) => Some(format!(
                 "{} is outside the repository: a builder changes only its task's files. Scratch files belong in the \
                  folder for temporary files.",
-                shown(path)
+                prompt_path(path)
             )),
             EditPlace::Work(_) | EditPlace::OtherCheckout(..)
                 if self.task.status == Status::AwaitingVerification =>
@@ -77,9 +80,10 @@ impl GuardedEdit<'_> {
                 (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
             }
             EditPlace::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
-                true => {
-                    Some(format!("task {id} of {plan} is not done in this checkout: edit {}", shown(instead)))
-                }
+                true => Some(format!(
+                    "task {id} of {plan} is not done in this checkout: edit {}",
+                    prompt_path(instead)
+                )),
                 false => Some(self.not_listed(path)),
             },
         }
@@ -95,14 +99,14 @@ impl GuardedEdit<'_> {
             .task
             .files()
             .take(NAMED)
-            .map(|file| prompt_quoted(&RepoPath::from(file).to_string(), MAX_PATH))
+            .map(|file| prompt_path(&RepoPath::from(file).to_string()))
             .collect();
         let more = if self.task.files().count() > NAMED { " and more" } else { "" };
         let listed = match files.is_empty() {
             true => "no files".into(),
             false => format!("{}{more}", files.join(", ")),
         };
-        let shown = prompt_quoted(&path.to_string(), MAX_PATH);
+        let shown = prompt_path(&path.to_string());
         format!("task {id} of {plan} lists {listed}; {shown} is not among its files. {}", self.way_out(path))
     }
 
@@ -116,14 +120,16 @@ impl GuardedEdit<'_> {
             }
             Ok(Extension::Asked(..) | Extension::Allowed(_)) => {
                 let path = path.to_string();
-                let is_plain = prompt_quoted(&path, MAX_PATH) == format!("\"{path}\"");
+                let is_plain = prompt_quoted(&path, MAX_ARGUMENT) == format!("\"{path}\"");
                 let path = if is_plain { shell_quoted(&path) } else { "PATH".to_owned() };
                 format!(
                     "If the task can't be done without it: fp scope extend {plan} {id} {path} --claim {token} --reason '...'"
                 )
             }
             Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
-            Err(refusal) => format!("Do without it: {refusal}."),
+            Err(refusal) => {
+                format!("Do without it: {}.", one_line(&prompt_lines(&refusal.to_string(), MAX_REFUSAL)))
+            }
         }
     }
 }
