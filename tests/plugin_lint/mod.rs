@@ -151,12 +151,20 @@ fn every_hook_calls_this_program_and_gives_up_soon() {
             events.push(event.as_str());
         }
     }
-    let every =
-        ["PostToolUse", "PreCompact", "PreToolUse", "SessionStart", "Stop", "SubagentStop", "TeammateIdle"];
+    let every = [
+        "PostToolUse",
+        "PreCompact",
+        "PreToolUse",
+        "SessionStart",
+        "Stop",
+        "SubagentStop",
+        "TeammateIdle",
+        "UserPromptSubmit",
+    ];
     assert_eq!(events, every);
     let matcher = |event: &str| wiring["hooks"][event][0]["matcher"].as_str().unwrap().to_owned();
-    assert_eq!(matcher("PreToolUse"), "Bash|Write|Edit|MultiEdit|NotebookEdit");
-    assert_eq!(matcher("PostToolUse"), "Write|Edit|MultiEdit|NotebookEdit|Agent");
+    assert_eq!(matcher("PreToolUse"), "Bash|Write|Edit|MultiEdit|NotebookEdit|CronCreate|ScheduleWakeup");
+    assert_eq!(matcher("PostToolUse"), "Write|Edit|MultiEdit|NotebookEdit|Agent|AskUserQuestion");
 }
 
 #[test]
