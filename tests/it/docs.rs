@@ -16,7 +16,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 14] = [
+const GUIDES: [&str; 15] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
@@ -30,6 +30,7 @@ const GUIDES: [&str; 14] = [
     "docs/exit-codes.md",
     "docs/configuration.md",
     "docs/from-0.1.md",
+    "docs/trust.md",
     "plugin/README.md",
 ];
 /// Pages that are about the project itself.

@@ -27,6 +27,7 @@ use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
 use crate::cli::{Cli, RoleCall};
+use crate::commands::new::PLAN_SKILL;
 use crate::commands::{comments, consent};
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
@@ -217,6 +218,10 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
 
 fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
+    if event.scheduled_prompt().is_some_and(|prompt| prompt.contains(PLAN_SKILL)) {
+        hook.reply(HookReply::Deny(&format!("{PLAN_SKILL} is for the user to type, and can't be scheduled")));
+        return Ok(());
+    }
     let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
     match event.command().map(|line| judge_line(line, caller)) {
         Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
@@ -316,7 +321,7 @@ fn run_of(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, Com
 
 /// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
 fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
-    let typed = hook.event.prompt().filter(|prompt| prompt.trim_start().starts_with("/fp:plan"));
+    let typed = hook.event.prompt().filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
     if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
         hook.context.trust()?.keep_prompt(session, prompt)?;
     }

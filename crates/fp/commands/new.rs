@@ -90,7 +90,7 @@ struct InterruptedPlan {
 }
 
 /// The skill whose prompt has a goal.
-const PLAN_SKILL: &str = "/fp:plan";
+pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
 impl NewArgs {
     /// The arguments in the prompt that the user typed in this session. It counts once.

@@ -109,9 +109,15 @@ impl HookEvent {
         Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
     }
 
-    /// The prompt that the user has typed.
+    /// The prompt that the user has typed; `None` for one that the client says it entered itself.
     pub fn prompt(&self) -> Option<&str> {
-        text_of(&self.whole, "prompt")
+        let is_typed = matches!(text_of(&self.whole, "source"), None | Some("user" | "sdk"));
+        text_of(&self.whole, "prompt").filter(|_| is_typed)
+    }
+
+    /// The prompt that a tool call schedules. The client enters it later just as if the user had typed it.
+    pub fn scheduled_prompt(&self) -> Option<&str> {
+        self.input("prompt").filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))
     }
 
     /// The questions that the user has answered, each with the answers chosen; none if the user hasn't handed them in.
@@ -238,6 +244,21 @@ mod tests {
         });
         let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
         event.answered().into_iter().map(|(_, chosen)| chosen).collect()
+    }
+
+    #[test]
+    fn only_a_prompt_of_the_user_is_typed() {
+        let prompt = |event: Value| {
+            let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
+            event.prompt().map(str::to_owned)
+        };
+        for source in ["user", "sdk"] {
+            assert_eq!(prompt(json!({ "prompt": "Go", "source": source })).as_deref(), Some("Go"));
+        }
+        assert_eq!(prompt(json!({ "prompt": "Go" })).as_deref(), Some("Go"), "the client does not tell");
+        for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "something_new"] {
+            assert_eq!(prompt(json!({ "prompt": "Go", "source": source })), None, "{source}");
+        }
     }
 
     #[test]
