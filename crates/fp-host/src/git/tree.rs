@@ -3,11 +3,13 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::by_products::ByProducts;
 
+use super::command::os_string;
+use super::status::hash;
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
@@ -24,24 +26,88 @@ pub struct Snapshot {
 }
 
 impl Git {
-    /// Stores the working tree as a git tree object. Doesn't write or lock the user's index, and doesn't read
-    /// files that the index knows to be unchanged, unless git was told to overlook their changes. Two
-    /// processes if nothing differs from HEAD, else four or five. Nested repositories, and submodules with
-    /// uncommitted changes inside, are marked in the tree.
+    /// Stores the working tree as a git tree object. Neither believes nor touches the user's index: what it
+    /// hides, or says about a file's size and times, may be forged. Reads only files that differ from an index
+    /// kept outside the repository. Two processes if nothing differs from HEAD, else four or five. Nested
+    /// repositories, and submodules with uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
     /// Git fails, or a temporary file can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
-        let mut status = self.status()?;
+        let Some(kept) = kept_index(self.worktree()).filter(|kept| kept.exists()) else {
+            return self.snapshot_from(None);
+        };
+        // The index may be of another repository that was here, or name objects that git has removed since.
+        self.snapshot_from(Some(&kept)).or_else(|_| self.snapshot_from(None))
+    }
+
+    fn snapshot_from(&self, kept: Option<&Path>) -> Result<Snapshot, GitError> {
+        let (folder, mut status) = self.index_of_head(kept)?;
+        let index = folder.path().join(INDEX);
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
-        status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
-        leave_out_by_products(&mut status.entries);
-        let overlooked = self.overlooked_files()?;
+        let counts = |path: &RepoPath| !of_nobody.iter().any(|kept| is_within(path, kept));
+        status.entries.retain(|entry| counts(&entry.path));
+        leave_out_by_products(self.worktree(), &mut status.entries);
+        let mut added = self.added_though_ignored()?;
+        added.retain(counts);
         let tree = match &status.commit {
-            Some(commit) if status.entries.is_empty() && overlooked.is_empty() => commit.clone(),
-            _ => self.write_tree(&status, &overlooked)?,
+            Some(commit) if status.entries.is_empty() && added.is_empty() => commit.clone(),
+            _ => {
+                self.update(&index, &status, &added)?;
+                self.tree_of(&index)?
+            }
         };
         Ok(Snapshot { tree, status })
+    }
+
+    /// A temporary folder with an index, [`INDEX`], of HEAD that knows which files are unchanged, and the
+    /// differences of the working tree from it. Begins with the index `kept` from the last time.
+    fn index_of_head(
+        &self,
+        kept: Option<&Path>,
+    ) -> Result<(tempfile::TempDir, WorkingTreeStatus), GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join(INDEX);
+        if let Some(kept) = kept {
+            copy_index(kept, &index)?;
+        }
+        let mut status = self.status_by(&index)?;
+        if status.commit.is_some() && status.entries.iter().any(StatusEntry::is_staged) {
+            self.call_on(&index, &["read-tree", "--reset", "--no-sparse-checkout", "HEAD"]).output()?;
+            status = self.status_by(&index)?;
+        }
+        self.keep_index(&index);
+        Ok((folder, status))
+    }
+
+    /// Keeps `index` for the next time. If it can't, that time only takes longer.
+    fn keep_index(&self, index: &Path) {
+        let Some(kept) = kept_index(self.worktree()) else { return };
+        let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
+        if let Ok(new) = tempfile::Builder::new().tempfile_in(folder)
+            && copy_index(index, new.path()).is_ok()
+        {
+            drop(new.persist(kept));
+        }
+    }
+
+    /// Keeps the index that git has just written with a checkout, before anybody else could touch either.
+    pub(super) fn keep_fresh_index(&self) {
+        self.keep_index(&self.git_dir().join(INDEX));
+    }
+
+    /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
+    pub(super) fn mend_index(&self) -> Result<(), GitError> {
+        let kept = kept_index(self.worktree()).filter(|kept| kept.exists());
+        let (folder, _) = self.index_of_head(kept.as_deref()).or_else(|_| self.index_of_head(None))?;
+        copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
+    }
+
+    /// Files that the user's index has although git would ignore them. One process.
+    fn added_though_ignored(&self) -> Result<Vec<RepoPath>, GitError> {
+        let output = self.call(&["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"]).output()?;
+        let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(RepoPath::from_bytes).collect())
     }
 
     /// True if `tree`, a tree or a commit, has something at `path`. One process.
@@ -51,24 +117,6 @@ impl Git {
     pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
         let call = self.call(&["ls-tree", "-z", "--name-only", "--full-tree"]).arg(tree.to_string());
         Ok(!call.paths([path]).output()?.is_empty())
-    }
-
-    fn write_tree(&self, status: &WorkingTreeStatus, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
-        let folder = self.copied_index(status)?;
-        let index = folder.path().join(INDEX);
-        if !overlooked.is_empty() {
-            let paths: Vec<u8> =
-                overlooked.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-            // Git takes only one of these options in a call.
-            let steps: [&[&str]; 3] =
-                [&["--no-assume-unchanged"], &["--no-skip-worktree"], &["--add", "--remove"]];
-            for options in steps {
-                let arguments = [&["-c", "core.safecrlf=false", "update-index"], options, &["-z", "--stdin"]];
-                let call = self.call(&arguments.concat());
-                call.env("GIT_INDEX_FILE", &index).input(paths.clone()).output()?;
-            }
-        }
-        self.tree_of(&index)
     }
 
     /// Writes the tree of an index other than the user's.
@@ -82,31 +130,55 @@ impl Git {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         copy_index(&self.git_dir().join(INDEX), &index)?;
-        let (taken_out, read) = edits(status);
+        self.update(&index, status, &[])?;
+        Ok(folder)
+    }
+
+    /// Updates `index` to the working tree at the paths in `status`, and at `others`.
+    fn update(
+        &self,
+        index: &Path,
+        status: &WorkingTreeStatus,
+        others: &[RepoPath],
+    ) -> Result<(), GitError> {
+        let (taken_out, mut read) = edits(status);
+        read.extend(others.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()));
         if !taken_out.is_empty() {
-            let call = self.call(&["update-index", "-z", "--index-info"]);
-            call.env("GIT_INDEX_FILE", &index).input(taken_out).output()?;
+            self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
         }
         if !read.is_empty() {
-            let arguments = [
-                "-c",
-                "core.safecrlf=false",
-                "update-index",
-                "--add",
-                "--remove",
-                "--replace",
-                "-z",
-                "--stdin",
-            ];
-            self.call(&arguments).env("GIT_INDEX_FILE", &index).input(read).output()?;
+            let arguments =
+                ["-c", "core.safecrlf=false", "update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+            self.call_on(index, &arguments).input(read).output()?;
         }
-        Ok(folder)
+        Ok(())
     }
 }
 
-fn leave_out_by_products(entries: &mut Vec<StatusEntry>) {
+/// The file of the index that is kept for `worktree`, in the user's folder of caches: nothing that a repository
+/// holds leads there.
+fn kept_index(worktree: &Path) -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = match std::env::consts::OS {
+        "windows" => folder("LOCALAPPDATA"),
+        "macos" => folder("HOME").map(|home| home.join("Library/Caches")),
+        _ => folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
+    }?;
+    let name = hash(worktree.as_os_str().as_encoded_bytes());
+    Some(caches.join("fractal-planner").join(INDEX).join(name))
+}
+
+/// Forgets the index that is kept for `worktree`, which is gone.
+pub(super) fn forget_index(worktree: &Path) {
+    if let Some(kept) = kept_index(worktree) {
+        drop(std::fs::remove_file(kept));
+    }
+}
+
+fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {
     let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
-    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path));
+    let is_there = |path: &RepoPath| worktree.join(os_string(path.as_bytes())).exists();
+    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path), is_there);
     entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
 
