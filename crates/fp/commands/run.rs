@@ -11,7 +11,7 @@ use fp_plan::settings::Isolation;
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::run::Policy;
-use fp_run::run::event::RunTerms;
+use fp_run::run::event::{Event, RunTerms};
 use fp_run::run::state::{State, Status};
 use serde_json::json;
 
@@ -95,7 +95,12 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         policy: policy(&plan)?,
         checkout,
     };
-    let events = ledger.state().start(start)?;
+    let mut events = ledger.state().start(start)?;
+    if !ledger.state().is_running() {
+        let snapshot = git.snapshot_tree()?;
+        let (tree, around) = (snapshot.tree.to_string(), Some(git.surroundings(&snapshot.status)?));
+        events.push(Event::CheckoutSeen { tree, around });
+    }
     let released = ledger.state().count(Status::Implementing);
     ledger.append(events, context.now())?;
     let released = released - ledger.state().count(Status::Implementing);

@@ -14,6 +14,8 @@ use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
 pub(super) const INDEX: &str = "index";
+/// Makes an index one of HEAD, and keeps what it knows about unchanged files.
+const READ_HEAD: [&str; 4] = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,11 +75,26 @@ impl Git {
         }
         let mut status = self.status_by(&index)?;
         if status.commit.is_some() && status.entries.iter().any(StatusEntry::is_staged) {
-            self.call_on(&index, &["read-tree", "--reset", "--no-sparse-checkout", "HEAD"]).output()?;
+            self.call_on(&index, &READ_HEAD).output()?;
             status = self.status_by(&index)?;
         }
         self.keep_index(&index);
         Ok((folder, status))
+    }
+
+    /// A temporary folder with an index, [`INDEX`], of HEAD, which knows the files that were unchanged last time.
+    pub(super) fn temporary_index_of_head(&self) -> Result<tempfile::TempDir, GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join(INDEX);
+        let read = || self.call_on(&index, &READ_HEAD).output();
+        if let Some(kept) = kept_index(self.worktree()) {
+            copy_index(&kept, &index)?;
+        }
+        read().or_else(|_| {
+            drop(std::fs::remove_file(&index));
+            read()
+        })?;
+        Ok(folder)
     }
 
     /// Keeps `index` for the next time. If it can't, that time only takes longer.
@@ -98,8 +115,7 @@ impl Git {
 
     /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
     pub(super) fn mend_index(&self) -> Result<(), GitError> {
-        let kept = kept_index(self.worktree()).filter(|kept| kept.exists());
-        let (folder, _) = self.index_of_head(kept.as_deref()).or_else(|_| self.index_of_head(None))?;
+        let folder = self.temporary_index_of_head()?;
         copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
     }
 

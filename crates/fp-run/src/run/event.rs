@@ -238,6 +238,14 @@ pub enum Event {
     },
     /// A run began, or another session took it over; the previous session's claims and agents are void.
     RunStarted(RunTerms),
+    /// The checkout is accepted as it is: at the start of a run, or with changes that nobody's task made.
+    CheckoutSeen {
+        /// The working tree, as a git tree.
+        tree: String,
+        /// Its surroundings at the start of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        around: Option<GitSurroundings>,
+    },
     /// HEAD has moved since the last look.
     HeadMoved {
         /// The new HEAD.

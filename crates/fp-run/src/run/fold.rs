@@ -86,6 +86,10 @@ impl State {
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
+            Event::CheckoutSeen { tree, around } => {
+                self.checkout_left = Some(tree.clone());
+                self.around = around.clone().or(self.around.take());
+            }
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
                 for (id, drift) in drifted {
@@ -130,6 +134,8 @@ impl State {
                 self.open_inbox(owner);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
+                } else {
+                    self.checkout_left = Some(base.tree.clone());
                 }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Implementing;
@@ -157,6 +163,7 @@ impl State {
             Event::Submitted { task, owner, tree, files } => {
                 self.idle(owner, at);
                 self.withdraw_inquiries(task);
+                self.leave_checkout(task, tree);
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
@@ -176,6 +183,7 @@ impl State {
                 }
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
+                self.leave_checkout(task, tree);
                 if let Some(t) = self.task_mut(task) {
                     t.verification = Some(MeasuredWork {
                         tree: tree.clone(),
@@ -317,6 +325,13 @@ impl State {
             Event::Messaged { message } => self.messages.push(message.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
+        }
+    }
+
+    /// Remembers `tree`, measured for `task`, if that is in the checkout.
+    fn leave_checkout(&mut self, task: &TaskId, tree: &str) {
+        if self.task(task).is_some_and(|task| task.worktree().is_none()) {
+            self.checkout_left = Some(tree.to_owned());
         }
     }
 

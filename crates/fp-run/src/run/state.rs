@@ -12,6 +12,7 @@ use super::question::Question;
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
+use crate::verification::GitSurroundings;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 /// The role of an agent.
@@ -178,6 +179,12 @@ pub struct State {
     /// The run, once started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
+    /// The working tree of the checkout as the run or its tasks last left it, as a git tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout_left: Option<String>,
+    /// The surroundings of the checkout at the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<GitSurroundings>,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -233,6 +240,8 @@ impl State {
             approval: None,
             head: None,
             run: None,
+            checkout_left: None,
+            around: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),

@@ -189,6 +189,11 @@ pub fn wants_text(change: &Change) -> bool {
         && change.ends().any(|path| is_package_file(path) || weakened::is_of_interest(path))
 }
 
+/// Fails a task whose commands were disturbed, by each other or by what they test.
+pub fn disturbed(faults: &[String]) -> Option<Check> {
+    (!faults.is_empty()).then(|| Check::new("commands", CheckVerdict::Fail, list(faults)))
+}
+
 /// Runs all checks of a change, in reporting order; `runs` are its commands in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
@@ -242,6 +247,15 @@ pub struct GitSurroundings {
 }
 
 impl GitSurroundings {
+    /// The surroundings against which a task is measured that is claimed in these: those at the `start` of the run, as
+    /// far as they apply to the builder's `own_worktree`.
+    pub fn since(self, start: Option<&Self>, own_worktree: bool) -> Self {
+        let Some(start) = start else { return self };
+        let applies = |path: &String| !own_worktree || path != "config.worktree";
+        let files = start.files.iter().filter(|(path, _)| applies(path));
+        Self { files: files.map(|(path, hash)| (path.clone(), hash.clone())).collect(), ..self }
+    }
+
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
     /// during the user's rebase.
     fn branch_left(&self, now: &Self) -> Option<String> {
@@ -265,7 +279,7 @@ impl GitSurroundings {
 }
 
 /// `items` as one line, at most ten of them.
-fn list(items: &[String]) -> String {
+pub(crate) fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
     if items.len() > SHOWN {
