@@ -201,7 +201,7 @@ fn refused(blocked: &Blocked) -> CommandError {
         Blocked::SigningFailed { .. } => refused.hint(
             "make the key of `user.signingkey` available, or turn `commit.gpgsign` off for this repository",
         ),
-        Blocked::IndexLocked { .. } => {
+        Blocked::IndexLocked => {
             refused.hint("wait for the other git; if none is running, remove `.git/index.lock`")
         }
         _ => refused,

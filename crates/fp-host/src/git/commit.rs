@@ -43,10 +43,7 @@ pub enum Blocked {
     /// The user has to finish a merge, a rebase or another operation first.
     InProgress(Operation),
     /// Another process holds the index, or one that died left its lock.
-    IndexLocked {
-        /// The lock, if nobody can be holding it.
-        stale: Option<PathBuf>,
-    },
+    IndexLocked,
     /// The repository requires signed commits, and signing failed.
     SigningFailed {
         /// The end of git's output.
@@ -66,13 +63,8 @@ impl std::fmt::Display for Blocked {
             Self::HookFailed { output } if output.is_empty() => f.write_str("a commit hook failed and said nothing"),
             Self::HookFailed { output } => write!(f, "a commit hook failed: {output}"),
             Self::InProgress(operation) => write!(f, "a {operation} is in progress; {}", operation.way_out()),
-            Self::IndexLocked { stale: None } => f.write_str(
+            Self::IndexLocked => f.write_str(
                 "the index is locked: another git process is at work, or one that died left `index.lock` behind",
-            ),
-            Self::IndexLocked { stale: Some(lock) } => write!(
-                f,
-                "the index is locked by a git that died, since none is at work: `rm '{}'` removes the lock",
-                lock.display()
             ),
             Self::SigningFailed { output } => write!(f, "the commit could not be signed: {output}"),
             Self::Conflict(files) => {
@@ -224,7 +216,7 @@ impl Git {
             return Ok(Err(Blocked::InProgress(operation)));
         }
         if !self.wait_for_index() {
-            return Ok(Err(Blocked::IndexLocked { stale: self.stale_lock() }));
+            return Ok(Err(Blocked::IndexLocked));
         }
         let entries = self.status()?.entries;
         let unmerged = entries.iter().filter(|entry| entry.state == EntryState::Unmerged);
@@ -257,7 +249,7 @@ impl Git {
     }
 
     /// The lock on the index, if it is old and no git is at work that could have made it.
-    fn stale_lock(&self) -> Option<PathBuf> {
+    pub(crate) fn stale_lock(&self) -> Option<PathBuf> {
         let lock = self.git_dir().join("index.lock");
         let age = lock.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok()?;
         (age > LOCK_AGE && !git_is_alive()?).then_some(lock)
@@ -429,7 +421,7 @@ fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
         readable_tail(&all, OUTPUT_TAIL)
     };
     if said("index.lock") {
-        Blocked::IndexLocked { stale: None }
+        Blocked::IndexLocked
     } else if said("Please tell me who you are") || said("empty ident name") || said("no email was given") {
         Blocked::NoIdentity
     } else if said("failed to sign") || said("failed to write commit object") && !said("No space left") {

@@ -142,9 +142,13 @@ impl Settling<'_> {
                 if let Some(placed) = placed {
                     placed.put_back(plan)?;
                 }
-                match blocked {
-                    Blocked::IndexLocked { .. } => self.ask_about(Topic::IndexLocked, &blocked.to_string()),
-                    blocked => self.ask(&blocked.to_string()),
+                match (&blocked, git.stale_lock()) {
+                    (Blocked::IndexLocked, Some(lock)) => self.ask_about(
+                        Topic::IndexLocked,
+                        &format!("a git that died left a lock behind, and none is at work now: rm '{}'", lock.display()),
+                    ),
+                    (Blocked::IndexLocked, None) => self.ask_about(Topic::IndexLocked, &blocked.to_string()),
+                    _ => self.ask(&blocked.to_string()),
                 }
             }
         }

@@ -54,8 +54,10 @@ impl Verified {
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
-    let scope = TaskScope { files, text: String::new(), others: others(state, task) };
-    let measured = measured(&worktree::of(plan, state, task)?, state, task, &scope)?;
+    let git = worktree::of(plan, state, task)?;
+    let ignores_case = git.ignores_case();
+    let scope = TaskScope { files, text: String::new(), others: others(state, task), ignores_case };
+    let measured = measured(&git, state, task, &scope)?;
     Ok((measured.tree.to_string(), measured.facts.changes))
 }
 
@@ -109,7 +111,7 @@ pub fn unexplained(git: &Git, state: &State, snapshot: &Snapshot) -> Result<Vec<
         changes => changes?,
     };
     let files = |tasks: &mut dyn Iterator<Item = &TaskState>| {
-        Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>())
+        Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>()).ignoring_case(git.ignores_case())
     };
     let listed = files(&mut state.tasks.iter());
     let begun = |task: &&TaskState| task.base.is_some() && task.status != Status::Completed;
@@ -159,7 +161,8 @@ pub fn verify(
     }
     let git = submitted_in(plan, &state, task)?;
     let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
-    let scope = TaskScope::new(leaf, &granted, others(&state, task));
+    let scope =
+        TaskScope { ignores_case: git.ignores_case(), ..TaskScope::new(leaf, &granted, others(&state, task)) };
     let measure = || measured(&git, &state, task, &scope);
     let measured = measure()?;
     let tree = measured.tree.to_string();
@@ -236,7 +239,7 @@ impl Trial<'_> {
             let now = self.git.snapshot_tree()?;
             for change in self.changes(&tried.tree, &now.tree)? {
                 let fault = format!("`{line}` changed {}", change.path);
-                let own = change.ends().all(|path| Boundary::new(&self.scope.files).allows(path, || true));
+                let own = change.ends().all(|path| self.scope.boundary().allows(path, || true));
                 if own { tried.own.push(fault) } else { tried.faults.push(fault) }
             }
             tried.tree = now.tree;

@@ -121,6 +121,8 @@ pub struct TaskScope {
     pub text: String,
     /// The other running tasks.
     pub others: Vec<OtherTask>,
+    /// True if letter case makes no difference to the file system.
+    pub ignores_case: bool,
 }
 
 impl TaskScope {
@@ -134,7 +136,15 @@ impl TaskScope {
             .collect::<Vec<_>>()
             .join("\n");
         let files = task.files().map(str::to_owned).chain(granted.iter().cloned()).collect();
-        Self { files, text, others }
+        Self { files, text, others, ignores_case: false }
+    }
+
+    pub fn boundary(&self) -> Boundary {
+        Boundary::new(&self.files).ignoring_case(self.ignores_case)
+    }
+
+    fn boundary_of(&self, task: &OtherTask) -> Boundary {
+        Boundary::new(&task.files).ignoring_case(self.ignores_case)
     }
 }
 
