@@ -151,11 +151,11 @@ fn base(
             let git = plan.git()?;
             let snapshot = git.snapshot_tree()?;
             let head = snapshot.status.head()?.commit;
-            let paths = unexplained(&git, state, &snapshot)?;
+            let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
                 return Err(doubt_checkout(plan, snapshot.tree.to_string(), paths, context)?);
             }
-            let around = Some(git.surroundings(&snapshot.status)?.since(state.around.as_ref(), false));
+            let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), false));
             Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
         }
     }

@@ -75,7 +75,8 @@ impl Git {
     pub(super) fn call_on(&self, index: &Path, args: &[&str]) -> GitCall {
         let whole = ["core.quotepath", "core.splitIndex", "core.sparseCheckout", "index.sparse"];
         let whole = whole.map(|name| format!("{name}=false"));
-        let options: Vec<&str> = whole.iter().flat_map(|setting| ["-c", setting]).collect();
+        let settings = whole.iter().map(String::as_str).chain(["index.version=2"]);
+        let options: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
         self.bare_call(&options).literal().args(args).env("GIT_INDEX_FILE", index)
     }
 

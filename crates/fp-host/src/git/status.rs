@@ -284,6 +284,7 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
 
 /// Sections of git's settings that change as people work. All others may decide how it sees files and what it runs.
 const OF_WORK: [&str; 2] = ["branch.", "remote."];
+const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Bytes of a hash that are kept.
 const KEPT: usize = 16;
 
@@ -310,7 +311,19 @@ impl Git {
             }
         }
         let files = self.files(found).map_err(GitError::io("read git's own files"))?;
-        Ok(GitSurroundings { branch: status.branch.clone(), files })
+        Ok(GitSurroundings { branch: status.branch.clone(), files, tools: self.tools() })
+    }
+
+    /// The programs in the folders that package managers put on the path.
+    fn tools(&self) -> BTreeMap<String, String> {
+        let mut tools = BTreeMap::new();
+        for folder in TOOL_FOLDERS {
+            for tool in fs::read_dir(self.worktree().join(folder)).into_iter().flatten().flatten() {
+                let name = tool.file_name();
+                tools.insert(format!("{folder}/{}", name.to_string_lossy()), hash_of(&tool.path()));
+            }
+        }
+        tools
     }
 
     /// The path of a file, from git's own folder if it is in there.

@@ -2,8 +2,9 @@
 //! who staged, committed or reverted anything in between.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::by_products::ByProducts;
@@ -14,8 +15,6 @@ use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
 pub(super) const INDEX: &str = "index";
-/// Makes an index one of HEAD, and keeps what it knows about unchanged files.
-const READ_HEAD: [&str; 4] = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,86 +43,70 @@ impl Git {
     }
 
     fn snapshot_from(&self, kept: Option<&Path>) -> Result<Snapshot, GitError> {
-        let (folder, mut status) = self.index_of_head(kept)?;
+        let read_at = SystemTime::now();
+        let folder = self.index_of_head(kept)?;
         let index = folder.path().join(INDEX);
+        let mut status = self.status_by(&index)?;
+        self.keep_index(&index, read_at);
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
-        let counts = |path: &RepoPath| !of_nobody.iter().any(|kept| is_within(path, kept));
-        status.entries.retain(|entry| counts(&entry.path));
+        status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
         leave_out_by_products(self.worktree(), &mut status.entries);
-        let mut added = self.added_though_ignored()?;
-        added.retain(counts);
         let tree = match &status.commit {
-            Some(commit) if status.entries.is_empty() && added.is_empty() => commit.clone(),
+            Some(commit) if status.entries.is_empty() => commit.clone(),
             _ => {
-                self.update(&index, &status, &added)?;
+                self.update(&index, &status)?;
                 self.tree_of(&index)?
             }
         };
         Ok(Snapshot { tree, status })
     }
 
-    /// A temporary folder with an index, [`INDEX`], of HEAD that knows which files are unchanged, and the
-    /// differences of the working tree from it. Begins with the index `kept` from the last time.
-    fn index_of_head(
-        &self,
-        kept: Option<&Path>,
-    ) -> Result<(tempfile::TempDir, WorkingTreeStatus), GitError> {
+    /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were
+    /// unchanged when `kept` was written. One process.
+    fn index_of_head(&self, kept: Option<&Path>) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         if let Some(kept) = kept {
             copy_index(kept, &index)?;
         }
-        let mut status = self.status_by(&index)?;
-        if status.commit.is_some() && status.entries.iter().any(StatusEntry::is_staged) {
-            self.call_on(&index, &READ_HEAD).output()?;
-            status = self.status_by(&index)?;
-        }
-        self.keep_index(&index);
-        Ok((folder, status))
-    }
-
-    /// A temporary folder with an index, [`INDEX`], of HEAD, which knows the files that were unchanged last time.
-    pub(super) fn temporary_index_of_head(&self) -> Result<tempfile::TempDir, GitError> {
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
-        let index = folder.path().join(INDEX);
-        let read = || self.call_on(&index, &READ_HEAD).output();
-        if let Some(kept) = kept_index(self.worktree()) {
-            copy_index(&kept, &index)?;
-        }
-        read().or_else(|_| {
-            drop(std::fs::remove_file(&index));
-            read()
-        })?;
+        let read = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
+        self.call_on(&index, &read).run()?;
         Ok(folder)
     }
 
-    /// Keeps `index` for the next time. If it can't, that time only takes longer.
-    fn keep_index(&self, index: &Path) {
+    /// [`Git::index_of_head`], from the index that is kept.
+    pub(super) fn temporary_index_of_head(&self) -> Result<tempfile::TempDir, GitError> {
+        self.index_of_head(kept_index(self.worktree()).as_deref())
+    }
+
+    /// Keeps `index`, for which git read the files from `read_at` on. If it can't, the next time takes longer.
+    fn keep_index(&self, index: &Path, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else { return };
         let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
-        if let Ok(new) = tempfile::Builder::new().tempfile_in(folder)
-            && copy_index(index, new.path()).is_ok()
-        {
-            drop(new.persist(kept));
+        let width = self.head_in_files().map_or(40, |head| head.len());
+        let keep = || -> Option<()> {
+            let modified = std::fs::metadata(index).and_then(|found| found.modified()).ok()?;
+            let mut bytes = std::fs::read(index).ok()?;
+            doubt_recent(&mut bytes, width / 2, read_at)?;
+            let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
+            new.write_all(&bytes).ok()?;
+            new.as_file().set_modified(modified).ok()?;
+            new.persist(&kept).ok().map(drop)
+        };
+        if keep().is_none() {
+            drop(std::fs::remove_file(&kept));
         }
     }
 
-    /// Keeps the index that git has just written with a checkout, before anybody else could touch either.
-    pub(super) fn keep_fresh_index(&self) {
-        self.keep_index(&self.git_dir().join(INDEX));
+    /// Keeps the index that git has written with a checkout begun at `began`, before anybody else could touch it.
+    pub(super) fn keep_fresh_index(&self, began: SystemTime) {
+        self.keep_index(&self.git_dir().join(INDEX), began);
     }
 
     /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
     pub(super) fn mend_index(&self) -> Result<(), GitError> {
         let folder = self.temporary_index_of_head()?;
         copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
-    }
-
-    /// Files that the user's index has although git would ignore them. One process.
-    fn added_though_ignored(&self) -> Result<Vec<RepoPath>, GitError> {
-        let output = self.call(&["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"]).output()?;
-        let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
-        Ok(paths.map(RepoPath::from_bytes).collect())
     }
 
     /// True if `tree`, a tree or a commit, has something at `path`. One process.
@@ -146,19 +129,13 @@ impl Git {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         copy_index(&self.git_dir().join(INDEX), &index)?;
-        self.update(&index, status, &[])?;
+        self.update(&index, status)?;
         Ok(folder)
     }
 
-    /// Updates `index` to the working tree at the paths in `status`, and at `others`.
-    fn update(
-        &self,
-        index: &Path,
-        status: &WorkingTreeStatus,
-        others: &[RepoPath],
-    ) -> Result<(), GitError> {
-        let (taken_out, mut read) = edits(status);
-        read.extend(others.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()));
+    /// Updates `index` to the working tree at the paths in `status`.
+    fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
+        let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
             self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
         }
@@ -182,6 +159,30 @@ fn kept_index(worktree: &Path) -> Option<PathBuf> {
     }?;
     let name = hash(worktree.as_os_str().as_encoded_bytes());
     Some(caches.join("fractal-planner").join(INDEX).join(name))
+}
+
+/// Makes git read again the files of `index`, with ids of `width` bytes, that changed last when it was read, at
+/// `read_at`, or just before: a later change within the same second would leave the same times. Git itself does
+/// so for the time of the content, which anybody can set. `None` if the index has another form.
+fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
+    const SIZE: std::ops::Range<usize> = 36..40;
+    let number = |index: &[u8], at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let read_at = u32::try_from(read_at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
+    if !index.starts_with(b"DIRC") || !matches!(number(index, 4)?, 2 | 3) {
+        return None;
+    }
+    let (count, mut at) = (number(index, 8)?, 12);
+    for _ in 0..count {
+        if number(index, at)? >= read_at.saturating_sub(1) {
+            index.get_mut(at..)?.get_mut(SIZE)?.fill(0);
+        }
+        // Times, numbers, id and flags, then the name with one to eight zeros to a multiple of eight.
+        let extended = index.get(at + 40 + width)? & 0x40 != 0;
+        let name = 42 + width + if extended { 2 } else { 0 };
+        let length = name + index.get(at + name..)?.iter().position(|&byte| byte == 0)?;
+        at += (length + 8) / 8 * 8;
+    }
+    Some(())
 }
 
 /// Forgets the index that is kept for `worktree`, which is gone.

@@ -36,9 +36,10 @@ impl Git {
     /// # Errors
     /// Git fails: something is at `path`, or the disk is full.
     pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
+        let began = std::time::SystemTime::now();
         let call = self.call(&["-c", NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options"]);
         self.locked(call.arg(path).arg(commit.as_str()))?.output()?;
-        Git::open(path)?.keep_fresh_index();
+        Git::open(path)?.keep_fresh_index(began);
         Ok(())
     }
 

@@ -25,6 +25,7 @@ use crate::changes::{self, ChangeRequest, MeasuredChange};
 use crate::git::{EntryState, Git, GitError, Oid, Snapshot};
 use crate::plan::{self, OpenPlan};
 use crate::process::{self, Limits};
+use crate::store::acquire;
 
 /// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
 const OUTPUT_HEAD: usize = 512;
@@ -104,7 +105,12 @@ fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
 
 /// The paths of `snapshot`, of the checkout, that changed since a task last left it, though no task under way could
 /// have changed them. What is committed has its own question; a new file that no task lists is the user's.
-pub fn unexplained(git: &Git, state: &State, snapshot: &Snapshot) -> Result<Vec<RepoPath>, RunError> {
+pub fn unexplained(
+    plan: &OpenPlan,
+    git: &Git,
+    state: &State,
+    snapshot: &Snapshot,
+) -> Result<Vec<RepoPath>, RunError> {
     let Some(left) = &state.checkout_left else { return Ok(Vec::new()) };
     let changes = match git.diff(&left.parse()?, &snapshot.tree) {
         Err(GitError::MissingObject { .. }) => return Ok(Vec::new()),
@@ -113,8 +119,10 @@ pub fn unexplained(git: &Git, state: &State, snapshot: &Snapshot) -> Result<Vec<
     let files = |tasks: &mut dyn Iterator<Item = &TaskState>| {
         Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>()).ignoring_case(git.ignores_case())
     };
-    let listed = files(&mut state.tasks.iter());
-    let begun = |task: &&TaskState| task.base.is_some() && task.status != Status::Completed;
+    let listed = files(&mut state.tasks.iter().filter(|task| task.status != Status::Completed));
+    // A commit or its undoing may be under way.
+    let busy = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
+    let begun = |task: &&TaskState| task.base.is_some() && (busy || task.status != Status::Completed);
     let under_way = files(&mut state.tasks.iter().filter(begun));
     let entries = snapshot.status.entries.iter().map(|entry| (&entry.path, entry.state));
     let uncommitted: HashMap<&RepoPath, EntryState> = entries.collect();
@@ -245,7 +253,7 @@ impl Trial<'_> {
             tried.tree = now.tree;
             let surroundings = self.git.surroundings(&now.status)?;
             if around.as_ref().is_some_and(|before| *before != surroundings) {
-                tried.faults.push(format!("`{line}` changed git's own settings or hooks"));
+                tried.faults.push(format!("`{line}` changed git's settings or hooks, or an installed program"));
             }
             around = Some(surroundings);
         }

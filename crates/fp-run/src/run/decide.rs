@@ -349,7 +349,7 @@ impl State {
                 done(id, "left uncommitted by the user's choice")
             }
             (Topic::CheckoutChanged { tree, .. }, AnswerChoice::Keep) => {
-                vec![Event::CheckoutSeen { tree: tree.clone(), around: None }]
+                vec![Event::CheckoutSeen { tree: tree.clone() }]
             }
             // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)

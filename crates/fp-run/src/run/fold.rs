@@ -76,6 +76,9 @@ impl State {
             }
             Event::RunStarted(terms) => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
+                if !self.is_running() {
+                    self.checkout_left = terms.found.as_ref().map(|found| found.tree.clone());
+                }
                 let (session, client) = (terms.session.as_deref(), terms.client);
                 if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
                     self.agents.clear();
@@ -86,10 +89,7 @@ impl State {
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
-            Event::CheckoutSeen { tree, around } => {
-                self.checkout_left = Some(tree.clone());
-                self.around = around.clone().or(self.around.take());
-            }
+            Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
                 for (id, drift) in drifted {
@@ -135,7 +135,7 @@ impl State {
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
                 } else {
-                    self.checkout_left = Some(base.tree.clone());
+                    self.leave_checkout(&base.tree);
                 }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Implementing;
@@ -163,7 +163,9 @@ impl State {
             Event::Submitted { task, owner, tree, files } => {
                 self.idle(owner, at);
                 self.withdraw_inquiries(task);
-                self.leave_checkout(task, tree);
+                if self.is_in_checkout(task) {
+                    self.leave_checkout(tree);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
@@ -183,7 +185,9 @@ impl State {
                 }
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
-                self.leave_checkout(task, tree);
+                if self.is_in_checkout(task) {
+                    self.leave_checkout(tree);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.verification = Some(MeasuredWork {
                         tree: tree.clone(),
@@ -328,10 +332,14 @@ impl State {
         }
     }
 
-    /// Remembers `tree`, measured for `task`, if that is in the checkout.
-    fn leave_checkout(&mut self, task: &TaskId, tree: &str) {
-        if self.task(task).is_some_and(|task| task.worktree().is_none()) {
-            self.checkout_left = Some(tree.to_owned());
+    fn is_in_checkout(&self, task: &TaskId) -> bool {
+        self.task(task).is_some_and(|task| task.worktree().is_none())
+    }
+
+    /// Remembers `tree` as what the checkout is left in, in a run that recorded how it found it.
+    fn leave_checkout(&mut self, tree: &str) {
+        if let Some(left) = &mut self.checkout_left {
+            tree.clone_into(left);
         }
     }
 

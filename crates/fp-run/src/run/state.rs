@@ -182,9 +182,6 @@ pub struct State {
     /// The working tree of the checkout as the run or its tasks last left it, as a git tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout_left: Option<String>,
-    /// The surroundings of the checkout at the start of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<GitSurroundings>,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -241,7 +238,6 @@ impl State {
             head: None,
             run: None,
             checkout_left: None,
-            around: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),
@@ -261,6 +257,11 @@ impl State {
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.
     pub fn restore_index(&mut self) {
         self.index = self.tasks.iter().enumerate().map(|(i, t)| (t.leaf.id.clone(), i)).collect();
+    }
+
+    /// The surroundings of the checkout at the start of the run, if known.
+    pub fn around(&self) -> Option<&GitSurroundings> {
+        Some(&self.run.as_ref()?.terms.found.as_ref()?.around)
     }
 
     pub fn task(&self, id: &TaskId) -> Option<&TaskState> {

@@ -209,6 +209,7 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
     checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
+    checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check_tools(now, facts)));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
@@ -254,6 +255,10 @@ pub struct GitSurroundings {
     /// The path of each such file in git's folder, and a hash of its relevant content.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+    /// The path and hash of each program that a package manager has installed in the working tree, for commands to
+    /// find.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
@@ -263,7 +268,28 @@ impl GitSurroundings {
         let Some(start) = start else { return self };
         let applies = |path: &String| !own_worktree || path != "config.worktree";
         let files = start.files.iter().filter(|(path, _)| applies(path));
-        Self { files: files.map(|(path, hash)| (path.clone(), hash.clone())).collect(), ..self }
+        let files = files.map(|(path, hash)| (path.clone(), hash.clone())).collect();
+        let mut tools = self.tools;
+        if own_worktree {
+            // What is installed there later has to be what the checkout has.
+            for (path, hash) in start.tools.iter().filter(|(path, _)| path.starts_with("node_modules/")) {
+                tools.entry(path.clone()).or_insert_with(|| hash.clone());
+            }
+        }
+        Self { files, tools, ..self }
+    }
+
+    /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
+    fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
+        let new = now.tools.iter().filter_map(|(path, hash)| match self.tools.get(path) {
+            None => Some((format!("{path} is new"), false)),
+            Some(before) => (before != hash).then(|| (format!("{path} was replaced"), true)),
+        });
+        let (told, replaced): (Vec<String>, Vec<bool>) = new.unzip();
+        let installs = facts.changes.iter().flat_map(Change::ends).any(is_package_file);
+        let fails = !installs && replaced.contains(&true);
+        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
+        (!told.is_empty()).then(|| Check::new("tools", verdict, format!("since the claim: {}", list(&told))))
     }
 
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
