@@ -152,17 +152,13 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn rewritten(
-        &self,
-        commit: &Oid,
-        tree: &Oid,
-        files: &[RepoPath],
-    ) -> Result<Vec<RepoPath>, GitError> {
+    pub fn rewritten(&self, commit: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Vec<RepoPath>, GitError> {
         let parent = self.parent(commit)?;
         let intended = self.lines_between(&parent, tree, Some(files))?;
         let made = self.lines_between(&parent, commit, None)?;
         let [intended, made]: [HashSet<&[u8]>; 2] = [&intended, &made].map(|lines| records(lines).collect());
-        let mut paths: Vec<RepoPath> = intended.symmetric_difference(&made).filter_map(|r| path_of(r)).collect();
+        let mut paths: Vec<RepoPath> =
+            intended.symmetric_difference(&made).filter_map(|r| path_of(r)).collect();
         paths.sort();
         paths.dedup();
         Ok(paths)
@@ -181,7 +177,10 @@ impl Git {
         let paths: Vec<RepoPath> = records(lines).filter_map(path_of).collect();
         let mut entries = Vec::new();
         for record in records(lines) {
-            let nothing = record.split(|&b| b == b' ').nth(1).map_or(40, |id| id.iter().take_while(|b| **b != b'\t').count());
+            let nothing = record
+                .split(|&b| b == b' ')
+                .nth(1)
+                .map_or(40, |id| id.iter().take_while(|b| **b != b'\t').count());
             let path = path_of(record).unwrap_or_else(|| RepoPath::from_bytes(b""));
             entries.extend([b"0 ", "0".repeat(nothing).as_bytes(), b"\t", path.as_bytes(), b"\0"].concat());
         }
@@ -225,14 +224,18 @@ impl Git {
     }
 
     /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
-    /// the index.
+    /// the index. Leaves an index alone that stays locked.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
     pub fn follow_commit(&self, files: &[RepoPath]) -> Result<(), GitError> {
         let status = self.status()?;
         let stale = |e: &&StatusEntry| e.is_staged() && files.contains(&e.path);
-        self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))
+        let mut stale = status.entries.iter().filter(stale).map(|e| &e.path).peekable();
+        if stale.peek().is_none() || !self.wait_for_index() {
+            return Ok(());
+        }
+        self.take_back(stale)
     }
 
     /// Waits until nobody holds the index; `false` if somebody still does.

@@ -336,7 +336,8 @@ impl Git {
         let mut files: BTreeMap<String, String> = texts.collect();
         let [hooks, excludes, attributes] = settings.places.map(|(_, place)| place);
         let of_user = |name: &str| {
-            let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let folder =
+                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
             Some(folder.or_else(|| Some(std::env::home_dir()?.join(".config")))?.join("git").join(name))
         };
         let named = [excludes.or_else(|| of_user("ignore")), attributes.or_else(|| of_user("attributes"))];

@@ -82,7 +82,9 @@ impl Git {
     /// Keeps `index`, for which git read the files from `read_at` on. If it can't, the next time takes longer.
     fn keep_index(&self, index: &Path, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else { return };
-        let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
+        let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else {
+            return;
+        };
         let width = self.head_in_files().map_or(40, |head| head.len());
         let keep = || -> Option<()> {
             let modified = std::fs::metadata(index).and_then(|found| found.modified()).ok()?;
@@ -140,8 +142,16 @@ impl Git {
             self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
         }
         if !read.is_empty() {
-            let arguments =
-                ["-c", "core.safecrlf=false", "update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+            let arguments = [
+                "-c",
+                "core.safecrlf=false",
+                "update-index",
+                "--add",
+                "--remove",
+                "--replace",
+                "-z",
+                "--stdin",
+            ];
             self.call_on(index, &arguments).input(read).output()?;
         }
         Ok(())

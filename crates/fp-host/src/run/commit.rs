@@ -145,7 +145,10 @@ impl Settling<'_> {
                 match (&blocked, git.stale_lock()) {
                     (Blocked::IndexLocked, Some(lock)) => self.ask_about(
                         Topic::IndexLocked,
-                        &format!("a git that died left a lock behind, and none is at work now: rm '{}'", lock.display()),
+                        &format!(
+                            "a git that died left a lock behind, and none is at work now: rm '{}'",
+                            lock.display()
+                        ),
                     ),
                     (Blocked::IndexLocked, None) => self.ask_about(Topic::IndexLocked, &blocked.to_string()),
                     _ => self.ask(&blocked.to_string()),
@@ -155,13 +158,7 @@ impl Settling<'_> {
     }
 
     /// Completes a task with its commit. Asks the user if that is not what was verified: `files` as in `tree`.
-    fn committed(
-        &self,
-        git: &Git,
-        hash: &Oid,
-        tree: &Oid,
-        files: &[RepoPath],
-    ) -> Result<Settled, RunError> {
+    fn committed(&self, git: &Git, hash: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Settled, RunError> {
         let rewritten = git.rewritten(hash, tree, files)?;
         let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
         let commit = hash.to_string();
@@ -265,7 +262,8 @@ fn changed_since(
     let changes = git.diff(verified, &git.snapshot_tree()?.tree)?;
     let changed: Vec<String> =
         paths(&changes).iter().filter(|path| files.contains(path)).map(ToString::to_string).collect();
-    let reason = || format!("changed after it was verified, and has to be verified again: {}", changed.join(", "));
+    let reason =
+        || format!("changed after it was verified, and has to be verified again: {}", changed.join(", "));
     Ok((!changed.is_empty()).then(reason))
 }
 

@@ -126,7 +126,8 @@ pub fn unexplained(
     let under_way = files(&mut state.tasks.iter().filter(begun));
     let entries = snapshot.status.entries.iter().map(|entry| (&entry.path, entry.state));
     let uncommitted: HashMap<&RepoPath, EntryState> = entries.collect();
-    let mut paths: Vec<RepoPath> = changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect();
+    let mut paths: Vec<RepoPath> =
+        changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect();
     paths.retain(|path| {
         let known = uncommitted.get(path).is_some_and(|s| *s != EntryState::Untracked || listed.covers(path));
         known && !under_way.allows(path, || true)
@@ -169,8 +170,10 @@ pub fn verify(
     }
     let git = submitted_in(plan, &state, task)?;
     let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
-    let scope =
-        TaskScope { ignores_case: git.ignores_case(), ..TaskScope::new(leaf, &granted, others(&state, task)) };
+    let scope = TaskScope {
+        ignores_case: git.ignores_case(),
+        ..TaskScope::new(leaf, &granted, others(&state, task))
+    };
     let measure = || measured(&git, &state, task, &scope);
     let measured = measure()?;
     let tree = measured.tree.to_string();
@@ -253,7 +256,9 @@ impl Trial<'_> {
             tried.tree = now.tree;
             let surroundings = self.git.surroundings(&now.status)?;
             if around.as_ref().is_some_and(|before| *before != surroundings) {
-                tried.faults.push(format!("`{line}` changed git's settings or hooks, or an installed program"));
+                tried
+                    .faults
+                    .push(format!("`{line}` changed git's settings or hooks, or an installed program"));
             }
             around = Some(surroundings);
         }

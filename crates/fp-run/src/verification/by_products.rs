@@ -63,7 +63,9 @@ mod tests {
     #[test]
     fn what_tools_leave_behind() {
         let untracked: Vec<RepoPath> =
-            ["x/target/CACHEDIR.TAG", "src/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"].map(RepoPath::from).into();
+            ["x/target/CACHEDIR.TAG", "src/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"]
+                .map(RepoPath::from)
+                .into();
         let found = ByProducts::among(&untracked, |path| path.as_bytes() == b"x/Cargo.toml");
         let check = |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
         check("pkg/__pycache__/a.cpython-312.pyc", true);

@@ -32,7 +32,12 @@ fn change(text: &str) -> Change {
 
 fn scope(files: &[&str], text: &str) -> TaskScope {
     let others = vec![OtherTask { id: "1.2".into(), files: vec!["src/other.rs".into(), "web/".into()] }];
-    TaskScope { files: files.iter().map(|file| (*file).to_owned()).collect(), text: text.to_owned(), others, ignores_case: false }
+    TaskScope {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        text: text.to_owned(),
+        others,
+        ignores_case: false,
+    }
 }
 
 fn facts(changes: &[&str]) -> ChangeFacts {
