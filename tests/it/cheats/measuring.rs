@@ -21,7 +21,11 @@ impl Scene {
         std::thread::sleep(std::time::Duration::from_millis(1100));
         self.git(&["update-index", "check.sh"]);
         let new = bytes(&id(":check.sh"));
-        let index = self.path(".").join(self.git(&["rev-parse", "--git-path", "index"]).trim());
+        let index = match self.place {
+            Place::Checkout => ".git/index",
+            Place::Worktree => ".git/worktrees/builder-1/index",
+        };
+        let index = self.environment.path(index);
         let mut content = fs::read(&index).unwrap();
         let at = content.windows(20).position(|part| part == new).unwrap();
         content[at..at + 20].copy_from_slice(&old);
@@ -138,7 +142,7 @@ fn commands_that_disturb_each_other() {
     check(
         "sh src/a.rs; sh check.sh",
         "git config --get x.y && git config --unset x.y || git config x.y 1\n",
-        "`sh check.sh` changed",
+        "`sh src/a.rs` changed git's settings or hooks, or an installed program",
     );
 }
 
@@ -276,6 +280,18 @@ fn without_a_user_such_a_change_is_in_no_commit() {
     assert_eq!(environment.read("README.md"), "# Another\n");
     let log = environment.done(&["log", PLAN]).stdout;
     assert!(log.contains("while no task had it: README.md"), "{log}");
+}
+
+#[test]
+fn without_a_user_a_changed_check_proves_nothing() {
+    let environment = started(CHECK, false);
+    environment.write("check.sh", "exit 0\n");
+    assert_eq!(environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]).code, 1);
+    environment.next(&[]);
+    environment.build_task("builder-1", "1", "src/a.rs", "nothing\n");
+    let verdict = environment.pass("1").stdout;
+    let told = "Check checkout: changed while no task had it, and in no commit: check.sh";
+    assert!(verdict.starts_with("Task 1 did not pass") && verdict.contains(told), "{verdict}");
 }
 
 #[test]

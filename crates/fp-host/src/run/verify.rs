@@ -15,7 +15,7 @@ use fp_run::run::{Refusal, State, approval};
 use fp_run::verification::change::Change;
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
-    self, Boundary, Check, CheckVerdict, CommandRun, OtherTask, TaskScope, command_check,
+    self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope, command_check,
 };
 use jiff::Timestamp;
 
@@ -192,19 +192,23 @@ pub fn verify(
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let lines: Vec<&str> = leaf.test_commands().chain(leaf.verify()).collect();
     let trial = Trial { git: &git, scope: &scope, seen: &task.edited, lines: &lines, limits: limits(time) };
-    let mut tried = trial.run(&measured.tree)?;
+    let mut tried = trial.run(&measured)?;
     let mut measured = if tried.tree == measured.tree { measured } else { measure()? };
     if !tried.own.is_empty() && tried.faults.is_empty() {
         // A tool such as a formatter changed the task's files: what counts is what it made of them.
-        tried = trial.run(&measured.tree)?;
+        tried = trial.run(&measured)?;
         let again = std::mem::take(&mut tried.own).into_iter().map(|fault| format!("{fault} each time"));
         tried.faults.extend(again);
         measured = if tried.tree == measured.tree { measured } else { measure()? };
+    }
+    if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, tried.around) {
+        *now = last;
     }
     measured.read(&git)?;
     verified.files.clone_from(&measured.facts.changes);
     verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
     verified.checks.extend(verification::disturbed(&tried.faults));
+    verified.checks.extend(state.kept_in_checkout(&lines).filter(|_| task.worktree().is_none()));
     verified.checks.extend(state.test_first(task));
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
@@ -233,6 +237,8 @@ struct Tried {
     runs: Vec<CommandRun>,
     /// The working tree after the last one.
     tree: Oid,
+    /// Its surroundings, if known.
+    around: Option<GitSurroundings>,
     /// Changes of the task's own files.
     own: Vec<String>,
     /// Changes of others.
@@ -240,11 +246,16 @@ struct Tried {
 }
 
 impl Trial<'_> {
-    /// Runs the commands one after the other in a working tree that is as in `tree`, and measures it after each: none
-    /// may change what a later one or the commit depends on.
-    fn run(&self, tree: &Oid) -> Result<Tried, RunError> {
-        let mut tried = Tried { runs: Vec::new(), tree: tree.clone(), own: Vec::new(), faults: Vec::new() };
-        let mut around = None;
+    /// Runs the commands one after the other in the working tree just `measured`, and measures it after each: none may
+    /// change what a later one or the commit depends on.
+    fn run(&self, measured: &MeasuredChange) -> Result<Tried, RunError> {
+        let mut tried = Tried {
+            runs: Vec::new(),
+            tree: measured.tree.clone(),
+            around: measured.facts.around.as_ref().map(|(_, now)| now.clone()),
+            own: Vec::new(),
+            faults: Vec::new(),
+        };
         for line in self.lines {
             tried.runs.extend(process::run_commands([*line], self.git.worktree(), self.limits));
             let now = self.git.snapshot_tree()?;
@@ -255,12 +266,12 @@ impl Trial<'_> {
             }
             tried.tree = now.tree;
             let surroundings = self.git.surroundings(&now.status)?;
-            if around.as_ref().is_some_and(|before| *before != surroundings) {
+            if tried.around.as_ref().is_some_and(|before| before.disturbed(&surroundings)) {
                 tried
                     .faults
                     .push(format!("`{line}` changed git's settings or hooks, or an installed program"));
             }
-            around = Some(surroundings);
+            tried.around = Some(surroundings);
         }
         Ok(tried)
     }

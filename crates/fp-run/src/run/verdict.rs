@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{ClosedUnanswered, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, State, Status, TaskState};
@@ -183,6 +183,24 @@ impl State {
         }
         let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
         vec![self.ask(Topic::CheckoutChanged { tree, paths }, &list(&names))]
+    }
+
+    /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
+    /// commands in `lines` names.
+    pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
+        let kept = self.questions.iter().filter_map(|asked| match &asked.question.topic {
+            Topic::CheckoutChanged { paths, .. } if asked.answer == [AnswerChoice::Keep.label()] => {
+                Some(paths.iter().map(|path| (path.to_string(), asked.by)))
+            }
+            _ => None,
+        });
+        let kept: Vec<(String, Decider)> = kept.flatten().collect();
+        let read = |path: &str| lines.iter().any(|line| line.contains(path));
+        let fails = kept.iter().any(|(path, by)| *by == Decider::Auto && read(path));
+        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
+        let names: Vec<String> = kept.into_iter().map(|(path, _)| path).collect();
+        let detail = format!("changed while no task had it, and in no commit: {}", list(&names));
+        (!names.is_empty()).then(|| Check { name: "checkout".into(), verdict, detail })
     }
 
     /// True if only the user's answer keeps the task from being claimed.

@@ -279,6 +279,13 @@ impl GitSurroundings {
         Self { files, tools, ..self }
     }
 
+    /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
+    /// install programs.
+    pub fn disturbed(&self, now: &Self) -> bool {
+        let replaced = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
+        self.files != now.files || self.tools.iter().any(replaced)
+    }
+
     /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
         let new = now.tools.iter().filter_map(|(path, hash)| match self.tools.get(path) {
